@@ -1,20 +1,20 @@
 import { runningTimer } from './running-timer.ts'
 
 const slowestBytesPerMs = 32
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const mostMs = 2 ** 31 - 1
 
 /**
- * How long the body of a request may take to arrive, in milliseconds: as long as a caller may be silent, and a second
- * more for each 32 KiB. No limit for who may be silent for ever (0).
+ * How long a request body may take to arrive, in milliseconds: as long as a caller may be silent, and a second more for
+ * each 32 KiB. No limit if a caller may be silent forever (0).
  */
 export function bodyTimeMs(callerIdleMs: number, bytes: number): number {
   return callerIdleMs > 0 ? Math.min(callerIdleMs + bytes / slowestBytesPerMs, mostMs) : 0
 }
 
 /**
- * Rejects with `late()` when the work is not done in so many milliseconds in which this process ran (0 = any time); the
- * work itself goes on.
+ * Rejects with `late()` if the work is not done within this many milliseconds of running time of the process (0 = any
+ * time); the work itself continues.
  */
 export function inTime<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   if (ms <= 0) return work

@@ -1,4 +1,4 @@
-/** The present, passed in so that tests can move it. */
+/** The current time, passed in so that tests can change it. */
 export interface Clock {
   nowMs(): number
 }

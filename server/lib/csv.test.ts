@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { byteOrderMark, csvLine } from './csv.ts'
 
-test('every text is quoted, quotes doubled', () => {
+test('every text is quoted, with quotes doubled', () => {
   expect(csvLine(['plain', 'a,b', 'say "hi"', 'two\r\nlines', ''])).toBe(
     '"plain","a,b","say ""hi""","two\r\nlines",""\r\n',
   )
 })
 
-test('what a spreadsheet would calculate becomes text', () => {
+test('text that a spreadsheet would evaluate stays text', () => {
   for (const sign of ['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
     expect(csvLine([`${sign}1+1`])).toBe(`"'${sign}1+1"\r\n`)
     for (const blank of [' ', '   ', '\u00a0', '\u3000', '\u200b', '\ufeff'])
@@ -21,10 +21,10 @@ test('what a spreadsheet would calculate becomes text', () => {
   expect(csvLine(['a-b;c = d, e@f'])).toBe('"a-b;c = d, e@f"\r\n')
 })
 
-test('numbers stay numbers, below zero too', () => {
+test('numbers stay numbers, also below zero', () => {
   expect(csvLine([-5, 0, 2 ** 53, true, false])).toBe('-5,0,9007199254740992,true,false\r\n')
 })
 
-test('the mark is that of UTF-8', () => {
+test('the byte order mark is that of UTF-8', () => {
   expect([...new TextEncoder().encode(byteOrderMark)]).toEqual([0xef, 0xbb, 0xbf])
 })

@@ -2,14 +2,16 @@
 
 const decimalPattern = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 
-/** What a decimal text says, scaled by 10^`places`: exact when `rounded` is false, else rounded half away from zero. */
+/**
+ * The value of a decimal text, scaled by 10^`places`: exact if `rounded` is false, else rounded half away from zero.
+ */
 export interface ScaledDecimal {
   readonly value: bigint
   readonly rounded: boolean
 }
 
 /**
- * A decimal text such as "0.075", "2.5e-05" or "15" as an integer count of 10^-`places`; undefined when the text is not a
+ * A decimal text such as "0.075", "2.5e-05" or "15" as an integer count of 10^-`places`; undefined if the text is not a
  * plain decimal or its exponent is beyond ±30.
  */
 export function scaleDecimal(text: string, places: number): ScaledDecimal | undefined {
@@ -38,7 +40,7 @@ export function decimalText(value: bigint, places: number): string {
   return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** `value` × `numerator` ÷ `denominator`, rounded half up; for values that are not negative. */
+/** `value` × `numerator` ÷ `denominator`, rounded half up; for non-negative values. */
 export function scaleRational(value: bigint, numerator: bigint, denominator: bigint): bigint {
   return (2n * value * numerator + denominator) / (2n * denominator)
 }

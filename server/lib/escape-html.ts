@@ -1,4 +1,4 @@
-/** Text that stands for itself in HTML, in attributes too. */
+/** Text escaped for HTML, including attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

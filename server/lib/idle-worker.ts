@@ -1,4 +1,4 @@
-/** What a worker is sent, and what it sends back: the answer to the job of this number. */
+/** The message to a worker, and its reply: the result of the job with this number. */
 interface Numbered {
   id: number
 }
@@ -8,10 +8,10 @@ interface Waiting<Answer> {
   reject(error: unknown): void
 }
 
-/** What such workers load takes memory, so they end when nobody has needed them for a while. */
+/** The code that such workers load takes memory, so they end after a while without jobs. */
 const idleLifeMs = 5 * 60_000
 
-/** A worker thread that is started by its first job and ended some minutes after its last. */
+/** A worker thread that starts with its first job and ends some minutes after its last. */
 export class IdleWorker<Job, Answer extends Numbered> {
   readonly #url: string
   readonly #name: string
@@ -20,13 +20,13 @@ export class IdleWorker<Job, Answer extends Numbered> {
   #idleTimer: ReturnType<typeof setTimeout> | undefined
   #lastId = 0
 
-  /** `name` is what an error calls it. */
+  /** `name` identifies it in errors. */
   constructor(url: string, name: string) {
     this.#url = url
     this.#name = name
   }
 
-  /** Rejects when the worker fails as a whole; what fails within a job is for its answer to say. */
+  /** Rejects if the worker itself fails; a failure within a job must be part of its answer. */
   run(job: Job): Promise<Answer> {
     this.#worker ??= this.#start()
     clearTimeout(this.#idleTimer)

@@ -1,4 +1,4 @@
-/** Does the work for every item, at most `width` at a time, beginning in order. Rejects with the first failure. */
+/** Does the work for every item, at most `width` at a time, starting in order. Rejects with the first failure. */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,

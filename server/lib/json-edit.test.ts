@@ -36,7 +36,7 @@ describe('setMembers', () => {
   }
 })
 
-test('insertMembers puts members in front', () => {
+test('insertMembers puts members at the front', () => {
   expect(insertMembers('{"a":1}', [['b', 2]])).toBe('{"b":2,"a":1}')
   expect(
     insertMembers(' { } ', [
@@ -46,7 +46,7 @@ test('insertMembers puts members in front', () => {
   ).toBe(' {"b":[1],"c":"x" } ')
 })
 
-describe('a member that stands twice', () => {
+describe('a duplicate member', () => {
   const shapeOf = (text: string) => {
     const bytes = new TextEncoder().encode(text)
     const scan = new JsonScan(bytes)
@@ -86,7 +86,7 @@ describe('a member that stands twice', () => {
     expect(findTwice(text)).toBeUndefined()
   })
 
-  test('is not looked for in lists, where it decides nothing', () => {
+  test('is not searched for in lists, where it decides nothing', () => {
     expect(isTwice('{"x":[{"a":1,"a":2}]}')).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-/** Where a member of the top-level object stands in the text. */
+/** The position of a member of the top-level object in the text. */
 interface Member {
   key: string
   /** Offset of the key's opening quote, and of the end of the value. */
@@ -8,8 +8,8 @@ interface Member {
 }
 
 /**
- * Members of the top-level object of a valid JSON text. Only the top level is looked at; nested values are skipped by
- * their brackets and quotes, strings by searching for their closing quote.
+ * Members of the top-level object of a valid JSON text. Only the top level is read; nested values are skipped by their
+ * brackets and quotes, strings by searching for their closing quote.
  */
 function* members(text: string): Generator<Member> {
   let at = text.indexOf('{') + 1
@@ -75,8 +75,8 @@ function endOfValue(text: string, at: number): number {
 
 /**
  * Sets top-level members of a JSON object text and leaves every other byte as it is: unknown fields, number spelling
- * and key order survive. Of a key that stands more than once the first and the last are set: which of them counts differs
- * between parsers, and what is set may be long. `text` must have been parsed before.
+ * and key order survive. If a key occurs more than once, its first and last occurrence are set: parsers differ in which
+ * one counts, and the value may be long. `text` must have been parsed before.
  */
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))
@@ -97,7 +97,7 @@ export function setMembers(text: string, values: Readonly<Record<string, unknown
   return missing.length === 0 ? result : insertMembers(result, missing)
 }
 
-/** Puts members at the front of an object that does not have them; needs no scan of the text. */
+/** Puts members at the front of an object that does not have them; does not need to scan the text. */
 export function insertMembers(text: string, entries: readonly (readonly [string, unknown])[]): string {
   const open = text.indexOf('{') + 1
   const added = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')
@@ -106,8 +106,8 @@ export function insertMembers(text: string, entries: readonly (readonly [string,
 }
 
 /**
- * How many members the object has, and the objects in it that are reached through objects alone: what `JsonScan` counts
- * as plain members, but for those that stand twice.
+ * The number of members of the object, and of the objects that are reached from it only through objects: what
+ * `JsonScan` counts as plain members, without duplicates.
  */
 export function countPlainMembers(object: Readonly<Record<string, unknown>>): number {
   let count = 0
@@ -120,7 +120,7 @@ export function countPlainMembers(object: Readonly<Record<string, unknown>>): nu
   return count
 }
 
-/** The place of the first plain member that stands twice in a valid JSON object, as in `a.b`; undefined when none does. */
+/** The path of the first duplicate plain member in a valid JSON object, as in `a.b`; undefined if there is none. */
 export function findTwice(text: string): string | undefined {
   const open: { path: string; names: Set<string> }[] = []
   let at = skipSpace(text, 0)

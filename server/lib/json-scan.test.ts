@@ -55,20 +55,20 @@ describe('different names are counted in a long text:', () => {
   const objects = (count: number, name: (index: number) => string) =>
     JSON.stringify(Array.from({ length: count }, (_, index) => ({ [name(index)]: 'some text of a member' })))
 
-  test('names that repeat count once', () => expect(scanned(objects(5_000, () => 'name')).names).toBe(1))
+  test('repeated names count once', () => expect(scanned(objects(5_000, () => 'name')).names).toBe(1))
 
-  test('different ones count each, but for a few that share a bit', () => {
+  test('different names count each, except for a few that share a bit', () => {
     const { names } = scanned(objects(5_000, (index) => `k${index}`))
     expect(names).toBeGreaterThan(4_700)
     expect(names).toBeLessThanOrEqual(5_000)
   })
 
-  test('names that differ only far behind their beginning are different', () => {
+  test('names that differ only far from their start are different', () => {
     expect(scanned(objects(1_000, (index) => `${'x'.repeat(300)}${index}`)).names).toBeGreaterThan(950)
   })
 })
 
-describe('each byte is looked at a few times at most, whatever the text is: for each pair of them it would take minutes', () => {
+describe('each byte is read a few times at most, in any text: quadratic time would be minutes', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],
@@ -87,7 +87,7 @@ describe('each byte is looked at a few times at most, whatever the text is: for 
   })
 })
 
-describe('a wanted member of the outermost object', () => {
+describe('a wanted member of the top-level object', () => {
   test.each<[text: string, value: string | undefined]>([
     ['{"a":1,"model":"m"}', '"m"'],
     ['{"a":{"model":"inner"},"model" : \n "m\\"x","b":"y"}', '"m\\"x"'],
@@ -103,13 +103,13 @@ describe('a wanted member of the outermost object', () => {
   })
 })
 
-describe('what is no JSON is read to its end, whatever it is:', () => {
+describe('text that is not JSON is read to its end, whatever it is:', () => {
   test.each(['', '"', '"\\', '{"a', ']]]]{', ':::,,,', '{"a":"\\u12', '\\\\\\"'])('%s', (text) => {
     for (const step of [undefined, 1]) expect(scanned(text, step).isDone).toBe(true)
   })
 })
 
-test('a step reads what it is told to and the string that begins within it, no more', () => {
+test('a step reads the given length and any string that begins within it, no more', () => {
   const text = `["${'x'.repeat(1_000)}","${'y'.repeat(1_000)}"]`
   const scan = new JsonScan(encoder.encode(text))
   scan.step(2)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** What a JSON text is made of, as far as it has been scanned. */
+/** The contents of a JSON text, as scanned so far. */
 export interface JsonShape {
   /** Strings, numbers, true, false, null, lists and objects; an empty list or object counts as two. */
   values: number
@@ -8,9 +8,9 @@ export interface JsonShape {
   containers: number
   /** Members of all objects. */
   members: number
-  /** Members of the outermost object, and of objects that are reached from it through objects alone. */
+  /** Members of the top-level object, and of objects that are reached from it only through objects. */
   plainMembers: number
-  /** Most levels of lists and objects within each other. */
+  /** The deepest nesting of lists and objects. */
   depth: number
   /** Different member names, approximately; counted in long texts only. */
   names: number
@@ -26,13 +26,13 @@ const closeList = 93
 const openObject = 123
 const closeObject = 125
 
-/** Short strings are read byte by byte; the end of a longer one is searched for, which is much faster there. */
+/** Short strings are read byte by byte; for longer ones, searching for the closing quote is much faster. */
 const steppedBytes = 32
-/** After an escaped quote this many bytes are read one by one: a text full of escapes would make searching slow. */
+/** After an escaped quote, this many bytes are read one by one: in a text full of escapes, searching would be slow. */
 const steppedAfterEscape = 512
 /** Shorter texts cannot hold many different names. */
 const namedFromBytes = 32 * 1024
-/** Size of the set of names, which keeps one bit for each hash: enough to tell some 10,000 names apart. */
+/** Size of the set of names, which has one bit for each hash: enough to distinguish some 10,000 names. */
 const nameBitsLog = 17
 
 const nothing = new Uint8Array(0)
@@ -41,9 +41,9 @@ const nothing = new Uint8Array(0)
 const hashFactor = randomBytes(4).readUInt32LE() | 1
 
 /**
- * Counts what a JSON text is made of without building any value: 1 to 3 ms for each MiB, in steps, so that a long text
- * can be refused for its shape before it is parsed. Takes any bytes. Whether they are JSON is for the parser to find
- * out; the counts of a text that is not JSON mean nothing.
+ * Counts the contents of a JSON text without building any value: 1 to 3 ms for each MiB, in steps. A long text can thus
+ * be refused for its structure before it is parsed. It accepts any bytes. The parser decides whether they are JSON; the
+ * counts of a text that is not JSON mean nothing.
  */
 export class JsonScan implements JsonShape {
   values = 0
@@ -57,25 +57,25 @@ export class JsonScan implements JsonShape {
   #level = 0
   /** Level of the outermost open list; infinite while none is open. */
   #listLevel = Number.POSITIVE_INFINITY
-  /** Where the last string is, which is a member's name when a colon follows, and a hash of its first bytes. */
+  /** The range of the last string, which is a member's name if a colon follows, and a hash of its first bytes. */
   #start = 0
   #end = 0
   #hash = 0
-  /** A member of the outermost object that is looked for, as it is written before its colon. */
+  /** A member of the top-level object to look for, as written before its colon. */
   readonly #wanted: Uint8Array
-  /** Where the colon after its name is, until the next string has been read. */
+  /** The position of the colon after its name, until the next string has been read. */
   #wantedColon = -1
   #wantedValue: Uint8Array | undefined
   #seen: Uint32Array | undefined
 
-  /** `wanted` is the name, in its quotes, of a member of the outermost object whose string value is to be kept. */
+  /** `wanted` is the quoted name of a member of the top-level object whose string value is kept. */
   constructor(bytes: Uint8Array, wanted: Uint8Array = nothing) {
     this.#bytes = bytes
     this.#wanted = wanted
     if (bytes.length >= namedFromBytes) this.#seen = new Uint32Array((1 << nameBitsLog) / 32)
   }
 
-  /** Counts another text on top of those before, its names with theirs. */
+  /** Continues with another text and adds its counts, including names, to those so far. */
   goOn(bytes: Uint8Array): void {
     this.#bytes = bytes
     this.#at = 0
@@ -89,12 +89,12 @@ export class JsonScan implements JsonShape {
     return this.#at >= this.#bytes.length
   }
 
-  /** The wanted member as a JSON string, if it was met and is one; of two the first. */
+  /** The wanted member as a JSON string, if it occurred and is a string; the first one if it occurred twice. */
   get wantedString(): string | undefined {
     return this.#wantedValue && new TextDecoder().decode(this.#wantedValue)
   }
 
-  /** Reads this many bytes more; a string that begins within them is read to its end. */
+  /** Reads this many more bytes; a string that begins within them is read to its end. */
   step(length: number): void {
     const bytes = this.#bytes
     const end = Math.min(this.#at + length, bytes.length)
@@ -143,7 +143,7 @@ export class JsonScan implements JsonShape {
     this.names++
   }
 
-  /** Of a long name the rest, which was not stepped through, is added: once, however many colons follow a string. */
+  /** Adds the rest of a long name that was skipped: only once, however many colons follow a string. */
   #nameHash(): number {
     let hash = this.#hash
     for (let at = this.#start + steppedBytes; at < this.#end; at++)
@@ -159,7 +159,7 @@ export class JsonScan implements JsonShape {
     return wanted.length > 0
   }
 
-  /** Anything but space between the colon and the string means that the string is not the member's value. */
+  /** If there is anything but white space between the colon and the string, the string is not the member's value. */
   #keepWanted(end: number): void {
     let at = this.#wantedColon + 1
     while ((this.#bytes[at] ?? quote) <= space) at++
@@ -167,7 +167,7 @@ export class JsonScan implements JsonShape {
     this.#wantedColon = -1
   }
 
-  /** Reads the string that begins here and returns where it ends. */
+  /** Reads the string that begins here and returns its end. */
   #string(start: number): number {
     const bytes = this.#bytes
     let hash = 0

@@ -11,7 +11,7 @@ test('up to 500 levels are written', () => {
   expect(tryStringify(undefined)).toBeUndefined()
 })
 
-test('more are not, however many they are', () => {
+test('deeper nesting is not written, at any depth', () => {
   expect(tryStringify(nested(501))).toBeUndefined()
   expect(tryStringify({ a: objects(500) })).toBeUndefined()
   expect(tryStringify(nested(100_000))).toBeUndefined()

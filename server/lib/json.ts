@@ -6,18 +6,18 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Levels of lists and objects within each other that are written. What people and programs write has a few dozen. */
+/** The deepest nesting of lists and objects that is written. Real data has a few dozen levels. */
 const mostLevels = 500
 
 /**
- * The JSON text of a parsed value, or undefined when it is nested too deeply to be written. The runtime's own writer takes
- * longer with the square of the depth: over a second for 200 KB of brackets.
+ * The JSON text of a parsed value, or undefined if it is nested too deeply. The time of the runtime's own writer grows
+ * with the square of the depth: over a second for 200 KB of brackets.
  */
 export function tryStringify(value: unknown): string | undefined {
   return isWithin(value, mostLevels) ? JSON.stringify(value) : undefined
 }
 
-/** The JSON text of an object. Throws RangeError when it is nested too deeply to be written. */
+/** The JSON text of an object. Throws RangeError if it is nested too deeply. */
 export function stringify(value: object): string {
   if (!isWithin(value, mostLevels)) throw new RangeError('nested too deeply to be written')
   return JSON.stringify(value)
@@ -34,7 +34,7 @@ function isWithin(value: unknown, levels: number): boolean {
   return true
 }
 
-/** The parsed text, or undefined when it is not JSON. */
+/** The parsed text, or undefined if it is not JSON. */
 export function tryParse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -2,8 +2,8 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /**
- * Names the place whose process table this process sees: host name, boot and, on Linux, process namespace. Two
- * containers with one host name differ in it; where the system does not tell, the host name must do.
+ * Identifies the process table that this process sees: host name, boot and, on Linux, process namespace. Two containers
+ * with the same host name differ in it; if the system does not tell, the host name has to do.
  */
 export function machineName(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())

@@ -1,13 +1,13 @@
 interface Sums {
-  /** Values in each bucket, not counting those of smaller buckets; the last is what no bound holds. */
+  /** Values in each bucket, not counting those of smaller buckets; the last is for values above all bounds. */
   readonly counts: number[]
   count: number
   sum: number
 }
 
 /**
- * A Prometheus histogram with the label `mode`. prom-client's own finds and checks its labels anew for each value, which is
- * dear for what every call tells twice.
+ * A Prometheus histogram with the label `mode`. The one in prom-client looks up and checks its labels again for each
+ * value, which is expensive, since every call reports two values.
  */
 export class ModeHistogram {
   readonly name: string
@@ -32,7 +32,7 @@ export class ModeHistogram {
     sums.sum += value
   }
 
-  /** What a registry of prom-client asks of its metrics, beside their name. */
+  /** What a prom-client registry needs from its metrics, besides their name. */
   async get() {
     return {
       name: this.name,

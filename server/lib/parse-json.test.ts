@@ -17,10 +17,10 @@ async function outcome(text: string | Uint8Array, options: Partial<ParseOptions>
   }
 }
 
-/** The same text, made long by a string in front. */
+/** The same text, made long by a string at its start. */
 const lengthened = (text: string, length = 3 * mebibyte) => `["${'x'.repeat(length)}",${text}]`
 
-describe('beyond a limit nothing is parsed, in a short text and in a long one:', () => {
+describe('beyond a limit nothing is parsed, in a short text or a long one:', () => {
   const list = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
   test.each<[name: string, text: string, words: string]>([
     ['levels', `${'['.repeat(11)}${']'.repeat(11)}`, 'is nested too deeply: it may have 10 levels'],
@@ -47,23 +47,23 @@ test('at the limits a text is parsed', async () => {
   expect((await outcome(JSON.stringify(wide))).value).toEqual(wide)
 })
 
-test('a long text is read in a step for each two mebibytes, and is what the parser makes of it', async () => {
+test("a long text is read in one step for each two mebibytes, with the same result as the parser's", async () => {
   const text = lengthened('{"a":1}', 100)
   const numbers = `[${Array.from({ length: 3 * mebibyte }, () => ' ').join('')}1,2]`
   expect(await outcome(numbers)).toEqual({ value: [1, 2], turns: 2 + 2 })
   expect(await outcome(text)).toMatchObject({ turns: 0 })
 })
 
-test('what ends a scan early is not read on: the first step of a long list of lists is the last', async () => {
+test('a scan that is refused early reads no further: the first step of a long list of lists is the last', async () => {
   expect((await outcome('[],'.repeat(10 * mebibyte))).turns).toBe(1)
 })
 
-test('what breaks the encoding or the grammar is told apart', async () => {
+test('encoding errors and syntax errors are told apart', async () => {
   expect((await outcome('{"a":}')).fault).toBe('syntax: is not valid JSON')
   expect((await outcome(new Uint8Array([34, 0xff, 34]))).fault).toBe('encoding: is not valid UTF-8')
 })
 
-test('what is not to be admitted is refused before it is parsed', async () => {
+test('a text that is not admitted is refused before it is parsed', async () => {
   const wanted = new TextEncoder().encode('"model"')
   const seen: (string | undefined)[] = []
   const admit: ParseOptions['admit'] = async (scan) => {

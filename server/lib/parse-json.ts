@@ -1,7 +1,7 @@
 import { JsonScan, type JsonShape } from './json-scan.ts'
 import type { Turns } from './turns.ts'
 
-/** The most that a JSON text may be made of. */
+/** The limits for the contents of a JSON text. */
 export interface JsonLimits {
   /** Strings, numbers, true, false, null, lists and objects. */
   values: number
@@ -9,7 +9,7 @@ export interface JsonLimits {
   containers: number
   /** Different member names. */
   names: number
-  /** Levels of lists and objects within each other. */
+  /** The nesting of lists and objects. */
   depth: number
 }
 
@@ -20,7 +20,7 @@ export interface ParsedJson {
   shape: JsonShape
 }
 
-/** Why a text was not parsed; the message ends a sentence that begins with what was read. */
+/** Why a text was not parsed; the message completes a sentence that starts with the name of the text. */
 export class JsonFault extends Error {
   readonly kind: 'encoding' | 'syntax' | 'limit'
 
@@ -30,27 +30,27 @@ export class JsonFault extends Error {
   }
 }
 
-/** Read in one step: a few milliseconds. */
+/** Bytes read in one step: a few milliseconds. */
 const stepBytes = 2 * 1024 * 1024
 /** Up to this size everything is done at once. */
 const shortBytes = 256 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** What a long text is scanned with. */
+/** Options for scanning a long text. */
 export interface ParseOptions {
   limits: JsonLimits
   turns: Turns
-  /** Called between scan and parser, for what need not be parsed at all; throws to refuse it. */
+  /** Called between scan and parser, for texts that need not be parsed at all; throws to refuse one. */
   admit?: ((scan: JsonScan) => Promise<void>) | undefined
-  /** The member that `admit` reads, in its quotes. */
+  /** The member that `admit` reads, in quotes. */
   wanted?: Uint8Array
 }
 
 /**
- * Parses JSON within limits. What a parser builds can be a hundred times as large as the text and take as long, so the
- * text is scanned first, and one beyond the limits is refused without being parsed. A long text is read in steps that
- * each wait for their turn. Throws JsonFault, or rejects with it.
+ * Parses JSON within limits. The result of a parser can be a hundred times as large as the text and take as long. The
+ * text is therefore scanned first, and refused without parsing if it exceeds the limits. A long text is read in steps
+ * that each wait for their turn. Throws JsonFault, or rejects with it.
  */
 export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
   if (bytes.length > shortBytes) return inSteps(bytes, options)
@@ -90,7 +90,7 @@ function parsed(text: string, shape: JsonShape): ParsedJson {
   }
 }
 
-/** Throws JsonFault (limit) for a text that is made of more than it may be. */
+/** Throws JsonFault (limit) for a text whose contents exceed the limits. */
 export function checkShape(shape: JsonShape, limits: JsonLimits): void {
   if (shape.depth > limits.depth)
     throw new JsonFault('limit', `is nested too deeply: it may have ${limits.depth} levels of lists and objects`)

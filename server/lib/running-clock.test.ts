@@ -10,7 +10,7 @@ function machine() {
   return {
     clock,
     time,
-    /** Time that goes by everywhere. */
+    /** Time that passes on every clock. */
     passes(ms: number) {
       time.ms += ms
       time.monotonicMs += ms
@@ -19,7 +19,7 @@ function machine() {
   }
 }
 
-test('goes with the clock while the process runs', () => {
+test('follows the clock while the process runs', () => {
   const { clock, passes } = machine()
   for (let step = 0; step < 10; step++) {
     passes(250)
@@ -27,7 +27,7 @@ test('goes with the clock while the process runs', () => {
   }
 })
 
-test('stands still while the process is stopped, each time anew', () => {
+test('stands still each time the process is stopped', () => {
   const { clock, passes } = machine()
   passes(60_000)
   expect(clock.nowMs()).toBe(1_000_000)
@@ -37,14 +37,14 @@ test('stands still while the process is stopped, each time anew', () => {
   expect(clock.nowMs()).toBe(1_000_250)
 })
 
-test('stands still while the machine is, though its own time stands still with it', () => {
+test("stands still while the machine does, although the machine's own time stands still as well", () => {
   const { clock, time } = machine()
   time.ms += 60_000
   time.wallMs += 60_000
   expect(clock.nowMs()).toBe(1_000_000)
 })
 
-test('a clock that is moved by hand moves it', () => {
+test('a clock that is changed by hand changes it', () => {
   const { clock, time } = machine()
   time.ms += 60_000
   expect(clock.nowMs()).toBe(1_060_000)

@@ -1,22 +1,22 @@
 import type { Clock } from './clock.ts'
 
-/** A step that takes longer than this was no step: the process did not run. */
+/** A longer step means that the process did not run. */
 const longestStepMs = 500
 
-/** Clocks of the machine, which no test moves. */
+/** Clocks of the machine, which tests do not change. */
 interface MachineClocks {
-  /** Goes on while the process is stopped. */
+  /** Continues while the process is stopped. */
   monotonicMs(): number
-  /** Goes on while the whole machine is stopped, too. */
+  /** Continues while the whole machine is stopped, too. */
   wallMs(): number
 }
 
 const machineClocks: MachineClocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() }
 
 /**
- * A clock that stands still while this process does: stopped by a signal, with its machine, or by long work of its own.
- * Nobody's silence can be heard then, so waits are measured by it. It must be read every few hundred milliseconds: what
- * lies further apart counts as a pause.
+ * A clock that stands still while this process does: stopped by a signal, stopped with its machine, or busy with long
+ * work. The process cannot observe anybody's silence during that time, so waits are measured by this clock. It must be
+ * read every few hundred milliseconds: a longer gap counts as a pause.
  */
 export class RunningClock implements Clock {
   readonly #clock: Clock
@@ -32,7 +32,7 @@ export class RunningClock implements Clock {
     this.#wallMs = machine.wallMs()
   }
 
-  /** As the clock below would say it if there had been no pauses. */
+  /** The time of the underlying clock, minus all pauses. */
   nowMs(): number {
     const monotonicMs = this.#machine.monotonicMs()
     const wallMs = this.#machine.wallMs()

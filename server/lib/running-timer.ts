@@ -1,10 +1,11 @@
-/** How long one step of a wait is, and the most that counts of one. */
+/** The length of one step of a wait, and the most that one step counts. */
 const stepMs = 250
 const mostOfStepMs = 500
 
 /**
- * Calls back after so many milliseconds in which this process ran: a time for which it was stopped, or busy with
- * something long, is nobody's silence and does not count. Returns what ends the wait. Keeps no process alive.
+ * Calls back after this many milliseconds of running time of the process: time for which it was stopped, or busy with
+ * long work, is nobody's silence and does not count. Returns a function that ends the wait. Does not keep the process
+ * alive.
  */
 export function runningTimer(ms: number, due: () => void): () => void {
   let leftMs = ms
@@ -19,14 +20,16 @@ export function runningTimer(ms: number, due: () => void): () => void {
     const nowMs = performance.now()
     leftMs -= Math.min(nowMs - sinceMs, mostOfStepMs)
     sinceMs = nowMs
-    // A timer may come a fraction of a millisecond early.
+    // A timer may fire a fraction of a millisecond early.
     if (leftMs < 1) due()
     else timer = start()
   }
   return () => clearTimeout(timer)
 }
 
-/** A signal that is aborted after so many milliseconds in which this process ran, unless `end` is called before. */
+/**
+ * A signal that is aborted after this many milliseconds of running time of the process, unless `end` is called before.
+ */
 export function runningSignal(ms: number): { signal: AbortSignal; end(): void } {
   const controller = new AbortController()
   const end = runningTimer(ms, () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError')))

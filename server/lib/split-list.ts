@@ -1,4 +1,4 @@
-/** Comma-separated text → its parts, trimmed, without empty ones and repetitions. */
+/** Comma-separated text → its parts, trimmed, without empty ones and duplicates. */
 export function splitList(text: string): string[] {
   return [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Turns } from './turns.ts'
 
-test('one turn is given in each round of the event loop, in the order in which they were asked for', async () => {
+test('one turn is given in each round of the event loop, in the order of the requests', async () => {
   const turns = new Turns()
   const order: string[] = []
   const round = () => new Promise<void>((resolve) => setImmediate(resolve))

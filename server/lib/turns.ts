@@ -1,18 +1,18 @@
 /**
- * Long work done in short steps. Before each step it waits for its turn, and turns are given one for each round of the
- * event loop, so that what else the process does (streams, timers, health checks) comes in between however many do so.
+ * Long work done in short steps. Each step waits for its turn, and one turn is given in each round of the event loop.
+ * Other work of the process (streams, timers, health checks) can run in between, however many wait for turns.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = []
   #isScheduled = false
   #given = 0
 
-  /** How many turns were given so far. */
+  /** How many turns have been given so far. */
   get given(): number {
     return this.#given
   }
 
-  /** Resolves when the next step may be done. */
+  /** Resolves when the next step may run. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)

@@ -1,4 +1,7 @@
-/** Waits for work that knows no signal; rejects with the signal's reason once that is aborted, and the work goes on alone. */
+/**
+ * Waits for work that takes no signal; rejects with the signal's reason when that is aborted, while the work continues
+ * unobserved.
+ */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(signal.reason)

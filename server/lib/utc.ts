@@ -1,6 +1,6 @@
 const daySeconds = 86_400
 
-/** Where a time stands in the calendar, in UTC; all in epoch seconds. */
+/** The calendar periods around a time, in UTC; all in epoch seconds. */
 export interface UtcPeriods {
   dayStart: number
   nextDay: number
@@ -8,7 +8,7 @@ export interface UtcPeriods {
   nextMonth: number
 }
 
-/** The UTC day and month in which a moment (epoch seconds) lies. */
+/** The UTC day and month that contain a moment (epoch seconds). */
 export function utcPeriods(seconds: number): UtcPeriods {
   const dayStart = Math.floor(seconds / daySeconds) * daySeconds
   const date = new Date(seconds * 1000)

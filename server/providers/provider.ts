@@ -5,7 +5,7 @@ import type { Feature } from '../dialects/neutral/needs.ts'
 import type { Losable } from '../dialects/wire/dropped-fields.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** What the channel form and lists show of a channel type. */
+/** What the channel form and lists show for a channel type. */
 export interface ProviderMeta {
   /** `channels.type`; the numbers are one-api's. */
   type: number
@@ -13,19 +13,19 @@ export interface ProviderMeta {
   name: string
   label: string
   color: string
-  /** Used when the channel has no base_url; empty = the channel must have one. */
+  /** Used if the channel has no base_url; empty = the channel must have one. */
   defaultBaseUrl: string
   models: readonly string[]
   /** What to type into the key field. */
   keyHint: string
-  /** Value of `other` when it is left empty, and what it is. */
+  /** The default of `other`, and its label. */
   otherDefault?: string
   otherLabel?: string
 }
 
-/** The part of a channel that a provider may know. */
+/** The part of a channel that a provider may see. */
 export interface Upstream {
-  /** Without final slash; the channel's own or the provider's default. */
+  /** Without a trailing slash; the channel's own or the provider's default. */
   baseUrl: string
   key: string
   other: string
@@ -39,7 +39,7 @@ export interface UpstreamCall {
   path: string
   /** Model name after the channel's mapping. */
   model: string
-  /** The answer is to come in events. */
+  /** The answer should be a stream of events. */
   stream: boolean
 }
 
@@ -49,103 +49,108 @@ export interface Target {
   headers: Readonly<Record<string, string>>
 }
 
-/** Keys to a service that it gives out for a time, kept until shortly before they expire. */
+/** Temporary upstream tokens that a service gives out, kept until shortly before they expire. */
 export interface AccessTokens {
   /**
-   * The token kept under `name`, or a new one by `make`, which is never run twice at a time. `name` must tell apart
-   * services and keys. What `make` throws is thrown.
+   * The token kept under `name`, or a new one from `make`, of which only one runs at a time. `name` must be unique for
+   * each service and key. An error thrown by `make` is passed on.
    */
   get(name: string, make: () => Promise<AccessToken>): Promise<string>
 }
 
 export interface AccessToken {
   value: string
-  /** Milliseconds of the clock. */
+  /** Milliseconds on the clock. */
   expiresAtMs: number
 }
 
-/** What it takes to sign a request or to fetch the right to make it. */
+/** What is needed to sign a request or to get permission to make it. */
 export interface Signing {
-  /** The body as it will be sent; '' where it is a stream. */
+  /** The body as it will be sent; '' if it is a stream. */
   readonly body: string
   readonly nowMs: number
   readonly tokens: AccessTokens
   readonly fetchJson: FetchJson
 }
 
-/** One place at a provider that answers calls. */
+/** One endpoint of a provider that answers calls. */
 export interface Endpoint {
-  /** Throws GatewayError, also by its promise. */
+  /** Throws GatewayError, or rejects with it. */
   target(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /**
-   * Makes the call in another way than by one POST (a WebSocket, a job that is asked for until it is done); the answer
-   * is like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody waits any longer.
+   * Makes the call in some other way than one POST (a WebSocket, a job that is polled until it is done); the answer is
+   * like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody waits any longer.
    */
   open?(target: Target, body: string, context: OpenContext): Promise<Response>
-  /** An answer in another framing than JSON or server-sent events → one of these. Errors (not 2xx) are not passed through it. */
+  /**
+   * Converts an answer in another framing to JSON or server-sent events. Errors (not 2xx) are not passed through it.
+   */
   read?(response: Response, call: UpstreamCall): Response
 }
 
-/** What `open` works with. */
+/** The context for `open`. */
 export interface OpenContext {
   readonly call: UpstreamCall
   readonly upstream: Upstream
   readonly signal: AbortSignal
   readonly fetchJson: FetchJson
-  /** Rejects for an address that must not be called. */
+  /** Rejects for a URL that must not be called. */
   check(url: string): Promise<void>
 }
 
-/** A place that answers conversations. */
+/** An endpoint that answers conversations. */
 export interface ChatEndpoint extends Endpoint {
-  /** A caller of the same dialect is passed through byte by byte; others are translated. */
+  /** Calls in the same dialect are passed through byte by byte; others are translated. */
   readonly dialect: UpstreamDialect
   readonly options?: EncodeOptions
-  /** Calls that need one of these are refused, or go to another channel. */
+  /** Calls that need one of these features are refused, or go to another channel. */
   readonly lacks?: readonly Feature[]
   /**
-   * The last change to a body, translated or not, for a service that differs from its dialect; `lose` is told what is not
-   * said in it any more.
+   * The last change to a body, translated or not, for a service that differs from its dialect; it calls `lose` for
+   * everything it drops.
    */
   finish?(body: JsonObject, call: UpstreamCall, lose: (what: Losable) => void): JsonObject
-  /** The service keeps the conversation of a thread of the Messages API. */
+  /** The service stores the conversation of a Messages API thread. */
   readonly keepsThreads?: true
-  /** Where the service counts the tokens of a request in its dialect, for callers who speak it. */
+  /** Where the service counts the tokens of a request in its dialect, for callers of that dialect. */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
-  /** Headers of the caller that this service understands, beside those that all do. */
+  /** Caller headers that this service understands, besides those that all services do. */
   readonly forwards?: readonly string[]
-  /** What the service wants of the headers of a caller of its dialect in the body. */
+  /** The parts of a same-dialect caller's headers that the service requires in the body. */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
-  /** The service takes back thoughts that it has not signed, as Anthropic itself does not. */
+  /** The service accepts thoughts back that it did not sign, unlike Anthropic itself. */
   readonly takesUnsignedThoughts?: true
-  /** Words of the system may stand anywhere in a conversation; absent = at its beginning alone. */
+  /** System messages may be anywhere in a conversation; absent = only at its start. */
   readonly takesSystemAnywhere?: true
-  /** The service opens no addresses: images and files that the caller names by URL are fetched and sent as bytes. */
+  /** The service opens no URLs: images and files that the caller names by URL are fetched and sent as bytes. */
   readonly wantsBytes?: true
 }
 
-/** Members of a body that stand for headers, and the names of what the service does not take. */
+/** Body fields that replace headers, and the names of the values that the service does not accept. */
 export interface HeadersInBody {
   readonly members: JsonObject
   readonly dropped: readonly string[]
 }
 
-/** A place that answers another kind of call; the caller's side is always OpenAI's form. */
+/** An endpoint for another kind of call; the caller's side is always in OpenAI's form. */
 export interface ModeEndpoint extends Endpoint {
   /** Absent = the service speaks OpenAI's form and the caller's bytes pass through. */
   readonly translation?: ModeTranslation
 }
 
-/** OpenAI's form of a call → the service's and back. Both throw GatewayError (400 for a request that cannot be made). */
+/**
+ * Translates a call from OpenAI's form to the service's and back. Both throw GatewayError (400 for a request that
+ * cannot be made).
+ */
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
-  /** The whole answer to what the caller `asked`. An object with `error` (OpenAI's error object) is a failure. */
+  /** The whole answer to the caller's request `asked`. An object with `error` (OpenAI's error object) is a failure. */
   reply(answer: JsonObject, call: UpstreamCall, asked: JsonObject): JsonObject
 }
 
 /**
- * Reads a JSON object from an address of the upstream, by POST where there is a body; throws GatewayError with a text
- * for the admin who asked.
+ * Reads a JSON object from a URL of the upstream, by POST if there is a body; throws GatewayError with a text for the
+ * admin who asked.
  */
 export type FetchJson = (
   url: string,
@@ -153,30 +158,33 @@ export type FetchJson = (
   post?: { readonly body: string },
 ) => Promise<JsonObject>
 
-/** An upstream service: meta data, and an endpoint for each kind of call it serves; absent = not supported. */
+/** An upstream service: metadata, and an endpoint for each kind of call it serves; absent = not supported. */
 export interface Provider {
   readonly meta: ProviderMeta
-  /** Says what is wrong with a key's form, or undefined. Absent = every key will do. */
+  /** Says what is wrong with a key's form, or undefined. Absent = any key is valid. */
   readonly keyFault?: (key: string) => string | undefined
-  /** Every kind of call but conversations. */
+  /** Every kind of call except conversations. */
   readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
-  /** Its channels are also reached by their number, by everybody whom their groups and models allow. */
+  /** Its channels can also be called by number, by anyone whose groups and models allow it. */
   readonly byNumber?: true
-  /** Where conversations with a model go: one endpoint per dialect, the best for callers of other dialects first. */
+  /** The endpoints for conversations with a model: one per dialect, the best for callers of other dialects first. */
   chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
-  /** Where sessions with a model are opened by WebSocket, and with which credentials. Absent = there are none. */
+  /** The URL and credentials for WebSocket sessions with a model. Absent = the service has none. */
   readonly realtime?: (upstream: Upstream, model: string) => Target
-  /** False where the service refuses `stream_options` or reports usage in every stream without being asked. */
+  /** False if the service refuses `stream_options` or reports usage in every stream without being asked. */
   readonly asksForStreamUsage: boolean
-  /** The service adds texts of its own to a prompt, a bot's instructions or what a knowledge base holds, and charges for them. */
+  /**
+   * The service adds its own texts to a prompt (a bot's instructions or the contents of a knowledge base) and charges
+   * for them.
+   */
   readonly addsToPrompt?: true
-  /** What is left at the service, in its own currency. Absent = it cannot be asked. */
+  /** The remaining balance at the service, in its own currency. Absent = it cannot be asked. */
   readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
-  /** The models that the service says it has. Absent = it cannot be asked. */
+  /** The models that the service lists. Absent = it cannot be asked. */
   readonly listModels?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<string[]>
 }
 
-/** The endpoint for callers of a dialect: the one that speaks it, else the first. */
+/** The endpoint for callers of a dialect: the one that speaks it, or else the first. */
 export function chatEndpointFor(endpoints: readonly ChatEndpoint[], dialect: DialectName): ChatEndpoint | undefined {
   return endpoints.find((each) => each.dialect.name === dialect) ?? endpoints[0]
 }

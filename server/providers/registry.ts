@@ -30,7 +30,7 @@ import { vertex } from './vertex/index.ts'
 import { watsonx } from './watsonx/index.ts'
 import { zhipu } from './zhipu/index.ts'
 
-/** A service that resells the OpenAI API under its own address. */
+/** A service that resells the OpenAI API at its own URL. */
 const relay = (
   type: number,
   name: string,
@@ -130,7 +130,7 @@ export const providers: readonly Provider[] = [
 
 const byType = new Map(providers.map((provider) => [provider.meta.type, provider]))
 
-/** The provider of a channel type, or undefined for a number nobody serves. */
+/** The provider of a channel type, or undefined for an unknown number. */
 export function providerOf(type: number): Provider | undefined {
   return byType.get(type)
 }

@@ -152,7 +152,7 @@ class CallReader {
     this.#idSeed = idSeed
   }
 
-  /** A call that came whole, or begins. */
+  /** A whole call, or the start of one. */
   read(call: Call): Call {
     const id = call.id || `call_${this.#idSeed}_${this.#calls}`
     this.#calls++
@@ -160,7 +160,7 @@ class CallReader {
     return { ...call, id: this.#ids.call(id), name: this.#ownNames.get(call.name) ?? call.name, input }
   }
 
-  /** An answer that calls nothing does not wait for anything, whatever its service says. */
+  /** An answer without calls does not wait for results, whatever its service says. */
   stop(stop: Stop): Stop {
     return stop.reason === 'tool-calls' && this.#calls === 0 ? { reason: 'stop' } : stop
   }
@@ -188,7 +188,7 @@ class CallReader {
     const held = this.#held.get(event.index)
     if (held === undefined) return [event]
     const text = held + event.text
-    // It may still become something: white space, and a word that begins like null.
+    // The input may still turn out to be empty: white space, or a prefix of `null`.
     if (text.length < 64 && 'null'.startsWith(text.trim())) {
       this.#held.set(event.index, text)
       return []

@@ -1,17 +1,17 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** A tool that the service itself runs, and asks money for by the call. */
+/** A tool that the service runs itself and bills per call. */
 export interface HostedTool {
-  /** One name for the same thing in all dialects: see docs/prices.md. */
+  /** One name for the same tool in all dialects: see docs/prices.md. */
   readonly kind: string
-  /** What the price of a call depends on besides: how much of the findings is read, the quality of an image, an engine. */
+  /** What else the price of a call depends on: how much of the results is read, the quality of an image, an engine. */
   readonly size?: string
-  /** Most calls that the request allows; absent = left to the model. */
+  /** The most calls that the request allows; absent = the model decides. */
   readonly most?: number
 }
 
-/** Tools by the name of their type; versions stand behind an underscore. */
+/** Tools by their type; a version follows an underscore. */
 const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_search_preview/, 'web_search_preview'],
   [/^(?:openrouter:)?web_search|^browser_search$/, 'web_search'],
@@ -22,7 +22,7 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_browser$/, 'web_search'],
 ]
 
-/** Gemini's tools have a member for each kind, in either spelling. */
+/** Gemini's tools have a field for each kind, in either spelling. */
 const kindsByMember: Readonly<Record<string, string>> = {
   googleSearch: 'web_search',
   google_search: 'web_search',
@@ -41,8 +41,8 @@ const kindsByMember: Readonly<Record<string, string>> = {
 const none: readonly HostedTool[] = []
 
 /**
- * The tools of a request, in whatever dialect, that its service runs and asks money for. Tools that a request forbids to
- * call are none.
+ * The tools of a request in any dialect that its service runs and bills. Tools that the request does not allow to be
+ * called are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none
@@ -52,7 +52,7 @@ export function hostedTools(body: JsonObject, model: string): readonly HostedToo
   return most > 0 ? found.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : found
 }
 
-/** False for most requests: none of the members is there that a tool could stand in. */
+/** False for most requests: they have none of the fields that can hold a tool. */
 function mayHaveAny(body: JsonObject): boolean {
   return (
     body['tools'] !== undefined ||
@@ -80,7 +80,7 @@ function toolOf(tool: JsonObject): HostedTool[] {
       return kind === undefined || !isObject(tool[name]) ? [] : [{ kind }]
     })
   }
-  // Moonshot's own functions have a name with a dollar sign.
+  // Moonshot's own functions have a name that starts with a dollar sign.
   if (type === 'builtin_function')
     return looseObject(tool['function'])['name'] === '$web_search' ? [{ kind: 'web_search' }] : []
   const kind = kindsByType.find(([pattern]) => pattern.test(type))?.[1]
@@ -95,12 +95,12 @@ function toolOf(tool: JsonObject): HostedTool[] {
   return [{ kind, ...(size && { size }), ...(most > 0 && { most }) }]
 }
 
-/** What is no tool in its dialect, but a switch of the request. */
+/** Features that are not a tool in their dialect, but a setting of the request. */
 function switchedOn(body: JsonObject): HostedTool[] {
   const { web_search_options: options, search_parameters: live, plugins } = body
   const found: HostedTool[] = []
   if (isObject(options)) found.push(search(looseText(options['search_context_size'])))
-  // xAI's live search is paid for by the source, and reads 15 unless it is told otherwise.
+  // xAI bills live search per source, and reads 15 by default.
   if (isObject(live) && live['mode'] !== 'off')
     found.push({ kind: 'live_search', most: looseCount(live['max_search_results']) || 15 })
   for (const plugin of looseList(plugins)) if (plugin['id'] === 'web') found.push({ kind: 'web_search', most: 1 })
@@ -117,7 +117,7 @@ function search(size: string): HostedTool {
   return { kind: 'web_search', ...(size && { size }) }
 }
 
-/** Models that search whatever they are asked. */
+/** Models that always search. */
 function builtIn(body: JsonObject, model: string): HostedTool[] {
   if (!searchesAlways(model)) return []
   const options = looseObject(body['web_search_options'])
@@ -126,7 +126,7 @@ function builtIn(body: JsonObject, model: string): HostedTool[] {
     : [{ ...search(looseText(options['search_context_size'])), most: researches(model) ? 20 : 1 }]
 }
 
-/** True for models that make a search of every call, and say so in nothing but the bill. */
+/** True for models that search on every call, which only shows in the bill. */
 export function searchesAlways(model: string): boolean {
   return /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model)
 }

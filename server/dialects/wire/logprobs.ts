@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 
-/** How probable a token was. */
+/** The log probability of a token. */
 export interface Logprob {
   token: string
   logprob: number
   bytes: number[]
 }
 
-/** A token's probability with all members that OpenAI's two dialects have for it: some services leave bytes and others out. */
+/** A token's log probability with all fields that OpenAI's two dialects have; some services omit bytes and others. */
 export function wholeLogprob(entry: JsonObject): Logprob & { top_logprobs: Logprob[] } {
   return { ...one(entry), top_logprobs: looseList(entry['top_logprobs']).map(one) }
 }

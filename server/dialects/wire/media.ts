@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource } from '../neutral/conversation.ts'
 
-/** The source an address names; a `data:` address holds the bytes itself. */
+/** The source that a URL names; a `data:` URL contains the bytes itself. */
 export function sourceOf(address: string, mediaType?: string): MediaSource {
   const comma = address.startsWith('data:') ? address.indexOf(',') : -1
   if (comma < 0) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
@@ -10,13 +10,13 @@ export function sourceOf(address: string, mediaType?: string): MediaSource {
   return { kind: 'inline', data, mediaType: before(head, ';') || mediaType || 'text/plain' }
 }
 
-/** The text up to a mark; all of it without one. */
+/** The text up to a separator; all of it if there is none. */
 export function before(text: string, mark: string): string {
   const at = text.indexOf(mark)
   return at < 0 ? text : text.slice(0, at)
 }
 
-/** The bytes of a percent-encoded text; what is no code stands for itself. */
+/** The bytes of a percent-encoded text; anything that is not a valid escape is kept as it is. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text)
   let length = 0
@@ -31,19 +31,19 @@ function percentDecoded(text: string): Buffer {
 
 const percent = 0x25
 
-/** The source as an address; undefined for a file known only to a service. */
+/** The source as a URL; undefined for a file that only a service knows. */
 export function addressOf(source: MediaSource): string | undefined {
   if (source.kind === 'file') return undefined
   return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
 }
 
-/** The kind of medium that a media type names. */
+/** The kind of media for a media type. */
 export function mediaOf(mediaType: string): MediaPart['media'] {
   const kind = mediaType.slice(0, mediaType.indexOf('/'))
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
-/** The media type that an address ends like, for services that want one told. */
+/** The media type by a URL's file extension, for services that require one. */
 export function guessedType(address: string, media: MediaPart['media']): string {
   const ending = /\.([a-z0-9]+)(?=[?#]|$)/i.exec(address)?.[1]?.toLowerCase() ?? ''
   return (
@@ -78,12 +78,12 @@ export function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** The text in base64. */
+/** A text decoded from base64. */
 export function fromBase64(data: string): string {
   return Buffer.from(data, 'base64').toString('utf8')
 }
 
-/** How closely an image is to be looked at, where that is not left to the service. */
+/** The detail level for an image, unless it is left to the service. */
 export function unusualDetail({ detail }: MediaPart): string | undefined {
   return detail === 'auto' ? undefined : detail
 }

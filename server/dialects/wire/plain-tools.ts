@@ -4,7 +4,9 @@ import type { DroppedFields } from './dropped-fields.ts'
 import { meantTools, type Offer, offerOf } from './tool-choice.ts'
 import { freeformDescription, freeformSchema } from './tool-input.ts'
 
-/** Tools for services that know functions only. Where some may be called or one must, the others are not offered. */
+/**
+ * Tools for services that only have functions. If only some may be called, or one must be, the others are not offered.
+ */
 export function plainTools(conversation: Conversation, losses: DroppedFields): Offer {
   const { toolChoice } = conversation
   const write = (tool: Tool) => plainTool(tool, losses)

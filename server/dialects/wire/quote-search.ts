@@ -1,7 +1,7 @@
-/** Most characters that are looked through for the quotes of one text: more than any honest answer needs. */
+/** The most characters to search for the quotes of one text: more than any real answer needs. */
 const mostSearched = 2 ** 28
 
-/** Finds quotes of a text that do not stand where they are said to. However many there are, the work has an end. */
+/** Finds quotes that are not where the service says they are. The total work is bounded, however many there are. */
 export class QuoteSearch {
   readonly #text: string
   #searched = 0
@@ -10,7 +10,7 @@ export class QuoteSearch {
     this.#text = text
   }
 
-  /** Where a quote stands; -1 where it does not, or too much has been looked through for others. */
+  /** The position of a quote; -1 if it is not in the text, or if too much has been searched for other quotes. */
   find(quote: string): number {
     if (this.#searched > mostSearched) return -1
     const found = this.#text.indexOf(quote)

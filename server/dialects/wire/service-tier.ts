@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Names of the tier that everybody has who asks for none. Older Claude models say that there are no places to choose from. */
+/** Names of the default tier. Older Claude models report that no region can be chosen. */
 const usual: ReadonlySet<string> = new Set([
   '',
   'auto',
@@ -15,7 +15,7 @@ const usual: ReadonlySet<string> = new Set([
   'geo-not_available',
 ])
 
-/** A tier as it is known here. Google's names may stand with the name of their kind before them. */
+/** A tier under the name we use. Google's names may have the name of their enum as a prefix. */
 function plainName(tier: string): string {
   return tier.toLowerCase().replace(/^service_tier_/, '')
 }
@@ -25,13 +25,13 @@ export function isUsualTier(tier: string): boolean {
   return usual.has(plainName(tier))
 }
 
-/** The dearer or cheaper tier that a field asks for: OpenAI's and Google's tier, Anthropic's speed. */
+/** The more or less expensive tier that a field requests: OpenAI's and Google's tier, Anthropic's speed. */
 export function askedTier(...fields: unknown[]): string | undefined {
   const asked = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
   return asked === undefined ? undefined : plainName(asked)
 }
 
-/** The same of a request in a dialect other than OpenAI's chat, and the place where it is to be served. */
+/** The same for a request in a dialect other than OpenAI's chat, including the region that should serve it. */
 export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: geo }: JsonObject): string | undefined {
   // Bedrock has it in an object.
   const asked = askedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
@@ -39,34 +39,34 @@ export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: 
   return place === undefined || isUsualTier(place) ? asked : tierAt(asked, place)
 }
 
-/** The place that Anthropic's `inference_geo` names, as `ServiceTierRatio` has it: a tier that goes with any other. */
+/** The region in Anthropic's `inference_geo`, as in `ServiceTierRatio`: a tier that combines with any other. */
 export function placeIn(geo: unknown): string | undefined {
   return typeof geo === 'string' ? `geo-${geo.toLowerCase()}` : undefined
 }
 
-/** What `inference_geo` said, of a name with a place in it. */
+/** The value of `inference_geo` in a name with a region. */
 export function geoOf(name = ''): string | undefined {
   return partsOf(name).place?.slice('geo-'.length)
 }
 
-/** A tier and a place in one name: `fast+geo-us`, or either alone. */
+/** A tier and a region in one name: `fast+geo-us`, or either alone. */
 export function tierAt(tier: string | undefined, place: string | undefined): string | undefined {
   return tier === undefined || place === undefined ? (tier ?? place) : `${tier}+${place}`
 }
 
-/** The tier and the place of such a name. */
+/** The tier and the region in such a name. */
 export function partsOf(name: string): { tier?: string | undefined; place?: string | undefined } {
   const parts = /^(?:(.*)\+)?(geo-[^+]*)$/.exec(name)
   return parts ? { tier: parts[1], place: parts[2] } : { tier: name }
 }
 
-/** What an answer names, and the usual for what it does not. */
+/** The tier and region that an answer names, with defaults for what it does not name. */
 export function orUsual(name = ''): string {
   const { tier = 'default', place = 'geo-global' } = partsOf(name)
   return `${tier}+${place}`
 }
 
-/** What an answer says of its tier in the dialects of OpenAI, where it stands beside the usage. */
+/** The tier of an answer in OpenAI's dialects, where it is next to the usage. */
 export function tierOut(usage: Usage | undefined): { service_tier?: string } {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return tier === undefined ? {} : { service_tier: tier }

@@ -1,8 +1,8 @@
 import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutral/conversation.ts'
 
 /**
- * A conversation in which parts that only another dialect has stand as texts and media, where they can, and without what
- * Claude Code tells Anthropic alone.
+ * A conversation in which parts that only another dialect has are texts and media, if possible, and which lacks what
+ * Claude Code only tells Anthropic.
  */
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
   const { from, messages, system } = conversation
@@ -13,8 +13,8 @@ export function spelledOut(conversation: Conversation, dialect: string): Convers
 }
 
 /**
- * The first line of Claude Code's system prompt says for the account what made the call. It changes with each call, so that
- * no other service would find the prompt in its cache, and means nothing to a model.
+ * The first line of Claude Code's system prompt identifies the program for billing. It changes with each call, so no
+ * other service would find the prompt in its cache, and it means nothing to a model.
  */
 const accountNote = 'x-anthropic-billing-header:'
 const noteLine = new RegExp(`^${accountNote}[^\\n]*(?:\\n|$)`, 'gm')

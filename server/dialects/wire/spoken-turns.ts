@@ -1,22 +1,22 @@
 import type { Conversation, Message, Part, TextPart } from '../neutral/conversation.ts'
 import { DroppedFields } from './dropped-fields.ts'
 
-/** What separates texts that stood in messages of their own. */
+/** The separator between texts that came in separate messages. */
 export const gap = '\n\n'
 
-/** A conversation on its way to another dialect, and the names of what was left out of it. */
+/** A conversation on its way to another dialect, and the names of the fields dropped from it. */
 export interface SpokenTurns {
   readonly conversation: Conversation
   readonly dropped: readonly string[]
 }
 
 /**
- * A conversation whose every turn says something, and in which no two turns of one side follow each other, as many services
- * demand: what only the caller's dialect has, and thoughts alone, would leave empty turns behind. `to` names the dialect of the
- * upstream.
+ * A conversation without empty turns and without consecutive turns of the same side, as many services require. Parts
+ * that only the caller's dialect has, and turns of only thoughts, would otherwise leave empty turns. `to` names the
+ * dialect of the upstream.
  */
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
-  // What nobody reads is named when the request is written.
+  // Fields that nobody reads are reported when the request is written.
   const { native: _native, unread: _unread, ...read } = conversation
   const losses = new DroppedFields(read, to)
   const joined = joinTurns(resultsFirst(conversation.messages))
@@ -29,8 +29,8 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
 }
 
 /**
- * A conversation in which nobody but the system has said anything: OpenAI's chat takes it as it is, and other services want a
- * turn, so the last of the system's words becomes the user's. Where there are none the service shall say what it thinks of that.
+ * A conversation with only system messages. OpenAI's chat accepts it unchanged. Other services require a turn, so the
+ * last system message becomes the user's. With no system message either, it is left to the service's own error.
  */
 function withSystemSaid(conversation: Conversation, to: string): Conversation {
   const system = conversation.system.filter(({ text }) => !isBlank(text))
@@ -39,7 +39,7 @@ function withSystemSaid(conversation: Conversation, to: string): Conversation {
   return { ...conversation, system: system.slice(0, -1), messages: [{ role: 'user', parts: [last] }] }
 }
 
-/** Results of tools directly behind their calls, as services want them: what was said between them comes behind the last. */
+/** Moves tool results directly after their calls, as services require; messages in between follow the last result. */
 function resultsFirst(messages: readonly Message[]): Message[] {
   const out: Message[] = []
   const open = new Set<string>()
@@ -51,7 +51,7 @@ function resultsFirst(messages: readonly Message[]): Message[] {
     const { parts } = message
     if (open.size === 0 || message.role === 'assistant') {
       const calls = parts.filter((part) => part.type === 'tool-call')
-      // Calls of one turn may come one by one.
+      // The calls of one turn may arrive one by one.
       const isSameTurn = calls.length > 0 && out.at(-1)?.role === 'assistant'
       if (!isSameTurn) {
         say()
@@ -75,12 +75,12 @@ function resultsFirst(messages: readonly Message[]): Message[] {
   return out
 }
 
-/** True for text that shows nothing. */
+/** True for text that is only white space. */
 export function isBlank(text: string): boolean {
   return !/\S/.test(text)
 }
 
-/** True for a part that stands in the upstream's request for something that was said, asked or done. */
+/** True for a part that has content in the upstream's request. */
 function says(part: Part, to: string): boolean {
   switch (part.type) {
     case 'text':
@@ -112,24 +112,27 @@ function joinTurns(messages: readonly Message[]): Message[] {
     }
     const [first, ...rest] = message.parts
     if (first) addPart(last.parts, first)
-    // One by one: a call does not take as many arguments as a caller may send parts.
+    // Added one by one: a function call cannot take as many arguments as a caller may send parts.
     for (const part of rest) last.parts.push(part)
   }
   return out.map(({ message, parts }) => ({ ...message, parts: parts.map(joinedPart) }))
 }
 
-/** Several speakers of one side stay apart, and so do words of the system. */
+/** Different speakers of one side stay separate, and so do system messages. */
 function isSameSide(last: Message, next: Message): boolean {
   return last.role === next.role && next.role !== 'system' && last.name === next.name
 }
 
-/** Results of tools stand first in a turn: behind other words they would change places with them. */
+/** Tool results come first in a turn: after other parts, they would be moved in front of those. */
 function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): boolean {
   const last = before.at(-1)
   return first?.type === 'tool-result' && (last === undefined || isTexts(last) || last.type !== 'tool-result')
 }
 
-/** A part, or plain texts that will be one: put together at the end, since a text that grows is copied each time it is read. */
+/**
+ * A part, or plain texts that become one. They are joined at the end, since a growing text is copied each time it is
+ * read.
+ */
 type JoinedPart = Part | readonly string[]
 
 function isTexts(part: JoinedPart): part is readonly string[] {
@@ -140,7 +143,7 @@ function joinedPart(part: JoinedPart): Part {
   return isTexts(part) ? { type: 'text', text: part.join(gap) } : part
 }
 
-/** Plain texts become one: not every service takes lists of them. */
+/** Plain texts become one: not every service accepts lists of texts. */
 function addPart(parts: JoinedPart[], next: Part): void {
   const last = parts.at(-1)
   if (last === undefined || !isPlainText(next)) parts.push(next)

@@ -1,6 +1,6 @@
 import type { Part } from '../neutral/conversation.ts'
 
-/** A system message as words of the user's, for models that know none in the middle of a conversation. */
+/** A system message as text of the user, for models that do not accept one in the middle of a conversation. */
 export function systemWords(text: string): string {
   return `<system>\n${text}\n</system>`
 }

@@ -3,16 +3,16 @@ import { gap, isBlank } from './spoken-turns.ts'
 import { systemWords } from './system-as-user.ts'
 
 /**
- * Where words of the system may stand in a conversation: anywhere (`keep`), in its first message alone, to which later ones
- * are added (`first`), or there and as words of the user's where they were said (`user`).
+ * Where system messages may be in a conversation: anywhere (`keep`), only at the start, with later ones added to it
+ * (`first`), or at the start, with later ones turned into text of the user in place (`user`).
  */
 export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
 
 /**
- * Messages for a service that takes words of the system at the beginning alone, and no `developer`. `lead`: it takes them in one
- * message there, in several, or in none, as in the Messages API, where they stand beside the messages. No message is put between
- * a call and its answer, nor two of one speaker where there was one. Undefined = nothing is to be changed.
+ * Messages for a service that accepts system messages only at the start, and no `developer` role. `lead`: at the start
+ * it accepts one message, several, or none, as in the Messages API, where system text is a separate field. No message
+ * is put between a call and its result, and no message of one speaker is split. Undefined = nothing needs to change.
  */
 export function placeSystem(
   messages: readonly unknown[],
@@ -35,8 +35,8 @@ export function placeSystem(
 }
 
 /**
- * Items of the Responses API, of which the system's words in the middle become the user's, behind the results of calls that are
- * open there; undefined = there are none.
+ * Items of the Responses API whose system messages in the middle become the user's, after the results of calls that are
+ * still open; undefined = there are none.
  */
 export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
   const first = items.findIndex((item) => !isSystem(item))
@@ -66,7 +66,7 @@ function isSystem(message: unknown): message is JsonObject {
   return isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
 }
 
-/** True for the system's words; what is more than words nobody else could say. */
+/** True for a system message that is only text; other content makes sense in no other role. */
 function mayMove(message: unknown): message is JsonObject {
   if (!isSystem(message)) return false
   const { content } = message
@@ -80,19 +80,19 @@ function headOf(system: readonly JsonObject[]): JsonObject[] {
   return [{ ...first, role: 'system', content }]
 }
 
-/** A message with what comes to it; joined once, at its end, since a text that grows is copied each time it is read. */
+/** A message and the text added to it; joined once, at its end, since a growing text is copied each time it is read. */
 interface Growing {
   readonly message: JsonObject
   readonly before: readonly unknown[]
   readonly after: unknown[]
 }
 
-/** Turns in which the system's words stand in the message before them, or in the next where that is the assistant's. */
+/** Turns with each system message added to the message before it, or to the next one if that is the assistant's. */
 function spoken(messages: readonly unknown[]): unknown[] {
   const out: unknown[] = []
   let last: Growing | undefined
   let waiting: unknown[] = []
-  /** The last message is the user's, and ends with words of the system: what the user said next belongs to it. */
+  /** The last message is the user's and ends with system text: the user's next text belongs to the same message. */
   let isOpen = false
   const flush = () => {
     if (last) out.push(grown(last))
@@ -158,7 +158,7 @@ function wordsIn(content: unknown): unknown {
   )
 }
 
-/** Contents as one: a text where all are no more than that, unless they are to be a list. */
+/** Several contents as one: a text if all are plain texts and no list is wanted. */
 function joined(contents: readonly unknown[], isList = false): unknown {
   const said = contents.filter((content) => !isNothing(content))
   if (said.length < 2) return said[0] ?? contents[0]
@@ -167,7 +167,7 @@ function joined(contents: readonly unknown[], isList = false): unknown {
   return resultsFirst(said.flatMap(partsOf))
 }
 
-/** Results of tools stand first in a turn of the Messages API, or it does not find them. */
+/** Tool results must come first in a turn of the Messages API, or it does not find them. */
 function resultsFirst(parts: unknown[]): unknown[] {
   const isResult = (part: unknown) => isObject(part) && part['type'] === 'tool_result'
   return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))]

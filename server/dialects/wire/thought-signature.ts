@@ -2,20 +2,20 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 import type { DialectName, Part, ReasoningPart, Seal, TextPart } from '../neutral/conversation.ts'
 
-/** Base64 of the first characters that every envelope has. */
+/** Base64 of the first characters, which are the same for every envelope. */
 const mark = Buffer.from('{"tollgate":').toString('base64')
 
 const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
 
 /**
- * What a foreign seal belongs to: a thought that is shown, one that is hidden, or the part that follows or came before,
- * where the dialect has no place for it in that part.
+ * What a foreign signature belongs to: a visible thought, a hidden one, or the next or previous part if the dialect has
+ * no field for it in that part.
  */
 type Owner = 'thought' | 'hidden' | 'next' | 'before'
 
 const owners: readonly Owner[] = ['thought', 'hidden', 'next', 'before']
 
-/** A seal on its way to the part behind it, or before it. */
+/** A signature on its way to the next or the previous part. */
 export interface LooseSeal {
   readonly type: 'seal'
   readonly seal: Seal
@@ -23,8 +23,8 @@ export interface LooseSeal {
 }
 
 /**
- * A seal as a text of one dialect's opaque field. A foreign one goes in an envelope, so that a caller who knows nothing
- * of its maker brings it back, and it reaches its maker as it was.
+ * A signature as text for a dialect's opaque field. A foreign one goes into an envelope, so that a caller who knows
+ * nothing of its service sends it back and it reaches that service unchanged.
  */
 export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thought'): string {
   if (seal.from === dialect) return seal.value
@@ -41,14 +41,14 @@ function open(text: string, dialect: DialectName): { seal: Seal; owner: Owner | 
   return { seal: { from: dialect, value: text }, owner: undefined }
 }
 
-/** The seal in an opaque field; one without an envelope is the dialect's own. */
+/** The signature in an opaque field; one without an envelope is the dialect's own. */
 export function readSeal(text: string, dialect: DialectName): Seal {
   return open(text, dialect).seal
 }
 
 /**
- * What an opaque field holds for the service that speaks `dialect` itself: undefined where the state was made by another
- * one, where the field is empty, and for an envelope that somebody has cut.
+ * The value of an opaque field for the service that speaks `dialect` itself. Undefined if another service made the
+ * state, if the field is empty, or if the envelope was truncated.
  */
 export function ownState(text: unknown, dialect: DialectName): string | undefined {
   if (typeof text !== 'string' || text === '') return undefined
@@ -58,21 +58,21 @@ export function ownState(text: unknown, dialect: DialectName): string | undefine
   return seal.value === '' ? undefined : seal.value
 }
 
-/** A thought and its opaque field as a part, or the seal of the part that follows. */
+/** A thought and its opaque field as a part, or as the signature of the next part. */
 export function readThought(thought: ReasoningPart, opaque: string, dialect: DialectName): ReasoningPart | LooseSeal {
-  // Where a thought has no seal, the shapes of some dialects have an empty one.
+  // For a thought without a signature, some dialects require an empty one.
   if (opaque === '') return thought
   const { seal, owner } = open(opaque, dialect)
   if (owner === 'next' || owner === 'before')
     return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
-  // It tells only that the thought was made elsewhere.
+  // It only says that the thought was made elsewhere.
   if (seal.value === '') return thought
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'
   return { ...rest, ...(isHidden && { redacted: true }), seal }
 }
 
-/** Puts seals that came by themselves into the parts they belong to. */
+/** Puts separate signatures into the parts they belong to. */
 export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
   const out: Part[] = []
   let waiting: Seal | undefined
@@ -99,12 +99,12 @@ export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
   return out
 }
 
-/** True for parts that dialects without a field for it have a seal beside. */
+/** True for parts whose signature is separate in dialects that have no field for it. */
 function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'media' } {
   return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
 }
 
-/** An envelope has a handful of texts; a caller may write anything into one. */
+/** An envelope has a handful of texts; a caller may put anything into one. */
 const mostValues = 20
 
 function parsedEnvelope(bytes: Buffer): unknown {

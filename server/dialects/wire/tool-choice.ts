@@ -2,15 +2,15 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Conversation, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { DroppedFields } from './dropped-fields.ts'
 
-/** The tools that an upstream is offered, and the choice among them. */
+/** The tools offered to an upstream, and the tool choice. */
 export interface Offer {
   readonly tools: JsonObject[]
   readonly choice: ToolChoice | undefined
 }
 
 /**
- * What is offered where a service has no list of allowed tools: those and no others. Where the service has none of the
- * tools that are allowed or demanded, the model may call none at all: it must not call one that was not meant.
+ * What to offer if a service has no list of allowed tools: only the allowed ones. If the service has none of the
+ * allowed or required tools, the model must call no tool at all: it must not call one that was not meant.
  */
 export function offerOf(conversation: Conversation, losses: DroppedFields, write: (tool: Tool) => JsonObject[]): Offer {
   const { tools, toolChoice: choice } = conversation
@@ -21,12 +21,12 @@ export function offerOf(conversation: Conversation, losses: DroppedFields, write
     losses.lose('toolChoice', choice)
     return { tools: tools.flatMap(write), choice: { mode: 'none' } }
   }
-  // A tool that is demanded stands among all: the prompt stays the same, and with it what is cached of it.
+  // A required tool is offered together with all others, so the prompt stays the same and its cached part can be used.
   if (choice.mode === 'tool') return { tools: tools.flatMap(write), choice }
   return { tools: written, choice: { mode: choice.required ? 'required' : 'auto' } }
 }
 
-/** The tools that the choice allows or demands; all where it does neither. */
+/** The tools that the choice allows or requires; all tools if it does neither. */
 export function meantTools({ tools, toolChoice: choice }: Conversation): readonly Tool[] {
   if (choice?.mode !== 'allowed' && choice?.mode !== 'tool') return tools
   const references = choice.mode === 'tool' ? [choice.tool] : choice.tools
@@ -40,23 +40,23 @@ export function meantTools({ tools, toolChoice: choice }: Conversation): readonl
   })
 }
 
-/** The name of a demanded function or free tool. */
+/** The name of the required function or freeform tool. */
 export function demandedName(choice: ToolChoice | undefined): string | undefined {
   return choice?.mode === 'tool' && choice.tool.type === 'named' ? choice.tool.name : undefined
 }
 
-/** True when the model has no choice but to call a tool. */
+/** True if the model must call a tool. */
 export function mustCall(choice: ToolChoice | undefined): boolean {
   if (choice?.mode === 'allowed') return choice.required
   return choice?.mode === 'required' || choice?.mode === 'tool'
 }
 
-/** Hosted tools of one kind are told apart by the server they stand for. */
+/** Hosted tools of one kind are identified by the server they represent. */
 function kindOf({ type, server_label: label }: JsonObject): string {
   return `${String(type)} ${typeof label === 'string' ? label : ''}`
 }
 
-/** Functions and free tools among what is allowed, each once. */
+/** Functions and freeform tools among the allowed ones, each once. */
 export function namedReferences(references: readonly ToolReference[]): (ToolReference & { type: 'named' })[] {
   return references.filter((each) => each.type === 'named')
 }

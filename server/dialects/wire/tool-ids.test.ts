@@ -21,7 +21,7 @@ const all: Readonly<Record<string, ToolRules>> = {
 }
 const long = (letter: string, length: number) => letter.repeat(length)
 
-/** Ids that somebody has sent, and some that try to be the same as another one's. */
+/** Real ids, and some that try to collide with another one. */
 const odd = [
   'functions.Bash:0',
   'a:0',
@@ -49,7 +49,7 @@ const odd = [
 ]
 
 describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
-  test('fit, and no two become one', () => {
+  test('are valid, and no two become the same', () => {
     const ids = new ToolIds(rules.ids, odd, rules.uniqueIds)
     const out = odd.map((id) => ids.call(id))
     for (const id of out) expect([id, fits(id, rules.ids)]).toEqual([id, true])
@@ -57,14 +57,14 @@ describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
     expect(odd.map((id) => ids.result(id))).toEqual(out)
   })
 
-  test('are the same in every request, and those that fit are not touched', () => {
+  test('are the same in every request, and valid ones are not changed', () => {
     const once = new ToolIds(rules.ids, ['a:0', 'call_abc']).call('a:0')
     expect(new ToolIds(rules.ids, ['call_abc', 'a:0', 'more']).call('a:0')).toBe(once)
     for (const id of ['call_abc', 'toolu_01A09q90qw90lq917835lq9', 'abcDEF123'])
       if (fits(id, rules.ids)) expect(new ToolIds(rules.ids, [id]).call(id)).toBe(id)
   })
 
-  test('stay apart where one was made like another that fits', () => {
+  test('stay different if one was rewritten to look like another valid one', () => {
     const made = new ToolIds(rules.ids, ['a:0', long('x', 999)])
     const taken = ['a:0', long('x', 999)].map((id) => made.call(id)).filter((id) => fits(id, rules.ids))
     const again = new ToolIds(rules.ids, ['a:0', long('x', 999), ...taken])
@@ -73,18 +73,18 @@ describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
   })
 })
 
-test('an id goes within another one and comes out of it where it fits', () => {
+test('an id is wrapped in another one and unwrapped where it is valid', () => {
   const there = new ToolIds(messagesRules.ids, ['functions.Bash:0']).call('functions.Bash:0')
   expect(there).toMatch(/^[a-zA-Z0-9_-]+$/)
   expect(new ToolIds(chatRules.ids, [there]).call(there)).toBe('functions.Bash:0')
   expect(new ToolIds(messagesRules.ids, [there]).call(there)).toBe(there)
-  // Where both stand in one request they are two calls.
+  // If both are in one request, they are two calls.
   const both = new ToolIds(chatRules.ids, [there, 'functions.Bash:0'])
   expect([both.call(there), both.call('functions.Bash:0')]).toEqual([there, 'functions.Bash:0'])
 })
 
-describe('calls without an id, and of one id', () => {
-  test('get ids of their own, and results find them in order', () => {
+describe('calls without an id, and calls with the same id', () => {
+  test('get unique ids, and results find them in order', () => {
     for (const { ids: rule } of Object.values(all)) {
       const ids = new ToolIds(rule, ['', '', 'a', ''], true)
       const calls = [ids.call(''), ids.call('a'), ids.call('')]
@@ -94,7 +94,7 @@ describe('calls without an id, and of one id', () => {
     }
   })
 
-  test('of the same id are told apart where a service wants that', () => {
+  test('get different ids for the same id if a service requires that', () => {
     const ids = new ToolIds(messagesRules.ids, ['a', 'a'], true)
     const first = ids.call('a')
     expect(ids.result('a')).toBe(first)
@@ -106,7 +106,7 @@ describe('calls without an id, and of one id', () => {
     expect([alike.call('a'), alike.call('a')]).toEqual(['a', 'a'])
   })
 
-  test('a result without an id is of the call that has waited longest', () => {
+  test('a result without an id belongs to the call that has waited longest', () => {
     const ids = new ToolIds(chatRules.ids, ['a', 'b', ''])
     ids.call('a')
     ids.call('b')

@@ -1,9 +1,9 @@
 import { fits, made, type WordRule } from '../neutral/tool-rules.ts'
 
-/** Marks an id that holds another one, in signs that every service takes. */
+/** Prefix of an id that wraps another one, in characters that every service accepts. */
 const mark = 'tgid_'
 
-/** The id that `id` holds, where it was written here; undefined for every other. */
+/** The id wrapped in `id`, if we wrapped it; undefined for any other id. */
 function held(id: string): string | undefined {
   if (!id.startsWith(mark)) return undefined
   const inner = Buffer.from(id.slice(mark.length), 'base64url').toString('utf8')
@@ -15,19 +15,20 @@ function holding(id: string): string {
 }
 
 /**
- * The ids of one request, each as the service takes it. One that fits goes as it is; one that does not goes within another
- * one, and comes out of it again where it fits; what is too long for that gets a hash. No two become one.
+ * The ids of one request, each in a form that the service accepts. A valid id is sent as it is. An invalid id is
+ * wrapped in another one and unwrapped where it is valid; if it is too long for that, it gets a hash. No two ids become
+ * the same.
  */
 export class ToolIds {
   readonly #rule: WordRule
   readonly #unique: boolean
-  /** What has gone, or will go as it is, and what it stands for. */
+  /** Ids that have been or will be sent, and the ids they represent. */
   readonly #taken = new Map<string, string>()
   readonly #all: ReadonlySet<string>
   readonly #fit = new Map<string, string>()
-  /** How often a call of an id came. */
+  /** How many calls have had each id. */
   readonly #calls = new Map<string, number>()
-  /** Ids as sent of the calls that wait for their results, by the caller's ids. */
+  /** The ids sent for calls that wait for their results, by the caller's ids. */
   readonly #open = new Map<string, string[]>()
   readonly #last = new Map<string, string>()
   #unnamed = 0
@@ -40,7 +41,7 @@ export class ToolIds {
     for (const id of this.#all) if (this.#isPlain(id)) this.#taken.set(id, id)
   }
 
-  /** True where nothing has to be changed but by a second call of the same id. */
+  /** True if nothing needs to change, except for a second call with the same id. */
   get allFit(): boolean {
     for (const id of this.#all) if (!this.#isPlain(id)) return false
     return true
@@ -59,14 +60,14 @@ export class ToolIds {
     return out
   }
 
-  /** The id of the call that the next result is of: the oldest of that id that has none yet. */
+  /** The id of the call for the next result: the oldest call with that id that has no result. */
   result(id: string): string {
     const waiting = this.#open.get(id)?.shift() ?? this.#last.get(id)
     if (waiting !== undefined) return waiting
     return id === '' ? this.#oldest() : this.#fitOf(id)
   }
 
-  /** A result without an id is of the call that has waited longest. */
+  /** A result without an id belongs to the call that has waited longest. */
   #oldest(): string {
     for (const open of this.#open.values()) {
       const out = open.shift()
@@ -75,7 +76,7 @@ export class ToolIds {
     return this.#fresh(`result ${this.#unnamed++}`, true)
   }
 
-  /** It fits, and holds no other id that should go in its place. */
+  /** The id is valid and does not wrap another id that should be sent instead. */
   #isPlain(id: string): boolean {
     const inner = held(id)
     const opens = inner !== undefined && fits(inner, this.#rule) && !this.#all.has(inner)

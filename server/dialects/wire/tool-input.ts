@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Conversation } from '../neutral/conversation.ts'
 
-/** Where dialects without freeform tools carry the text. */
+/** The field for the text in dialects without freeform tools. */
 const textMember = 'input'
 
-/** The schema that stands for a freeform tool where only functions are known. */
+/** The schema of a function that represents a freeform tool. */
 export const freeformSchema: JsonObject = {
   type: 'object',
   properties: { [textMember]: { type: 'string' } },
@@ -12,19 +12,19 @@ export const freeformSchema: JsonObject = {
   additionalProperties: false,
 }
 
-/** What a function says of itself that stands for a freeform tool: its grammar is no part of a schema. */
+/** The description of a function that represents a freeform tool: a schema cannot express its grammar. */
 export function freeformDescription(description: string | undefined, format: JsonObject | undefined): string {
   const definition = format?.['definition']
   const grammar = typeof definition === 'string' ? `The input must be of this grammar:\n${definition}` : ''
   return [description, grammar].filter(Boolean).join('\n\n')
 }
 
-/** The input of a function that stands for a freeform tool. */
+/** The input of a function that represents a freeform tool. */
 export function wrapFreeform(text: string): JsonObject {
   return { [textMember]: text }
 }
 
-/** The text within it; what does not fit is given as it is. */
+/** The text within it; any other input is returned unchanged. */
 export function unwrapFreeform(input: string): string {
   const value = tryParse(input)
   const text = isObject(value) ? value[textMember] : undefined
@@ -36,14 +36,14 @@ export function freeformNames({ tools }: Conversation): ReadonlySet<string> {
   return new Set(tools.flatMap((tool) => (tool.type === 'freeform' ? [tool.name] : [])))
 }
 
-/** The input of a call as the object that it must be; what is no object is kept under a name. */
+/** The input of a call as the object that it must be; any other value is wrapped under a name. */
 export function inputObject(input: string): JsonObject {
   if (isNoInput(input)) return {}
   const value = tryParse(input)
   return isObject(value) ? value : wrapFreeform(input)
 }
 
-/** True for what some models write where a call has no input. */
+/** True for the placeholders that some models write for a call without input. */
 export function isNoInput(input: string): boolean {
   return input.length < 64 && /^\s*(?:null\s*)?$/.test(input)
 }

@@ -3,16 +3,16 @@ import { looseText } from '../neutral/fields.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 
-/** Where a dialect has the ids of calls. */
+/** Where a dialect puts the ids of calls. */
 export interface CallPlaces {
-  /** The member of a message that lists calls and results; absent = the message itself may be one. */
+  /** The field of a message that lists calls and results; absent = the message itself may be one. */
   list?: string
-  /** The member that holds the id of a call or result; undefined for everything else. */
+  /** The field that holds the id of a call or result; undefined for everything else. */
   member(value: JsonObject): string | undefined
   isResult(value: JsonObject): boolean
 }
 
-/** Messages with ids of calls that fit; undefined where they all do. */
+/** Messages with valid call ids; undefined if all of them already are. */
 export function withFitIds(
   messages: readonly unknown[],
   rule: WordRule,

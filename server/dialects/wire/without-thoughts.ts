@@ -1,6 +1,6 @@
 import type { Conversation, Message, Part } from '../neutral/conversation.ts'
 
-/** A conversation without what models thought, and without every service's state of it. */
+/** A conversation without the models' thoughts, and without any service's state for them. */
 export function withoutThoughts(conversation: Conversation): Conversation {
   return { ...conversation, messages: conversation.messages.map(plain) }
 }

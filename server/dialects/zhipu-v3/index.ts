@@ -6,8 +6,8 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * The third form of Zhipu's API, which chatglm models speak (one-api's source; the service's own page is gone). Its
- * streams have the name of each event beside the text: `toEvents` puts both into one object.
+ * Version 3 of Zhipu's API, which chatglm models use (one-api's source; the service's own page is gone). In its streams
+ * the name of each event is separate from the text: `toEvents` puts both into one object.
  */
 export const zhipuV3 = chatBased({
   name: 'zhipu-v3',
@@ -66,7 +66,7 @@ function failureWithin(wire: JsonObject): Failure | undefined {
   return wire['success'] === false ? zhipuFailure(0, wire) : undefined
 }
 
-/** One event of the stream, which gives its kind and usage outside its data, as one object; undefined for none. */
+/** One event of the stream as one object, although its kind and usage are outside its data; undefined for none. */
 export function eventIn(block: string): JsonObject | undefined {
   const fields = new Map<string, string>()
   for (const line of block.split(/\r\n|\n|\r/)) {

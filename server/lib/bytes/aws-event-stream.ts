@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { GatheredBytes } from './gathered-bytes.ts'
 import { type Framing, unreadableMessage } from './reframe.ts'
 
-/** One message of an event stream: its headers that are texts, and its payload. */
+/** One message of an event stream: its text headers and its payload. */
 export interface AwsMessage {
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Uint8Array
@@ -10,12 +10,13 @@ export interface AwsMessage {
 
 const preludeBytes = 12
 const checksumBytes = 4
-/** The most that the format allows a message to have, with room for its headers. */
+/** The largest message that the format allows, with room for its headers. */
 const mostBytes = 24 * 1024 * 1024 + 128 * 1024
 
 /**
- * AWS's event stream (`application/vnd.amazon.eventstream`): binary messages with two checksums. `write` makes of each
- * the text that is handed on; undefined = nothing. After a message with a wrong checksum nothing more is believed.
+ * AWS's event stream (`application/vnd.amazon.eventstream`): binary messages with two checksums. `write` turns each
+ * message into the text to pass on; undefined = nothing. After a message with a wrong checksum, nothing more is
+ * trusted.
  */
 export class AwsEventFraming implements Framing {
   readonly #write: (message: AwsMessage) => string | undefined
@@ -61,7 +62,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** The length of the message that begins here; undefined where its prelude is damaged. */
+/** The length of the message that begins here; undefined if its prelude is damaged. */
 function messageLength(bytes: Uint8Array): number | undefined {
   const view = viewOf(bytes)
   const length = view.getUint32(0)
@@ -80,7 +81,7 @@ function readMessage(bytes: Uint8Array): AwsMessage | undefined {
   return headers && { headers, payload: bytes.subarray(headersEnd, end) }
 }
 
-/** Bytes of a header's value by its type; texts and byte arrays carry their length. */
+/** Length in bytes of a header's value by its type; texts and byte arrays carry their length. */
 const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const byteArray = 6
 const text = 7

@@ -1,15 +1,15 @@
-/** Keeps the chunks of what is not whole yet, so that a long message in many small pieces is put together only once. */
+/** Keeps the chunks of an incomplete message, so that a long message in many small pieces is joined only once. */
 export class GatheredBytes {
   #chunks: Uint8Array[] = []
   #size = 0
   #needed: number
 
-  /** Nothing can be made of fewer than `needed` bytes. */
+  /** With fewer than `needed` bytes nothing can be decoded. */
   constructor(needed: number) {
     this.#needed = needed
   }
 
-  /** All that waits, these bytes behind it; undefined, and kept, while there is less than is needed. */
+  /** All waiting bytes, followed by these; undefined if there are fewer than needed, in which case they are kept. */
   take(bytes: Uint8Array): Uint8Array | undefined {
     if (this.#size + bytes.length < this.#needed) {
       this.#add(bytes)
@@ -21,14 +21,14 @@ export class GatheredBytes {
     return all
   }
 
-  /** Keeps what could not be used of what was taken, until there are `needed` bytes from its beginning. */
+  /** Keeps the unused rest of the taken bytes until there are `needed` bytes from its start. */
   keep(rest: Uint8Array, needed: number): void {
     this.#needed = needed
     this.#add(rest)
   }
 
   #add(bytes: Uint8Array): void {
-    // The runtime may reuse the chunk's memory once it has been handed on.
+    // The runtime may reuse the chunk's memory after it has been passed on.
     if (bytes.length > 0) this.#chunks.push(Uint8Array.prototype.slice.call(bytes))
     this.#size += bytes.length
   }

@@ -3,7 +3,7 @@ import { readAtMost } from './read-at-most.ts'
 
 const tooLong = () => new Error('too long')
 
-/** A body in pieces of this size, in a buffer that is used again for each, as the runtime may do. */
+/** A body in pieces of this size, in a buffer that is reused for each piece, as the runtime may do. */
 function bodyOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
   let at = 0
   const shared = new Uint8Array(size)
@@ -22,16 +22,16 @@ test.each([1, 7, 1_000, 100_000])('is read whole in pieces of %d', async (size) 
   expect(Buffer.compare(await readAtMost(bodyOf(bytes, size), 50_000, tooLong), bytes)).toBe(0)
 })
 
-test('one byte too many is refused, and nothing is read after it', async () => {
+test('one byte too many is refused, and nothing after it is read', async () => {
   const bytes = new Uint8Array(50_001)
   await expect(readAtMost(bodyOf(bytes, 1_000), 50_000, tooLong)).rejects.toThrow('too long')
 })
 
-test('no body is an empty one', async () => {
+test('no body counts as an empty one', async () => {
   expect((await readAtMost(null, 5, tooLong)).length).toBe(0)
 })
 
-test('many small pieces take as much memory as the bytes they hold, not as many objects', async () => {
+test('many small pieces take as much memory as their bytes, not as many objects', async () => {
   const bytes = new Uint8Array(1_000_000)
   const whole = await readAtMost(bodyOf(bytes, 1), 10_000_000, tooLong)
   expect(whole.buffer.byteLength).toBeLessThanOrEqual(2 * bytes.length)

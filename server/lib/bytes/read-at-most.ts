@@ -1,13 +1,13 @@
 const firstBlockBytes = 16 * 1024
 const blockBytes = 256 * 1024
 
-/** Reads a body to its end. Rejects with `tooLong()` when it has more than so many bytes, and stops reading. */
+/** Reads a body to its end. If it has more than this many bytes, rejects with `tooLong()` and stops reading. */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   mostBytes: number,
   tooLong: () => Error,
 ): Promise<Buffer> {
-  // Pieces are put together in blocks: kept one by one, those of a few bytes each would take a hundred times their size.
+  // Pieces are joined in blocks: kept one by one, pieces of a few bytes would take a hundred times their size.
   const blocks: Buffer[] = []
   let block = Buffer.allocUnsafe(0)
   let used = 0

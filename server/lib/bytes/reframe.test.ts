@@ -4,7 +4,7 @@ import { awsFrame } from '../../../test/helpers/aws-frames.ts'
 import { AwsEventFraming } from './aws-event-stream.ts'
 import { asEvents, asJson, type Framing, LineFraming, NamedEventFraming, unreadableMessage } from './reframe.ts'
 
-/** All messages of bytes that come in pieces of a size. */
+/** All messages from bytes that arrive in pieces of a given size. */
 function messages(framing: Framing, bytes: Uint8Array, size: number): string[] {
   const out: string[] = []
   for (let at = 0; at < bytes.length; at += size) out.push(...framing.push(bytes.subarray(at, at + size)))
@@ -17,7 +17,7 @@ const awsText = () =>
 describe('lines', () => {
   const bytes = new TextEncoder().encode('{"a":"ä"}\r\n\n{"b":"😀"}\n{"c":1}')
 
-  test('cut at any byte are the same messages', () => {
+  test('cut at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new LineFraming(), bytes, size)).toEqual(['{"a":"ä"}', '{"b":"😀"}', '{"c":1}'])
   })
@@ -27,7 +27,7 @@ describe('named events', () => {
   const text = 'event: output\r\nid: 1\r\ndata: ä\r\ndata: \r\n\r\n: comment\n\nevent:end\ndata:{"a":1}\n\ndata: last'
   const bytes = new TextEncoder().encode(text)
 
-  test('cut at any byte are the same messages', () => {
+  test('cut at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new NamedEventFraming(), bytes, size).map((each) => JSON.parse(each) as unknown)).toEqual([
         { event: 'output', data: 'ä\n' },
@@ -36,13 +36,13 @@ describe('named events', () => {
       ])
   })
 
-  test('can be one object when all have come', async () => {
+  test('can be one object when all have arrived', async () => {
     const response = asJson(new Response(text), new NamedEventFraming(), (all) => ({ count: all.length }))
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toEqual({ count: 3 })
   })
 
-  test('show that they come until then, to who goes by silence', async () => {
+  test('show progress until then, for clients that watch for silence', async () => {
     const pieces = ['event: output\n', 'data: 1\n\n', 'data: 2']
     const source = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -64,12 +64,12 @@ describe('event streams of AWS', () => {
     awsFrame({ ':event-type': 'second' }, ''),
   ])
 
-  test('cut at any byte are the same messages', () => {
+  test('cut at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(awsText(), bytes, size)).toEqual(['first {"text":"ä"}', 'second '])
   })
 
-  test('a damaged byte anywhere is found, and nothing after it believed', () => {
+  test('a damaged byte anywhere is detected, and nothing after it is trusted', () => {
     for (let at = 0; at < bytes.length; at++) {
       const damaged = Uint8Array.from(bytes)
       damaged[at] = (damaged[at] ?? 0) ^ 0x10
@@ -80,7 +80,7 @@ describe('event streams of AWS', () => {
     }
   })
 
-  test('headers of every type are passed over', () => {
+  test('headers of every type are skipped', () => {
     // A flag, a byte, a short, an int, a long, bytes, a time and a UUID before the text.
     const one = (name: string, type: number, value: number[]) => [name.length, ...Buffer.from(name), type, ...value]
     const zeros = (count: number) => Array.from({ length: count }, () => 0)
@@ -100,7 +100,7 @@ describe('event streams of AWS', () => {
     expect(messages(awsText(), whole, whole.length)).toEqual(['last '])
   })
 
-  test('may be long and come in small pieces', () => {
+  test('may be long and arrive in small pieces', () => {
     const payload = 'x'.repeat(20 * 1024 * 1024)
     const bytes = Buffer.concat([awsFrame({ ':event-type': 'long' }, payload), awsFrame({ ':event-type': 'b' }, 'c')])
     const [long, last] = messages(awsText(), bytes, 500)
@@ -146,7 +146,7 @@ describe('an answer in another framing', () => {
     }
   }
 
-  test('is one event for each message, with the other headers kept', async () => {
+  test('becomes one event for each message, with the other headers kept', async () => {
     const { response } = answer()
     expect(await response.text()).toBe('data: {"a":1}\n\ndata: {"b":2}\n\n')
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
@@ -154,7 +154,7 @@ describe('an answer in another framing', () => {
     expect(response.headers.get('x-request-id')).toBe('r')
   })
 
-  test('whoever stops reading stops the source', async () => {
+  test('a reader that stops also stops the source', async () => {
     const { response, pulled, cancelled } = answer()
     const reader = response.body?.getReader()
     await reader?.read()
@@ -163,7 +163,7 @@ describe('an answer in another framing', () => {
     expect(pulled()).toBeLessThan(4)
   })
 
-  test('a source that breaks off breaks the events off', async () => {
+  test('a source that breaks off also breaks off the events', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.error(new Error('gone'))

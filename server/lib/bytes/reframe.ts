@@ -1,17 +1,20 @@
 import { type JsonObject, tryParse } from '../json.ts'
 
-/** Cuts a body into messages: fed with its bytes in order, cut anywhere. What it returns is the messages complete by then. */
+/**
+ * Splits a body into messages. It is fed the bytes in order, cut anywhere, and returns the messages that are complete
+ * so far.
+ */
 export interface Framing {
   push(bytes: Uint8Array): string[]
-  /** What is left when no more comes. */
+  /** The rest when the body has ended. */
   finish(): string[]
 }
 
 const encoder = new TextEncoder()
 
 /**
- * The answer as server-sent events: every message of its framing one event. It is read as fast as it is read from, and
- * given up when its reader gives up. `nameOf` names each event, for programs that go by the names.
+ * The answer as server-sent events, one for each message of its framing. It is read only as fast as its reader reads,
+ * and cancelled when the reader cancels. `nameOf` names each event, for programs that rely on the names.
  */
 export function asEvents(
   response: Response,
@@ -49,13 +52,13 @@ function reframed(
   })
 }
 
-/** Stands for a message that cannot be read; no JSON, so that whoever follows the stream takes it for what it is. */
+/** Stands for an unreadable message. It is not JSON, so that whoever follows the stream recognizes it as unreadable. */
 export const unreadableMessage = '(unreadable)'
 
-/** A message is not waited for beyond this. */
+/** The largest message to wait for. */
 const mostBytes = 64 * 1024 * 1024
 
-/** Messages that are a line each, as of newline-delimited JSON. Empty lines are none, unless they are asked for. */
+/** Messages of one line each, as in newline-delimited JSON. Empty lines do not count unless requested. */
 export class LineFraming implements Framing {
   readonly #decoder = new TextDecoder()
   readonly #keepsEmpty: boolean
@@ -102,7 +105,7 @@ export class LineFraming implements Framing {
   }
 }
 
-/** Server-sent events with the names that they have, each as an object of `event` and `data`: JSON where it is that. */
+/** Named server-sent events, each as an object with `event` and `data`; JSON data is parsed. */
 export class NamedEventFraming implements Framing {
   readonly #lines = new LineFraming(true)
   #event = ''
@@ -131,8 +134,9 @@ export class NamedEventFraming implements Framing {
 }
 
 /**
- * The answer as one JSON object that is made of all messages of its framing, once the last of them has come. Until then
- * each piece gives a space, which means nothing in JSON: whoever goes by silence sees that the answer goes on.
+ * The answer as one JSON object made from all messages of its framing, once the last one has arrived. Until then each
+ * piece produces a space, which means nothing in JSON: a client that watches for silence sees that the answer
+ * continues.
  */
 export function asJson(
   response: Response,

@@ -1,6 +1,6 @@
 import { isObject, tryParse } from '../json.ts'
 
-/** True for the headers of an answer of server-sent events; the names of media types know no case (RFC 9110, 8.3.1). */
+/** True for the headers of an answer of server-sent events; media types are case-insensitive (RFC 9110, 8.3.1). */
 export function isEventStream(headers: Headers): boolean {
   const type = headers.get('content-type') ?? ''
   return type.startsWith('text/event-stream') || type.toLowerCase().startsWith('text/event-stream')
@@ -8,37 +8,36 @@ export function isEventStream(headers: Headers): boolean {
 
 /** Complete events taken from a stream, with the bytes they came as. */
 export interface SseBlock {
-  /** Exactly the bytes of the events that were not sent before; undefined when there are none. */
+  /** The bytes of these events, except those already sent; undefined if there are none. */
   bytes: Uint8Array | undefined
-  /** The complete events, cut when asked for; an event of which a part was forwarded has no place in `text`. */
+  /** The complete events, split on demand; an event that was forwarded in part is not in `text`. */
   readonly events: SseEvent[]
   text: string
-  /** Bytes of a still open event that is too long to wait for: forward them now, the event itself follows later. */
+  /** Bytes of an incomplete event that is too long to wait for: forward them now; the event itself follows later. */
   early: Uint8Array | undefined
-  /** The end of the first event, which `bytes` begins with, when the rest of that event has already been forwarded. */
+  /** The end of the first event, at the start of `bytes`, if the rest of that event has already been forwarded. */
   firstRest: Uint8Array | undefined
 }
 
-/** One event: its `data` (lines joined by LF; undefined for comments and `event:` alone) and where it stands. */
+/** One event: its `data` (lines joined by LF; undefined for comments and `event:` alone) and its range. */
 export interface SseEvent {
   data: string | undefined
-  /** The lines that `data` is made of, where they are several or one has no name of a field before it. */
+  /** The lines of `data`, if there are several or if one has no field name. */
   lines?: readonly string[]
   from: number
-  /** Behind its blank line. */
+  /** After its blank line. */
   to: number
 }
 
-/** Decodes whole events only, so it keeps nothing between two calls and all streams may share it. */
+/** It decodes only whole events, so it keeps no state between calls and all streams can share it. */
 const decoder = new TextDecoder()
 
 const lf = 10
 const cr = 13
 
 /**
- * Cuts a byte stream into server-sent events without a limit on their length. An open event is kept until its blank
- * line comes; one that outgrows `holdBackBytes` is handed on as it arrives and only remembered for metering, up to
- * `rememberBytes`.
+ * Splits a byte stream into server-sent events of any length. An incomplete event is kept until its blank line arrives.
+ * One that exceeds `holdBackBytes` is passed on as it arrives, and only kept for metering, up to `rememberBytes`.
  */
 export class SseSplitter {
   #open: Uint8Array[] = []
@@ -53,7 +52,7 @@ export class SseSplitter {
     this.#rememberBytes = rememberBytes
   }
 
-  /** True while a part of the open event has been forwarded: until its end comes, nothing else may be sent. */
+  /** True while part of an incomplete event has been forwarded: until its end arrives, nothing else may be sent. */
   get partlySent(): boolean {
     return this.#sentBytes > 0
   }
@@ -94,7 +93,7 @@ export class SseSplitter {
     return { bytes: chunk.subarray(0, end), events, text, early: undefined, firstRest }
   }
 
-  /** What is left when the stream ends without a final blank line: its text, and the bytes not yet forwarded. */
+  /** The rest if the stream ends without a final blank line: its text, and the bytes not yet forwarded. */
   finish(): { text: string; bytes: Uint8Array | undefined } {
     const whole = concat(this.#open)
     const unsent = this.#sentBytes > 0 ? undefined : whole
@@ -111,19 +110,19 @@ export class SseSplitter {
       this.#forgotten = true
       this.#open = [bytes.slice(-4)]
     } else {
-      // The runtime may reuse the chunk's memory once it has been handed on, so what is kept is copied.
+      // The runtime may reuse the chunk's memory after it has been passed on, so bytes that are kept are copied.
       this.#open.push(bytes.slice())
     }
     return early
   }
 
-  /** End of the last blank line in what is open plus `chunk`, as an offset into `chunk`; -1 when there is none. */
+  /** End of the last blank line in the kept bytes plus `chunk`, as an offset into `chunk`; -1 if there is none. */
   #lastBoundary(chunk: Uint8Array): number {
     for (let i = chunk.length - 1; i >= 0; i--) if (this.#endsBlankLine(chunk, i)) return i + 1
     return -1
   }
 
-  /** End of the first blank line; asked only when there is one. */
+  /** End of the first blank line; only called if there is one. */
   #firstBoundary(chunk: Uint8Array): number {
     let i = 0
     while (i < chunk.length && !this.#endsBlankLine(chunk, i)) i++
@@ -139,7 +138,7 @@ export class SseSplitter {
     return before === cr && this.#at(chunk, at - 2) === lf
   }
 
-  /** The byte at an offset that may lie before `chunk`, in what was kept. */
+  /** The byte at an offset that may be before `chunk`, in the kept bytes. */
   #at(chunk: Uint8Array, index: number): number | undefined {
     if (index >= 0) return chunk[index]
     let back = -index
@@ -157,7 +156,7 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
-/** Cuts a text of whole events. */
+/** Splits a text of whole events. */
 function splitEvents(text: string): SseEvent[] {
   const events: SseEvent[] = []
   if (text.includes('\r')) {
@@ -176,7 +175,7 @@ function splitEvents(text: string): SseEvent[] {
   return events
 }
 
-/** True when one of a block's events is as asked; what comes after it is not even cut. */
+/** True if one of a block's events matches; the events after it are not even split. */
 export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): boolean {
   const { text } = block
   if (block.firstRest || text.includes('\r')) return block.events.some(isIt)
@@ -205,14 +204,14 @@ export function eventAt(text: string, from: number): SseEvent {
   return { ...dataOf(text.slice(from, to)), from, to }
 }
 
-/** The `data` of one raw event (its lines joined by LF), or undefined when it has none (comments, `event:` alone). */
+/** The `data` of one raw event (its lines joined by LF), or undefined if it has none (comments, `event:` alone). */
 export function sseData(event: string): string | undefined {
   return dataOf(event).data
 }
 
 /**
- * What is to be read of an event, each by itself: its data, or the lines of that where they are JSON only one by one, as from a
- * server that leaves out the blank lines between its events.
+ * The messages in an event: its data, or each line of it if only the lines are JSON, as from a server that omits the
+ * blank lines between events.
  */
 export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): readonly string[] {
   if (data === undefined) return []
@@ -220,12 +219,12 @@ export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): r
   return lines.filter((line) => line.trim() !== '')
 }
 
-/** Comments and fields; those of unknown names are to be ignored (HTML standard, 9.2.6). */
+/** Comments and fields; fields with unknown names are ignored (HTML standard, 9.2.6). */
 const field = /^(?:[\w-]*:|(?:event|id|retry|data)$)/
 
 /**
- * What an event says. A line that has no name of a field is data, too: some servers write an error between the events of a stream
- * as it is.
+ * The data of an event. A line without a field name counts as data, too: some servers write a raw error between the
+ * events of a stream.
  */
 function dataOf(event: string): Pick<SseEvent, 'data' | 'lines'> {
   const lines: string[] = []

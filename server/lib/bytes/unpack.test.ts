@@ -4,7 +4,7 @@ import { packingOf, unpacked } from './unpack.ts'
 
 const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
 
-/** A gzip of so many blanks, in pieces of 16 KiB, and how much of it was asked for. */
+/** A gzip of this many spaces, in pieces of 16 KiB, and how much of it was requested. */
 async function bomb(megabytes: number) {
   const gzip = createGzip({ level: 9 })
   const packed: Buffer[] = []
@@ -36,7 +36,7 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
   return length
 }
 
-test('what unpacks to far more than it is, is neither read nor unpacked to its end', async () => {
+test('a body that decompresses to far more than its size is neither read nor decompressed to its end', async () => {
   const { body, taken } = await bomb(512)
   let unpackedBytes = 0
   const reading = (async () => {
@@ -47,7 +47,7 @@ test('what unpacks to far more than it is, is neither read nor unpacked to its e
   expect(taken.bytes).toBeLessThan(taken.all / 2)
 })
 
-test('a short body may unpack to a megabyte, and one that is packed as texts are to all of it', async () => {
+test('a short body may decompress to a megabyte, and one compressed like normal text completely', async () => {
   const { body } = await bomb(1)
   expect(await lengthOf(unpacked(body, 'gzip', faults))).toBe(1024 * 1024)
   const text = Array.from({ length: 500_000 }, (_, at) => `line ${at}\n`).join('')
@@ -55,7 +55,7 @@ test('a short body may unpack to a megabyte, and one that is packed as texts are
   expect(await lengthOf(unpacked(packed, 'gzip', faults))).toBe(text.length)
 })
 
-test('it is unpacked no faster than it is read, and given up where its reader gives up', async () => {
+test('it is decompressed only as fast as it is read, and cancelled when its reader cancels', async () => {
   const { body, taken } = await bomb(512)
   const reader = unpacked(body, 'gzip', faults).getReader()
   await reader.read()
@@ -67,7 +67,7 @@ test('it is unpacked no faster than it is read, and given up where its reader gi
   expect(taken.bytes).toBe(after)
 })
 
-test('a body that breaks off fails as it did, and a damaged one as damaged', async () => {
+test('a body that breaks off fails with its own error, and a damaged one as damaged', async () => {
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(gzipSync('text').subarray(0, 12)))
@@ -81,7 +81,7 @@ test('a body that breaks off fails as it did, and a damaged one as damaged', asy
     expect(await messageOf(new Response(new Uint8Array(bytes)).body as ReadableStream<Uint8Array>)).toBe('damaged')
 })
 
-test('a body that is silent, or that nobody has begun to read, is given up', async () => {
+test('a body that is silent, or that nobody has begun to read, is cancelled', async () => {
   for (const reads of [1, 0]) {
     const isGivenUp = Promise.withResolvers<string>()
     const silent = new ReadableStream<Uint8Array>({
@@ -138,7 +138,7 @@ describe('a body of zstd', () => {
   })
 })
 
-test('the one way of packing is found among names that say nothing', () => {
+test('the only compression is found among names that mean nothing', () => {
   const of = (value: string) => packingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
   expect(['', 'identity', 'identity, identity'].map(of)).toEqual([undefined, undefined, undefined])
   expect(['gzip', 'identity, gzip', 'GZIP , identity', 'zstd,'].map(of)).toEqual(['gzip', 'gzip', 'gzip', 'zstd'])

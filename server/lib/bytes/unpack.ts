@@ -9,10 +9,10 @@ import {
 } from 'node:zlib'
 import { ZstdFrames } from './zstd-frames.ts'
 
-/** A short body may unpack to so much, however well it was packed; a longer one to so many times its length. */
+/** A short body may decompress to this size at any ratio; a longer one to this multiple of its length. */
 const freeBytes = 1024 * 1024
 const mostTimes = 100
-/** Base-2 logarithm of the longest distance that zstd may look back, which is memory here. */
+/** Base-2 logarithm of the largest zstd window, which is memory here. */
 const windowLog = 24
 
 const unpackers: Readonly<Record<string, (first: number, second: number) => Transform>> = {
@@ -20,18 +20,21 @@ const unpackers: Readonly<Record<string, (first: number, second: number) => Tran
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: windowLog } }),
-  // Some leave out the head that the name asks for (RFC 9110, 8.4.1.2).
+  // Some servers omit the zlib header that the name requires (RFC 9110, 8.4.1.2).
   deflate: (first, second) =>
     (first & 15) === 8 && (first * 256 + second) % 31 === 0 ? createInflate() : createInflateRaw(),
 }
 
-/** What a packed body is refused with: where it unpacks to far more than it is, and where it cannot be unpacked. */
+/** The errors for a compressed body: it decompresses to far more than its size, or it cannot be decompressed. */
 export interface UnpackFaults {
   tooLarge(): Error
   damaged(cause: unknown): Error
 }
 
-/** The one way in which a body is packed; undefined = not at all. Throws `unknown()` for another way, and for several at once. */
+/**
+ * The compression of a body; undefined = none. Throws `unknown()` for an unsupported compression, and for several at
+ * once.
+ */
 export function packingOf(headers: Headers, unknown: () => Error): string | undefined {
   const encoding = headers.get('content-encoding')
   if (encoding === null) return undefined
@@ -43,15 +46,15 @@ export function packingOf(headers: Headers, unknown: () => Error): string | unde
 }
 
 /**
- * A packed body as it is unpacked, piece by piece, no faster than it is read. It fails with one of `faults`, or as the body
- * itself does. `packing`: as `packingOf` has it.
+ * A compressed body as it is decompressed, piece by piece, only as fast as it is read. It fails with one of `faults`,
+ * or with the body's own error. `packing`: as returned by `packingOf`.
  */
 export function unpacked(
   body: ReadableStream<Uint8Array>,
   packing: string,
   faults: UnpackFaults,
 ): ReadableStream<Uint8Array> {
-  // Held here: a body that nobody begins to read can be given up, too, and so can one that is silent.
+  // Held here, so that a body which nobody begins to read, or which is silent, can be cancelled, too.
   const packed = new Packed(body, packing === 'zstd')
   const pieces = unpackedPieces(packed, packing, faults)
   return new ReadableStream<Uint8Array>(
@@ -97,7 +100,7 @@ async function* unpackedPieces(
   if (packing === 'zstd' && !(packed.frames.isWhole && length > 0)) throw faults.damaged(undefined)
 }
 
-/** The bytes of a packed body, counted. */
+/** The bytes of a compressed body, counted. */
 class Packed {
   length = 0
   hasFailed = false
@@ -111,7 +114,7 @@ class Packed {
     this.#isZstd = isZstd
   }
 
-  /** Its first two bytes, by which the ways of packing are told apart. */
+  /** Its first two bytes, which tell the formats apart. */
   async begin(): Promise<[first: number, second: number]> {
     while (this.#first.length < 2) {
       const { done, value } = await this.#reader.read()
@@ -135,7 +138,7 @@ class Packed {
     }
   }
 
-  /** Gives the body up; a read that waits for more ends by it. */
+  /** Cancels the body; this also ends a read that is waiting. */
   async cancel(): Promise<void> {
     await this.#reader.cancel().catch(() => undefined)
   }
@@ -147,7 +150,7 @@ class Packed {
   }
 }
 
-/** What is used of a reader; the types of runtime and library differ in the rest. */
+/** The part of a reader that is used; the types of runtime and library differ in the rest. */
 interface Reader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>

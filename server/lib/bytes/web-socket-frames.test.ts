@@ -64,7 +64,7 @@ describe('the frames of a WebSocket', () => {
     }
   })
 
-  test('of a server must be as the protocol says', () => {
+  test('from a server must follow the protocol', () => {
     expect(faultOf(clientFrame('text', Buffer.from('masked'), new Uint8Array(4)))).toBe(1002)
     expect(faultOf(frame(3, 'unknown'))).toBe(1002)
     expect(faultOf(frame(11, 'unknown'))).toBe(1002)
@@ -82,11 +82,11 @@ describe('the frames of a WebSocket', () => {
     expect(faultOf(frame(1, 'x'.repeat(1000)))).toBe(0)
   })
 
-  test('that are too long are refused by their head, before they have come', () => {
+  test('that are too long are refused by their header, before they arrive', () => {
     expect(faultOf(frame(2, new Uint8Array(70_000)).subarray(0, 10))).toBe(1009)
   })
 
-  test('of a client are masked, in each form of the length', () => {
+  test('from a client are masked, with every form of the length', () => {
     const mask = new Uint8Array([1, 2, 3, 4])
     for (const length of [0, 1, 125, 126, 65_535, 65_536]) {
       const payload = new Uint8Array(length).map((_, at) => at)
@@ -98,7 +98,7 @@ describe('the frames of a WebSocket', () => {
     }
   })
 
-  test('close with a reason of whole characters, or with nothing for codes that are never sent', () => {
+  test('close with a reason cut between characters, or with nothing for codes that are never sent', () => {
     const payload = Buffer.from(closePayload(1000, 'ä'.repeat(100)))
     expect(payload.length).toBe(124)
     expect(payload.subarray(2).toString()).toBe('ä'.repeat(61))

@@ -1,6 +1,6 @@
 import { GatheredBytes } from './gathered-bytes.ts'
 
-/** What one side of a WebSocket says, put together from its frames (RFC 6455, section 5). */
+/** One message of a WebSocket, assembled from its frames (RFC 6455, section 5). */
 export type SocketMessage =
   | { readonly kind: 'text'; readonly data: string }
   | { readonly kind: 'binary'; readonly data: Uint8Array }
@@ -8,13 +8,13 @@ export type SocketMessage =
   | { readonly kind: 'pong'; readonly data: Uint8Array }
   | { readonly kind: 'close'; readonly code: number; readonly reason: string }
 
-/** Closed without a code, and closed without a word: codes that are never sent (RFC 6455, section 7.4.1). */
+/** Closed without a code, and lost without a close frame: codes that are never sent (RFC 6455, section 7.4.1). */
 export const noCode = 1005
 export const vanished = 1006
 
 const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** The other side breaks the protocol, or sends too much; `code` is what it is told at the close. */
+/** The other side violates the protocol or sends too much; `code` goes into the close frame. */
 export class FrameFault extends Error {
   readonly code: 1002 | 1007 | 1009
 
@@ -53,7 +53,7 @@ export function closePayload(code: number, reason: string): Uint8Array {
   return payload
 }
 
-/** Text in UTF-8, cut between characters so that it has no more than so many bytes. */
+/** Text in UTF-8, cut between characters to at most this many bytes. */
 function truncated(text: string, mostBytes: number): Uint8Array {
   const bytes = Buffer.from(text)
   let end = Math.min(bytes.length, mostBytes)
@@ -71,18 +71,18 @@ interface Head {
   payloadBytes: number
 }
 
-/** Puts together the messages of a server from the bytes as they come. `mostBytes` is the longest message it takes. */
+/** Assembles the messages of a server from the bytes as they arrive. `mostBytes` is the longest message accepted. */
 export class FrameReader {
   readonly #mostBytes: number
   readonly #gathered = new GatheredBytes(leastHeadBytes)
-  /** A message that comes in several frames. */
+  /** A message that arrives in several frames. */
   #parts: { opcode: number; bytes: Uint8Array[]; size: number } | undefined
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes
   }
 
-  /** The messages that are complete with these bytes. Throws FrameFault; after that nothing more may be pushed. */
+  /** The messages that are complete with these bytes. Throws FrameFault; nothing may be pushed after that. */
   push(bytes: Uint8Array): SocketMessage[] {
     const all = this.#gathered.take(bytes)
     const found: SocketMessage[] = []
@@ -101,7 +101,7 @@ export class FrameReader {
     }
   }
 
-  /** The head of a whole frame, or how many bytes it takes to see more. */
+  /** The header of a complete frame, or the number of bytes needed to continue. */
   #headAt(all: Uint8Array, at: number): Head | number {
     const size = all.length - at
     const [first, second] = [all[at], all[at + 1]]
@@ -153,7 +153,7 @@ function control(opcode: number, payload: Uint8Array): SocketMessage {
   return { kind: 'close', code, reason: textOf(payload.subarray(2)) }
 }
 
-/** Codes that may stand in a close frame: those that are registered, and those for libraries and programs. */
+/** Codes that are allowed in a close frame: registered ones, and those for libraries and programs. */
 function maySend(code: number): boolean {
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999)
 }

@@ -1,24 +1,24 @@
 const frameMagic = 0xfd2fb528
 const skippableMagic = 0x184d2a50
 
-/** Bytes of the content's size in a frame's head, by its two highest bits. */
+/** Length of the content size field in a frame header, by the two highest bits of the descriptor. */
 const sizeLengths = [0, 2, 4, 8] as const
 const dictionaryLengths = [0, 1, 2, 4] as const
 
 /**
- * Follows the frames of zstd (RFC 8878, 3.1) as their bytes come, to tell whether the last one is whole: the decompressor of the
- * runtime makes what it can of one that was cut off, and calls that the end.
+ * Follows the frames of zstd (RFC 8878, 3.1) as their bytes arrive, to tell whether the last one is complete. The
+ * runtime's decompressor decodes as much as it can of a truncated frame and treats that as the end.
  */
 export class ZstdFrames {
-  /** Bytes of a head that is not whole yet. */
+  /** Bytes of an incomplete header. */
   #head: number[] = []
-  /** So many bytes are passed over. */
+  /** This many bytes are skipped. */
   #skip = 0
   #next: 'frame' | 'block' = 'frame'
   #hasChecksum = false
   #isLastBlock = false
 
-  /** True between two frames, and where bytes came that are none. */
+  /** True between two frames, and after bytes that are not a frame. */
   get isWhole(): boolean {
     return this.#next === 'frame' && this.#skip === 0 && this.#head.length === 0
   }
@@ -69,7 +69,7 @@ export class ZstdFrames {
     this.#take()
     this.#isLastBlock = (head & 1) === 1
     const size = head >> 3
-    // A run of one byte is written as that byte.
+    // A run-length block holds its byte only once.
     this.#skip = ((head >> 1) & 3) === 1 ? 1 : size
     if (this.#skip === 0 && this.#isLastBlock) this.#endFrame()
   }

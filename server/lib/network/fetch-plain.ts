@@ -8,16 +8,16 @@ export interface BunRequestInit extends RequestInit {
   decompress?: boolean
 }
 
-/** A packed answer that cannot be unpacked, or not within what is sensible. */
+/** A compressed answer that cannot be decompressed, or not within reasonable limits. */
 export class PackedAnswerFault extends Error {}
 
-/** Asks for an answer as it is. */
+/** Asks for an uncompressed answer. */
 export const asItIs = { 'accept-encoding': 'identity' } as const
 
 /**
- * As `fetch`, but that the answer is asked for as it is, and that one which comes packed all the same is unpacked as it is
- * read: the runtime would unpack all that has come at once, whatever that becomes. Rejects as `fetch` does, and with
- * PackedAnswerFault, which reading the body may do, too.
+ * Like `fetch`, but asks for an uncompressed answer. If a compressed one comes all the same, it is decompressed as it
+ * is read: the runtime would decompress everything that has arrived at once, whatever its size. Rejects as `fetch`
+ * does, and with PackedAnswerFault, which reading the body may also throw.
  */
 export async function fetchPlain(
   url: string,
@@ -27,7 +27,7 @@ export async function fetchPlain(
   return unpackedAnswer(await fetch(url, { ...init, headers, decompress: false } as RequestInit))
 }
 
-/** The answer to a call that was made with `decompress: false`. Throws PackedAnswerFault. */
+/** The answer to a call made with `decompress: false`. Throws PackedAnswerFault. */
 export function unpackedAnswer(response: Response): Response | Promise<Response> {
   return response.headers.has('content-encoding') ? unpackedOf(response) : response
 }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Names and addresses under which clouds hand credentials to the machines that run in them. */
+/** Names and addresses of the services that give credentials to machines in a cloud. */
 const names = ['metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal']
 const networks = [
   '169.254.0.0/16',
@@ -12,15 +12,16 @@ const networks = [
   'fd20:ce::254/128',
 ].map((text) => ipaddr.parseCIDR(text))
 
-/** IPv6 prefixes that carry an IPv4 address, and the places of its four bytes. */
+/** IPv6 prefixes that carry an IPv4 address, and the positions of its four bytes. */
 const carriers: [network: [ipaddr.IPv6, number], places: readonly [number, number, number, number], mask?: number][] = [
-  // NAT64: the common prefix, and local ones with the address at the end, or around the byte that is left free (RFC 6052).
+  // NAT64: the common prefix, and local ones with the address at the end, or around the byte that stays free (RFC
+  // 6052).
   [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), [12, 13, 14, 15]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [12, 13, 14, 15]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [6, 7, 9, 10]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [7, 9, 10, 11]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [9, 10, 11, 12]],
-  // 6to4; SIIT (RFC 2765); Teredo, with the server's address and the client's, whose bits are turned round (RFC 4380).
+  // 6to4; SIIT (RFC 2765); Teredo, with the server's address and the client's, whose bits are inverted (RFC 4380).
   [ipaddr.IPv6.parseCIDR('2002::/16'), [2, 3, 4, 5]],
   [ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), [12, 13, 14, 15]],
   [ipaddr.IPv6.parseCIDR('2001::/32'), [4, 5, 6, 7]],
@@ -28,7 +29,7 @@ const carriers: [network: [ipaddr.IPv6, number], places: readonly [number, numbe
   [ipaddr.IPv6.parseCIDR('::/96'), [12, 13, 14, 15]],
 ]
 
-/** True when a URL's host is a cloud's metadata service, however it is written. */
+/** True if a URL's host is a cloud's metadata service, in any notation. */
 export function isMetadataHost(hostname: string): boolean {
   const host = hostname
     .toLowerCase()
@@ -42,7 +43,7 @@ export function isMetadataHost(hostname: string): boolean {
   )
 }
 
-/** The IPv4 addresses that an IPv6 address leads to, where a router or this machine knows how. */
+/** The IPv4 addresses that an IPv6 address leads to, if a router or this machine translates it. */
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   if (!(address instanceof ipaddr.IPv6)) return []
   const bytes = address.toByteArray()
@@ -52,7 +53,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   return carriesAtEnd(address) ? [...found, new ipaddr.IPv4(bytes.slice(12))] : found
 }
 
-/** An interface made of an IPv4 address (ISATAP, RFC 5214), whatever the network. */
+/** An interface id made from an IPv4 address (ISATAP, RFC 5214), whatever the network. */
 export function carriesAtEnd(address: ipaddr.IPv6): boolean {
   const [, , , , first = 0, second = 0] = address.parts
   return (first & 0xfdff) === 0 && second === 0x5efe

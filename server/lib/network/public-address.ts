@@ -1,12 +1,13 @@
 import ipaddr from 'ipaddr.js'
 import { carriesAtEnd, isMetadataHost } from './metadata-address.ts'
 
-/** All of IPv6 that is given out for use between networks. */
+/** All of IPv6 that is assigned for use between networks. */
 const global = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * True for an address that anybody in the internet could call: none of this machine, of a private or provider's own
- * network, of a link, of a cloud's metadata service, and none that carries another address (NAT64, 6to4, Teredo …).
+ * True for an address that anybody on the internet could reach. Excluded are addresses of this machine, of a private or
+ * a provider's own network, of a link, of a cloud's metadata service, and those that carry another address (NAT64,
+ * 6to4, Teredo …).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address) || isMetadataHost(address)) return false

@@ -14,7 +14,7 @@ export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex')
 }
 
-/** Carries the id of a request back to its sender; one-api's name. */
+/** The header that returns a request's id to its sender; one-api's name. */
 export const requestIdHeader = 'X-Oneapi-Request-Id'
 
 let lastId = 0
@@ -39,7 +39,7 @@ export function requestId(nowMs: number): string {
 
 const requestIdForm = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{17}$/
 
-/** When the request of an id of `requestId` began, in epoch seconds; undefined for texts of another form. */
+/** The start time of a request by its `requestId` id, in epoch seconds; undefined for texts of another form. */
 export function requestSeconds(id: string): number | undefined {
   const parts = requestIdForm.exec(id)
   if (!parts) return undefined
@@ -48,7 +48,7 @@ export function requestSeconds(id: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms / 1000
 }
 
-/** A whole number as a text as long as `limit` has zeros; adding a leading 1 and cutting it off pads it. */
+/** A whole number as text with as many digits as `limit` has zeros; adding a leading 1 and cutting it off pads it. */
 function padded(limit: number, value: number): string {
   return String(limit + value).slice(1)
 }

@@ -7,12 +7,15 @@ export class PasswordsBusy extends Error {
   }
 }
 
-/** Each takes 64 MiB and a core for a while: whoever sends many must neither fill the memory nor stop all other work. */
+/**
+ * Each check takes 64 MiB and a core for a while: a caller who sends many must not fill the memory or stop all other
+ * work.
+ */
 const mostAtOnce = 2
-/** More would wait for longer than people do. */
+/** More would wait longer than people do. */
 const mostWaiting = 32
 
-/** Of the process, as its memory is. */
+/** It belongs to the process, as its memory does. */
 const gate = { running: 0, waiting: [] as (() => void)[] }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -22,14 +25,14 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    // Whoever waited takes the place over.
+    // The next in line takes over the free slot.
     const next = gate.waiting.shift()
     if (next) next()
     else gate.running--
   }
 }
 
-/** KiB, and passes over them. */
+/** Memory in KiB, and passes over it. */
 const cost = { memoryCost: 65_536, timeCost: 2 } as const
 
 /** argon2id hash in PHC form. Throws PasswordsBusy. */
@@ -37,13 +40,16 @@ export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, { algorithm: 'argon2id', ...cost }))
 }
 
-/** Of no known password, and as dear to check as any: made up, as making one would take 64 MiB at every start. */
+/**
+ * It matches no known password, and checking it is as expensive as any: it is made up, since computing one would take
+ * 64 MiB at every start.
+ */
 const decoy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 /**
- * True when the password belongs to the hash (argon2id, or bcrypt of an imported account). An empty hash, the mark of an
- * account without a password, never matches; it costs the same time, so that names cannot be told apart by it. Throws
- * PasswordsBusy.
+ * True if the password belongs to the hash (argon2id, or bcrypt of an imported account). An empty hash marks an account
+ * without a password and never matches. It takes the same time, so that the time does not reveal which names exist.
+ * Throws PasswordsBusy.
  */
 export function verifyPassword(password: string, hash: string): Promise<boolean> {
   return inTurn(async () => {

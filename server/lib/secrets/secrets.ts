@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Encrypts what must be read back and hashes what must only be recognised, under one master key. */
+/** Encrypts data that must be read back and hashes data that must only be recognized, under one master key. */
 export interface Secrets {
-  /** AES-256-GCM; `context` binds the text to its place, so that a ciphertext moved elsewhere does not open. */
+  /** AES-256-GCM; `context` binds the ciphertext to its field, so that it cannot be decrypted anywhere else. */
   seal(plain: string, context: string): string
-  /** Throws when the text was not sealed under this key for this context. */
+  /** Throws if the text was not encrypted under this key for this context. */
   open(sealed: string, context: string): string
   /** Keyed hash for look-ups: same input, same output, useless without the key. 64 hex digits. */
   fingerprint(value: string, purpose: string): string
@@ -14,7 +14,7 @@ const version = 'v1'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Derives the working keys from the master secret (any length; entropy is the operator's duty). */
+/** Derives the working keys from the master secret (any length; its entropy is the operator's responsibility). */
 export function createSecrets(master: string): Secrets {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', master, 'tollgate', purpose, 32))
   const sealKey = derive('seal')

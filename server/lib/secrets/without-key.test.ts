@@ -3,7 +3,7 @@ import { withoutKey } from './without-key.ts'
 
 const key = 'sk-proj-Zq81LmW3vRx0TnB7cYd5HsK2fGjA9eUo4PiX6'
 
-describe('nothing of a key is left in a text:', () => {
+describe('no part of a key is left in a text:', () => {
   test.each([
     ['the whole', key],
     ['its first twenty characters', key.slice(0, 20)],
@@ -23,18 +23,18 @@ describe('nothing of a key is left in a text:', () => {
       for (let at = 0; at + 12 <= form.length; at++) expect(clean).not.toContain(form.slice(at, at + 12))
   })
 
-  test('one within an address', () => {
+  test('a key within a URL', () => {
     const odd = 'ab/cd+ef==gh/ij+kl==mn/op+qr'
     expect(withoutKey(`GET /?key=${encodeURIComponent(odd)}&a=1`, odd)).toBe('GET /?key=[key]&a=1')
   })
 
-  test('each part of several', () => {
+  test('each part of a key with several parts', () => {
     const clean = withoutKey('no zxcvbnm12345678901234567 here', 'app-id-1|zxcvbnm12345678901234567890')
     expect(clean).toBe('no [key] here')
   })
 })
 
-test('texts without it stay as they are', () => {
+test('texts without the key stay as they are', () => {
   for (const text of ['', 'sk-proj-', 'Incorrect API key provided: sk-proj-****PiX6.', 'a longer text of no interest'])
     expect(withoutKey(text, key)).toBe(text)
 })

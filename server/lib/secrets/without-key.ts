@@ -1,23 +1,23 @@
-/** Shorter parts of a key are words that a message may hold by chance. */
+/** Shorter parts of a key are words that a message may contain by chance. */
 const shortestSecret = 8
-/** Of longer ones a piece of so many characters is known as a piece of the key. */
+/** In longer parts, a piece of this many characters is recognized as a piece of the key. */
 const pieceLength = 12
 const shortestOfPieces = 20
 const mostKeys = 1_000
 
-/** How a key is found in texts. */
+/** Patterns that find a key in texts. */
 interface Traces {
-  /** The key and its parts, in any spelling that JSON allows. */
+  /** The key and its parts, in any JSON escaping. */
   whole: readonly RegExp[]
-  /** Pieces of it, as it is, in base64 and in an address. */
+  /** Pieces of it, plain, in base64 and URL-encoded. */
   pieces: ReadonlySet<string>
 }
 
 const known = new Map<string, Traces>()
 
 /**
- * A text of the upstream without the channel's key, which some services repeat in their error messages, whole, cut off or
- * encoded; in JSON that is not parsed yet it may be escaped.
+ * An upstream's text without the channel's key, which some services repeat in their error messages, whole, truncated or
+ * encoded. In JSON that is not parsed yet it may be escaped.
  */
 export function withoutKey(text: string, key: string): string {
   if (key.length < shortestSecret || text.length < shortestSecret) return text
@@ -48,7 +48,7 @@ function tracesOf(key: string): Traces {
   const found = known.get(key)
   if (found) return found
   const parts = [key, ...key.split(/[|\r\n]+/)].filter((part) => part.length >= shortestSecret)
-  // A file with an account is mostly words that every such file has; its lines are looked for as they are.
+  // An account file is mostly words that every such file has; only its whole lines are searched for.
   const long = key.includes('{') ? [] : parts.filter((part) => part.length >= shortestOfPieces)
   const forms = long.flatMap((part) => [part, encodeURIComponent(part), ...inBase64(part)])
   const traces = { whole: [...new Set(parts)].map(inAnySpelling), pieces: new Set(forms.flatMap(piecesOf)) }
@@ -61,7 +61,7 @@ function piecesOf(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length - pieceLength + 1) }, (_, at) => text.slice(at, at + pieceLength))
 }
 
-/** What of base64 depends on the text alone, wherever in something longer it stands. */
+/** The part of its base64 that depends only on the text, at any position in a longer text. */
 function inBase64(text: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.from('\0'.repeat(before) + text)
@@ -72,7 +72,7 @@ function inBase64(text: string): string[] {
   })
 }
 
-/** A text as it is, or with any of its characters escaped as JSON may (RFC 8259, section 7). */
+/** A text as it is, or with any of its characters escaped as in JSON (RFC 8259, section 7). */
 function inAnySpelling(text: string): RegExp {
   const spellings = Array.from({ length: text.length }, (_, index) => {
     const code = text.charCodeAt(index).toString(16).padStart(4, '0')

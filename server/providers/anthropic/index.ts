@@ -5,7 +5,7 @@ import { joinPath } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, FetchJson, Provider, ProviderMeta, Upstream } from '../provider.ts'
 
 const version = '2023-06-01'
-/** Names that never were Anthropic's, as one-api maps them. */
+/** Names that Anthropic itself never used, as mapped by one-api. */
 const renamed: Readonly<Record<string, string>> = { 'claude-instant-1': 'claude-instant-1.1', 'claude-2': 'claude-2.1' }
 
 const headersOf = (upstream: Upstream) => ({ 'x-api-key': upstream.key, 'anthropic-version': version })
@@ -14,7 +14,7 @@ const messages: ChatEndpoint = {
   dialect: anthropicMessages,
   lacks: ['audio', 'more than one answer', 'logprobs'],
   keepsThreads: true,
-  // The caller's own version goes before ours.
+  // The caller's own version takes precedence over ours.
   forwards: ['anthropic-version', 'anthropic-beta'],
   target: (upstream) => ({ url: joinPath(upstream.baseUrl, '/v1/messages'), headers: headersOf(upstream) }),
   countTarget: (upstream) => ({
@@ -28,7 +28,7 @@ function chat(model: string): ChatEndpoint {
   return name === undefined ? messages : { ...messages, finish: (body) => ({ ...body, model: name }) }
 }
 
-/** The names of `GET /v1/models` (Anthropic API reference, "List Models"). */
+/** The names from `GET /v1/models` (Anthropic API reference, "List Models"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models?limit=1000'), headersOf(upstream))
   const list: unknown = answer['data']
@@ -82,7 +82,7 @@ export const anthropic = provider({
   ],
 })
 
-/** Any service that offers Anthropic's Messages API under its own address. */
+/** Any service that offers Anthropic's Messages API at its own URL. */
 export const claudeCompatible = provider({
   type: 52,
   name: 'claude-compatible',

@@ -8,8 +8,8 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../
 const defaultApiVersion = '2023-06-01-preview'
 
 /**
- * Azure OpenAI. In its first form the deployment, named like the model, stands in the path and the API version in the
- * query; in the newer one (API version `v1` or `preview`) paths are OpenAI's below `/openai/v1` and the deployment is
+ * Azure OpenAI. In its first form the deployment, named like the model, is in the path, and the API version is in the
+ * query. In the newer form (API version `v1` or `preview`) paths are OpenAI's below `/openai/v1`, and the deployment is
  * the model of the body (Azure OpenAI REST API reference; "API version lifecycle"). The key has a header of its own.
  */
 function address(upstream: Upstream, path: string, model: string): Target {
@@ -22,7 +22,7 @@ function address(upstream: Upstream, path: string, model: string): Target {
     return { url: `${base}/openai/v1/${task}${query}`, headers }
   }
   const name = encodeURIComponent(deployment(upstream, model))
-  // Cloudflare's AI gateway carries the resource in its own address and wants the deployment right behind it.
+  // The URL of Cloudflare's AI gateway contains the resource, and the deployment must follow directly.
   const place = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com')
     ? upstream.baseUrl
     : `${upstream.baseUrl.replace(/\/openai$/, '')}/openai/deployments`
@@ -32,7 +32,7 @@ function address(upstream: Upstream, path: string, model: string): Target {
   }
 }
 
-/** Sessions: the deployment stands in the query of either form (Azure OpenAI, "GPT Realtime API via WebSockets"). */
+/** Sessions: the deployment is in the query of either form (Azure OpenAI, "GPT Realtime API via WebSockets"). */
 function realtimeAddress(upstream: Upstream, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
   const headers = { 'api-key': upstream.key }
@@ -64,7 +64,7 @@ const responses: ChatEndpoint = {
   target: (upstream, call) => address(upstream, '/v1/responses', call.model),
 }
 
-/** Azure itself calls gpt-3.5 gpt-35; one-api took the dots out of every name, which a channel can ask for. */
+/** Azure itself calls gpt-3.5 gpt-35; one-api removed the dots from every name, which a channel can ask for. */
 function deployment({ config }: Upstream, model: string): string {
   return config['strip_deployment_dots'] === true || model.startsWith('gpt-3.5') ? model.replaceAll('.', '') : model
 }

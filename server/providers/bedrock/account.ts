@@ -2,13 +2,13 @@ import { GatewayError } from '../../errors.ts'
 import type { Signing, Target, Upstream } from '../provider.ts'
 import { type AwsKeys, signatureHeaders } from './sigv4.ts'
 
-/** What the key of a channel must look like. */
+/** The required form of a channel's key. */
 export const keyForm = 'AccessKey|SecretKey|region, or APIKey|region'
 
-/** Stands for the address of the channel's own region. */
+/** A placeholder for the URL of the channel's own region. */
 export const regional = 'https://bedrock-runtime.{region}.amazonaws.com'
 
-/** Keys of an account, or an API key of Bedrock, and the region that answers. */
+/** The account's keys, or a Bedrock API key, and the region to call. */
 interface Account {
   readonly region: string
   readonly keys: AwsKeys | { readonly apiKey: string }
@@ -26,7 +26,10 @@ export function keyFault(key: string): string | undefined {
   return isWhole && /^[a-z]{2,}(?:-[a-z]+)+-\d+$/.test(region) ? undefined : `The key must be ${keyForm}.`
 }
 
-/** The account of a channel: its key, else the config that one-api keeps it in. Throws GatewayError when it has none. */
+/**
+ * The account of a channel: its key, or else the config in which one-api keeps it. Throws GatewayError if there is
+ * none.
+ */
 function accountOf({ key, config }: Upstream): Account {
   const named = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
   const pieces = piecesOf(key)
@@ -38,15 +41,15 @@ function accountOf({ key, config }: Upstream): Account {
   return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
 }
 
-/** The region that a channel calls. Throws GatewayError when its key names none. */
+/** The region that a channel calls. Throws GatewayError if its key names none. */
 export function regionOf(upstream: Upstream): string {
   return accountOf(upstream).region
 }
 
-/** Stands for the address at which a region tells of its models. */
+/** A placeholder for the URL of a region's model catalogue. */
 const regionalCatalogue = 'https://bedrock.{region}.amazonaws.com'
 
-/** A signed GET of the catalogue of models. Throws GatewayError for a key of another form. */
+/** A signed GET of the model catalogue. Throws GatewayError for a key of another form. */
 export function catalogueTarget(upstream: Upstream, path: string, nowMs: number): Target {
   const { region, keys } = accountOf(upstream)
   const base = upstream.baseUrl === regional || upstream.baseUrl === '' ? regionalCatalogue : upstream.baseUrl

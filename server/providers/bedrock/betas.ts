@@ -1,7 +1,10 @@
 import { modelTraits } from '../../dialects/models/claude-model.ts'
 import type { HeadersInBody } from '../provider.ts'
 
-/** Anthropic's betas that Bedrock takes (Bedrock user guide, "Anthropic Claude Messages API"); it refuses a request with another. */
+/**
+ * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"); it refuses a request
+ * with any other.
+ */
 const taken: ReadonlySet<string> = new Set([
   'computer-use-2024-10-22',
   'computer-use-2025-01-24',
@@ -17,10 +20,10 @@ const taken: ReadonlySet<string> = new Set([
   'tool-examples-2025-10-29',
 ])
 
-/** What the newest models there are asked for in their requests they take without a word of beta; they refuse all but this. */
+/** The newest models there support these features without a beta header; they refuse every beta except this one. */
 const takenByNewest: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14'])
 
-/** The betas of Anthropic's header as Bedrock wants them. */
+/** The betas of Anthropic's header in the form that Bedrock requires. */
 export function betasInBody(headers: Readonly<Record<string, string>>, model: string): HeadersInBody {
   const asked = (headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim())
   const names = [...new Set(asked)].filter((each) => each !== '')

@@ -3,8 +3,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 
 /**
- * OpenAI's request for embeddings in the form of the model's maker (Bedrock user guide, "Amazon Titan Embeddings Text",
- * "Cohere Embed"). Throws GatewayError (400) for several texts where the model takes one.
+ * OpenAI's embeddings request in the form of the model's maker (Bedrock user guide, "Amazon Titan Embeddings Text",
+ * "Cohere Embed"). Throws GatewayError (400) for several texts if the model accepts only one.
  */
 export function embedRequest(body: JsonObject, model: string): JsonObject {
   const texts = embeddingTexts(body)

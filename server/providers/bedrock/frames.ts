@@ -18,17 +18,17 @@ function exceptionOf({ headers }: AwsMessage): string | undefined {
   return headers.get(':exception-type') ?? headers.get(':error-code') ?? 'internalServerException'
 }
 
-/** A message of ConverseStream as an object with one member, named like its event or exception. */
+/** A message of ConverseStream as an object with one field, named after its event or exception. */
 function converseMessage(message: AwsMessage): string {
   const exception = exceptionOf(message)
   const name = exception ?? message.headers.get(':event-type') ?? ''
   const text = message.headers.get(':error-message')
-  // Padding against those who measure lengths.
+  // Padding against traffic analysis by length.
   const { p: _padding, ...payload } = payloadOf(message)
   return JSON.stringify({ [name]: { ...payload, ...(exception && text && { message: text }) } })
 }
 
-/** A message of InvokeModelWithResponseStream: an event of the model's own, or an exception as an error of Anthropic's. */
+/** A message of InvokeModelWithResponseStream: an event of the model's own, or an exception as an Anthropic error. */
 function anthropicMessage(message: AwsMessage): string | undefined {
   const exception = exceptionOf(message)
   const payload = payloadOf(message)
@@ -40,7 +40,7 @@ function anthropicMessage(message: AwsMessage): string | undefined {
   return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : undefined
 }
 
-/** Anthropic's programs go by the names of events, which are their types. */
+/** Anthropic's client programs rely on event names, which are the types. */
 function typeOf(message: string): string | undefined {
   const event = tryParse(message)
   return isObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined
@@ -50,12 +50,12 @@ function isEventStream(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')
 }
 
-/** Answers of ConverseStream as server-sent events; others as they are. */
+/** Answers of ConverseStream as server-sent events; others unchanged. */
 export function readConverse(response: Response): Response {
   return isEventStream(response) ? asEvents(response, new AwsEventFraming(converseMessage)) : response
 }
 
-/** Answers of a Claude that was invoked, as Anthropic itself would stream them; others as they are. */
+/** Answers of a Claude model that was invoked, in the form that Anthropic itself would stream; others unchanged. */
 export function readClaude(response: Response): Response {
   return isEventStream(response) ? asEvents(response, new AwsEventFraming(anthropicMessage), typeOf) : response
 }

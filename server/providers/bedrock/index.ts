@@ -25,7 +25,10 @@ const converse: ChatEndpoint = {
   read: readConverse,
 }
 
-/** Claude as Anthropic speaks it (Anthropic docs, "Claude on Amazon Bedrock"): model and stream stand in the address. */
+/**
+ * Claude in Anthropic's own dialect (Anthropic docs, "Claude on Amazon Bedrock"): model and streaming are part of the
+ * URL.
+ */
 const claude: ChatEndpoint = {
   dialect: { ...anthropicMessages, decodeFailure },
   wantsBytes: true,
@@ -47,7 +50,7 @@ const embeddings: ModeEndpoint = {
   },
 }
 
-/** Ranking models take the form of Cohere's, whoever made them (Bedrock user guide, "Use a reranker model"). */
+/** Reranking models use Cohere's form, whoever made them (Bedrock user guide, "Use a reranker model"). */
 const rerank: ModeEndpoint = {
   target: (upstream, call, signing) => signedTarget(upstream, path(upstream, call, 'invoke'), signing),
   translation: {
@@ -57,7 +60,7 @@ const rerank: ModeEndpoint = {
       ...(body['top_n'] !== undefined && { top_n: body['top_n'] }),
       ...(model.includes('cohere') && { api_version: 2 }),
     }),
-    // Within `meta` stands what is billed.
+    // `meta` contains the billed units.
     reply: (answer, { model }, asked) => ({
       ...rerankOut(answer['results'], model, asked),
       ...(answer['meta'] !== undefined && { meta: answer['meta'] }),
@@ -65,7 +68,10 @@ const rerank: ModeEndpoint = {
   },
 }
 
-/** Models that are called by their ids, and profiles of those that are not (Bedrock API reference, "ListFoundationModels"). */
+/**
+ * Models that are called by their ids, and inference profiles of those that are not (Bedrock API reference,
+ * "ListFoundationModels").
+ */
 async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
   const namesAt = async (path: string, list: string, name: string) => {
     const { url, headers } = catalogueTarget(upstream, path, nowMs)

@@ -1,4 +1,4 @@
-/** Names that callers know with the ids of Bedrock's own models ("Supported foundation models in Amazon Bedrock"). */
+/** Common model names with the ids of Bedrock's models ("Supported foundation models in Amazon Bedrock"). */
 const ids: Readonly<Record<string, string>> = {
   'claude-instant-1.2': 'anthropic.claude-instant-v1',
   'claude-2.0': 'anthropic.claude-v2',
@@ -14,7 +14,7 @@ const ids: Readonly<Record<string, string>> = {
   'llama3-70b-8192': 'meta.llama3-70b-instruct-v1:0',
 }
 
-/** Models that only inference profiles serve, which begin with the part of the world that answers. */
+/** Models that are only served through inference profiles, whose ids begin with the part of the world that answers. */
 const profiled: Readonly<Record<string, string>> = {
   'claude-3-7-sonnet-20250219': 'anthropic.claude-3-7-sonnet-20250219-v1:0',
   'claude-sonnet-4-5': 'anthropic.claude-sonnet-4-5-20250929-v1:0',
@@ -26,7 +26,7 @@ const profiled: Readonly<Record<string, string>> = {
   'claude-sonnet-4-6': 'anthropic.claude-sonnet-4-6',
 }
 
-/** The models a channel is offered with; others go by their ids. */
+/** The models that a channel is offered with; others are called by their ids. */
 export const bedrockModels: readonly string[] = [
   ...Object.keys(profiled),
   ...Object.keys(ids),
@@ -45,12 +45,12 @@ export const bedrockModels: readonly string[] = [
   'cohere.rerank-v3-5:0',
 ]
 
-/** The id of a model in a region; a name that is no name of ours is an id already. */
+/** The id of a model in a region; a name that is not in our list is already an id. */
 export function modelId(model: string, region: string): string {
   const id = profiled[model]
   if (id === undefined) return ids[model] ?? model
   const world = region.slice(0, region.indexOf('-'))
-  // Older profiles of Asia have a name of their own; newer ones there are those of the whole world.
+  // Older profiles for Asia have their own prefix; newer models there use the global profiles.
   const elsewhere = world === 'ap' && model.startsWith('claude-3-7') ? 'apac' : 'global'
   return `${world === 'us' || world === 'eu' ? world : elsewhere}.${id}`
 }

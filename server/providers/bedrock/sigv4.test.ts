@@ -13,7 +13,7 @@ const request = {
 }
 const signatureOf = (headers: Record<string, string>) => /Signature=(\w+)$/.exec(headers['authorization'] ?? '')?.[1]
 
-describe('Signature Version 4, by the vectors of AWS', () => {
+describe("Signature Version 4, with AWS's test vectors", () => {
   test('get-vanilla', () => {
     expect(signatureHeaders(request, keys)).toEqual({
       'x-amz-date': '20150830T123600Z',
@@ -36,13 +36,13 @@ describe('Signature Version 4, by the vectors of AWS', () => {
   })
 })
 
-test('keys lent for a time are signed with their session', () => {
+test('temporary keys are signed with their session', () => {
   const signed = signatureHeaders(request, { ...keys, sessionToken: 'token' })
   expect(signed['x-amz-security-token']).toBe('token')
   expect(signed['authorization']).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token')
 })
 
-test('what stands encoded in a path is encoded once more', () => {
+test('an encoded path is encoded once more', () => {
   const url = 'https://bedrock-runtime.us-east-1.amazonaws.com/model/a.b-v1%3A0/converse'
   const twice = signatureHeaders({ ...request, method: 'POST', url }, keys)
   const once = signatureHeaders({ ...request, method: 'POST', url: url.replace('%3A', ':') }, keys)

@@ -1,13 +1,13 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** A pair of keys of an AWS account, perhaps lent for a time. */
+/** A pair of keys of an AWS account, possibly temporary. */
 export interface AwsKeys {
   readonly accessKey: string
   readonly secretKey: string
   readonly sessionToken?: string
 }
 
-/** The request to be signed. */
+/** The request to sign. */
 export interface SignedRequest {
   readonly method: string
   readonly url: string
@@ -48,7 +48,7 @@ export function signatureHeaders(request: SignedRequest, keys: AwsKeys): Record<
   return { ...Object.fromEntries(headers.slice(1)), authorization }
 }
 
-/** Every service but S3 has what stands encoded in the path encoded once more. */
+/** Every service except S3 encodes an already encoded path once more. */
 function canonicalPath(path: string): string {
   return path.split('/').map(encoded).join('/')
 }

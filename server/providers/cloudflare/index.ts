@@ -5,7 +5,7 @@ import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream 
 
 const keyForm = 'account id|API token, or the token alone with the account id in config.user_id'
 
-/** Account and token; behind Cloudflare's AI gateway the address names the account. */
+/** Account and token; behind Cloudflare's AI gateway the URL names the account. */
 function accountOf({ key, config }: Upstream): { account: string; token: string } {
   const at = key.indexOf('|')
   const { user_id: named } = config
@@ -31,7 +31,7 @@ const chat: ChatEndpoint = {
 
 const embeddings: ModeEndpoint = { target: (upstream) => address(upstream, '/v1/embeddings') }
 
-/** Models of images answer with the picture itself, or with an object that holds it. */
+/** Image models answer with the image itself, or with an object that contains it. */
 const images: ModeEndpoint = {
   target: (upstream, { model }) => address(upstream, `/run/${model}`),
   translation: {
@@ -63,7 +63,7 @@ function pictureAsJson(response: Response): Response {
   return new Response(body, { status: response.status, headers: { 'content-type': 'application/json' } })
 }
 
-/** The text of Cloudflare's own errors, which stand in a list. */
+/** The text of Cloudflare's own errors, which are in a list. */
 function faultIn(body: unknown): string | undefined {
   const errors = isObject(body) ? body['errors'] : undefined
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined

@@ -5,7 +5,7 @@ import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/emb
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** Names of one-api's for a model with Cohere's search, which its API no longer has. */
+/** one-api's names for a model with Cohere's search, which its API no longer has. */
 const internet = /-internet$/
 
 function address(upstream: Upstream, path: string): Target {
@@ -19,7 +19,7 @@ const chat: ChatEndpoint = {
   target: (upstream) => address(upstream, '/v2/chat'),
 }
 
-/** `input_type` is needed, and callers of OpenAI's form cannot name it: documents are what most embed. */
+/** `input_type` is required, and callers in OpenAI's form cannot name it: most embed documents. */
 const embeddings: ModeEndpoint = {
   target: (upstream) => address(upstream, '/v2/embed'),
   translation: {
@@ -48,7 +48,7 @@ const rerank: ModeEndpoint = {
       documents: rerankTexts(body),
       ...(body['top_n'] !== undefined && { top_n: body['top_n'] }),
     }),
-    // Within `meta` stands what is billed.
+    // `meta` contains the billed units.
     reply: (answer, { model }, asked) => ({
       ...rerankOut(answer['results'], model, asked),
       ...(answer['meta'] !== undefined && { meta: answer['meta'] }),
@@ -56,10 +56,10 @@ const rerank: ModeEndpoint = {
   },
 }
 
-/** The form is OpenAI's, which names the language besides. */
+/** The form is OpenAI's, plus the language. */
 const transcriptions: ModeEndpoint = { target: (upstream) => address(upstream, '/v2/audio/transcriptions') }
 
-/** The names of `GET /v1/models` (Cohere API reference, "List Models"). */
+/** The names from `GET /v1/models` (Cohere API reference, "List Models"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/v1/models?page_size=1000')
   const list: unknown = (await fetchJson(url, headers))['models']

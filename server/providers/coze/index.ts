@@ -4,7 +4,7 @@ import { isEventStream } from '../../lib/bytes/sse.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
-/** Whom a bot talks to, where the channel does not say. */
+/** The user of a bot, if the channel names none. */
 const anyone = 'tollgate'
 
 const chatOf = ({ config }: Upstream): ChatEndpoint => ({

@@ -7,10 +7,10 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { ModeEndpoint, ModeTranslation, OpenContext, Target } from '../provider.ts'
 
-/** A job is asked for again after this. */
+/** The interval for polling a job. */
 const pauseMs = 1000
 
-/** False for models that draw while the call waits; all others work on a job that is asked for until it is done. */
+/** False for models that generate while the call waits; all others run a job that is polled until it is done. */
 export function usesJob(model: string): boolean {
   return !/^qwen-image-(?:max|2)|^z-image|^wan2\.[6-9]/.test(model)
 }
@@ -45,7 +45,7 @@ const translation: ModeTranslation = {
   },
 }
 
-/** The service writes times of Beijing; undefined where there is none. */
+/** The service writes times in Beijing time; undefined if there is none. */
 function epochSecondsIn(time: unknown): number | undefined {
   const ms = Date.parse(`${looseText(time).replace(' ', 'T')}+08:00`)
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
@@ -56,10 +56,10 @@ function imageOf(image: JsonObject): JsonObject[] {
   return url === '' ? [] : [{ url }]
 }
 
-/** Images by DashScope; everything but the address. */
+/** Images by DashScope: everything except the URL. */
 export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 
-/** Starts a job and asks for it until it is done. Rejects when nobody waits any longer. */
+/** Starts a job and polls it until it is done. Rejects when nobody waits any longer. */
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { signal } = context
   const headers = { 'content-type': 'application/json', ...target.headers }

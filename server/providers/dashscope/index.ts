@@ -7,7 +7,7 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../
 import { images, usesJob } from './images.ts'
 import { embeddingsTranslation, rerankTranslation } from './translations.ts'
 
-/** The service's OpenAI layer. */
+/** The service's OpenAI-compatible API. */
 const compatiblePrefix = '/compatible-mode/v1'
 
 const services = '/api/v1/services'
@@ -18,7 +18,7 @@ function isCompatible({ baseUrl, config }: Upstream): boolean {
 
 const bearer = ({ key }: Upstream) => ({ authorization: `Bearer ${key}` })
 
-/** A base address may end like those of the service's own programs. */
+/** A base URL may end like those of the service's own programs. */
 function native(upstream: Upstream, path: string, headers: Readonly<Record<string, string>> = {}): Target {
   const base = upstream.baseUrl.replace(/\/(?:api|compatible-mode)\/v1$/, '')
   return { url: base + services + path, headers: { ...bearer(upstream), ...headers } }
@@ -58,7 +58,7 @@ const rerank: ModeEndpoint = {
   translation: rerankTranslation,
 }
 
-/** Alibaba's Qwen by DashScope's own form, or by its OpenAI layer where the channel says so. */
+/** Alibaba's Qwen in DashScope's native format, or by its OpenAI-compatible API if the channel says so. */
 export const dashscopeProvider: Provider = {
   meta: {
     type: 17,

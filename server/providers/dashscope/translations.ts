@@ -4,7 +4,7 @@ import { looseList, looseObject } from '../../dialects/neutral/fields.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ModeTranslation } from '../provider.ts'
 
-/** Embeddings in DashScope's form; its texts are counted in the total only. */
+/** Embeddings in DashScope's form; text tokens are only counted in the total. */
 export const embeddingsTranslation: ModeTranslation = {
   request(body, { model }) {
     const { dimensions } = body
@@ -24,7 +24,7 @@ export const embeddingsTranslation: ModeTranslation = {
   },
 }
 
-/** Ranking of documents in DashScope's form. */
+/** Document reranking in DashScope's form. */
 export const rerankTranslation: ModeTranslation = {
   request(body, { model }) {
     const { query, documents, top_n, return_documents } = body

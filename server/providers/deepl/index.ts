@@ -4,7 +4,7 @@ import type { ChatEndpoint, Provider, Target, Upstream } from '../provider.ts'
 const paid = 'https://api.deepl.com'
 const free = 'https://api-free.deepl.com'
 
-/** Keys of free accounts end in `:fx` and are good at the free address alone (DeepL docs, "Authentication"). */
+/** Keys of free accounts end in `:fx` and are only valid at the free URL (DeepL docs, "Authentication"). */
 function address({ baseUrl, key }: Upstream, path: string): Target {
   const base = baseUrl === free && !key.endsWith(':fx') ? paid : baseUrl
   return { url: `${base}${path}`, headers: { authorization: `DeepL-Auth-Key ${key}` } }

@@ -10,7 +10,7 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } 
 
 const keyForm = 'APIKey|SecretKey, or a key of the newer form (bce-v3/…)'
 
-/** Endings of the addresses of models that are not their names in small letters (Qianfan API reference). */
+/** The last path segment of models for which it is not the lower-case name (Qianfan API reference). */
 const chatEndings: Readonly<Record<string, string>> = {
   'ERNIE-4.0': 'completions_pro',
   'ERNIE-4.0-8K': 'completions_pro',
@@ -32,7 +32,7 @@ const embeddingEndings: Readonly<Record<string, string>> = {
   'tao-8k': 'tao_8k',
 }
 
-/** The address of the newer form, which is another host, unless the admin named one. */
+/** The URL of the newer form, which is on another host, unless the admin named one. */
 function newerBase({ baseUrl }: Upstream): string {
   return baseUrl.replace('https://aip.baidubce.com', 'https://qianfan.baidubce.com')
 }
@@ -41,7 +41,9 @@ function isNewerForm({ baseUrl, key }: Upstream): boolean {
   return baseUrl.includes('qianfan.baidubce.com') || /\/v2$/.test(baseUrl) || !key.includes('|')
 }
 
-/** The access token of a key, which is asked for once in its life of thirty days. Throws GatewayError for a wrong key. */
+/**
+ * The upstream token of a key, which is requested once in its life of thirty days. Throws GatewayError for a wrong key.
+ */
 async function accessToken({ baseUrl, key }: Upstream, { tokens, fetchJson, nowMs }: Signing): Promise<string> {
   const [id = '', secret = ''] = key.split('|')
   return tokens.get(`ernie ${baseUrl} ${key}`, async () => {
@@ -93,7 +95,7 @@ const embeddings: ModeEndpoint = {
       ? newer(upstream, '/v1/embeddings')
       : older(upstream, `embeddings/${embeddingEndings[model] ?? model.toLowerCase()}`, signing),
   translation: {
-    // The newer form is told the model here, the older one by its address.
+    // In the newer form the body names the model, in the older one the URL.
     request: (body, { model }) => ({ model, input: embeddingTexts(body), user_id: body['user'] }),
     reply(answer, { model }, asked) {
       const failure = failureWithin(answer)

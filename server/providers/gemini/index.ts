@@ -9,7 +9,7 @@ import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream 
 
 const defaultVersion = 'v1beta'
 
-/** The address below the API's version, which the base address may name already. */
+/** The URL below the API version, which the base URL may already contain. */
 function address(upstream: Upstream, path: string): Target {
   const { baseUrl, config, other, key } = upstream
   const named = typeof config['api_version'] === 'string' && config['api_version'] !== '' && config['api_version']
@@ -23,7 +23,7 @@ function modelPath(model: string, action: string): string {
 
 const chat: ChatEndpoint = {
   dialect,
-  // Google opens the addresses of its own store and of some videos only.
+  // Google only opens URLs of its own store and of some videos.
   wantsBytes: true,
   target: (upstream, call) =>
     address(upstream, modelPath(call.model, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),
@@ -49,7 +49,7 @@ const speech: ModeEndpoint = {
   target: (upstream, call) => address(upstream, modelPath(call.model, 'generateContent')),
 }
 
-/** The names of `GET /models` (Gemini API reference, "models.list"). */
+/** The names from `GET /models` (Gemini API reference, "models.list"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/models?pageSize=1000')
   const list: unknown = (await fetchJson(url, headers))['models']

@@ -10,10 +10,10 @@ import { tc3Authorization } from './tc3.ts'
 
 const keyForm = 'AppId|SecretId|SecretKey, or an API key of the OpenAI form (sk-…)'
 
-/** The signature is of this value, byte for byte. */
+/** The signature covers this value, byte for byte. */
 const contentType = 'application/json'
 
-/** A key of the OpenAI form is one word. */
+/** A key for the OpenAI form has a single part. */
 const isOpenaiForm = ({ key }: Upstream) => !key.includes('|')
 
 function signed(upstream: Upstream, action: string, { body, nowMs }: Signing): Target {
@@ -35,7 +35,7 @@ function signed(upstream: Upstream, action: string, { body, nowMs }: Signing): T
   }
 }
 
-/** The service in OpenAI's form stands at a host of its own, unless the admin named one. */
+/** The service in OpenAI's form has its own host, unless the admin named one. */
 function openaiForm({ baseUrl, key }: Upstream, path: string): Target {
   const base = baseUrl.replace('https://hunyuan.tencentcloudapi.com', 'https://api.hunyuan.cloud.tencent.com')
   return { url: joinPath(base, path), headers: { authorization: `Bearer ${key}` } }
@@ -60,7 +60,7 @@ const nativeEmbeddings: ModeEndpoint = {
   target: (upstream, { path }, signing) =>
     isOpenaiForm(upstream) ? openaiForm(upstream, path) : signed(upstream, 'GetEmbedding', signing),
   translation: {
-    // Both forms are asked in both words: neither minds the other's.
+    // The request has the field names of both forms: each ignores the other's.
     request: (body, { model }) => ({ InputList: embeddingTexts(body), input: body['input'], model }),
     reply(answer, { model }, asked) {
       const failure = failureWithin(answer)
@@ -73,7 +73,7 @@ const nativeEmbeddings: ModeEndpoint = {
   },
 }
 
-/** Tencent Hunyuan by Tencent Cloud's signature, or in OpenAI's form where the key is of that. */
+/** Tencent Hunyuan with Tencent Cloud's signature, or in OpenAI's form if the key is for that. */
 export const hunyuanProvider: Provider = {
   meta: {
     type: 23,

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** What is signed. */
+/** The input of the signature. */
 export interface Tc3Request {
   readonly host: string
   readonly service: string

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** One that runs at home knows no keys; in front of others stands something that does. */
+/** A local Ollama has no keys; a proxy in front of others may require one. */
 function address(upstream: Upstream, path: string): Target {
   const { key } = upstream
   return {
@@ -19,7 +19,7 @@ const chat: ChatEndpoint = {
   wantsBytes: true,
   lacks: ['audio', 'documents', 'more than one answer', 'logprobs'],
   target: (upstream) => address(upstream, '/api/chat'),
-  // A stream is told from a whole answer by what was asked for: some servers in front say anything of it.
+  // Streams and whole answers are told apart by the request: some servers in front send any content type.
   read: (response, call) => (call.stream ? asEvents(response, new LineFraming()) : namedJson(response)),
 }
 
@@ -29,7 +29,7 @@ function namedJson(response: Response): Response {
   return new Response(response.body, { status: response.status, headers })
 }
 
-/** Its layer of OpenAI's form has the older call, too. */
+/** Its OpenAI-compatible API has the older call, too. */
 const completions: ModeEndpoint = { target: (upstream) => address(upstream, '/v1/completions') }
 
 const embeddings: ModeEndpoint = {
@@ -48,7 +48,7 @@ const embeddings: ModeEndpoint = {
   },
 }
 
-/** The models that were pulled (Ollama API reference, "List models"). */
+/** The models that have been pulled (Ollama API reference, "List models"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/api/tags')
   const list: unknown = (await fetchJson(url, headers))['models']
@@ -58,7 +58,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<str
   )
 }
 
-/** Ollama, on one's own machine or in its cloud. */
+/** Ollama, on a machine of one's own or in its cloud. */
 export const ollama: Provider = {
   meta: {
     type: 30,

@@ -6,7 +6,7 @@ import { joinPath } from './index.ts'
 type Balance = NonNullable<Provider['balance']>
 
 const dayMs = 86_400_000
-/** OpenAI showed the usage of accounts on trial for this long. */
+/** OpenAI showed the usage of trial accounts for this long. */
 const trialDays = 100
 
 const bearer = (upstream: Upstream) => ({ authorization: `Bearer ${upstream.key}` })
@@ -17,7 +17,7 @@ function amount(value: unknown): number {
   throw new GatewayError('bad_response_body', 'the answer of the upstream names no balance')
 }
 
-/** OpenAI's dashboard calls: the limit less what was used, in US dollars. */
+/** OpenAI's dashboard calls: the limit minus the usage, in US dollars. */
 export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
   const call = (path: string) => fetchJson(joinPath(upstream.baseUrl, path), bearer(upstream))
   const subscription = await call('/v1/dashboard/billing/subscription')
@@ -28,7 +28,7 @@ export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
   return amount(subscription['hard_limit_usd']) - amount(usage['total_usage']) / 100
 }
 
-/** Services that kept OpenAI's old call for credits; they differ in the field that counts. */
+/** Services that kept OpenAI's old credits call; they differ in the field that counts. */
 export function creditGrants(field: 'total_available' | 'total_remaining'): Balance {
   return async (upstream, fetchJson) => {
     const grants = await fetchJson(`${upstream.baseUrl}/dashboard/billing/credit_grants`, bearer(upstream))
@@ -36,19 +36,19 @@ export function creditGrants(field: 'total_available' | 'total_remaining'): Bala
   }
 }
 
-/** OpenAI-SB wants the key in the address (its API page, "user/status"). */
+/** OpenAI-SB requires the key in the URL (its API page, "user/status"). */
 export const openaiSbBalance: Balance = async (upstream, fetchJson) => {
   const address = `${upstream.baseUrl}/sb-api/user/status?api_key=${encodeURIComponent(upstream.key)}`
   return dataOf(await fetchJson(address, {}), 'credit')
 }
 
-/** AI Proxy reports on a host of its own; a base address that an admin set takes the place of both. */
+/** AI Proxy reports the balance on a separate host; a base URL set by an admin replaces both hosts. */
 export const aiProxyBalance: Balance = async (upstream, fetchJson) => {
   const base = upstream.baseUrl.replace('https://api.aiproxy.io', 'https://aiproxy.io')
   return dataOf(await fetchJson(`${base}/api/report/getUserOverview`, { 'api-key': upstream.key }), 'totalPoints')
 }
 
-/** OpenRouter: credits bought less credits used (OpenRouter API reference, "Get credits"). */
+/** OpenRouter: credits bought minus credits used (OpenRouter API reference, "Get credits"). */
 export const openRouterBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/credits'), bearer(upstream))
   const data = isObject(answer['data']) ? answer['data'] : answer
@@ -59,7 +59,7 @@ function dataOf(answer: Awaited<ReturnType<FetchJson>>, field: string): number {
   return amount(isObject(answer['data']) ? answer['data'][field] : undefined)
 }
 
-/** DeepSeek names a balance per currency (DeepSeek API reference, "Get user balance"); yuan first, as one-api has it. */
+/** DeepSeek reports a balance per currency (DeepSeek API reference, "Get user balance"); yuan first, as in one-api. */
 export const deepSeekBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(`${upstream.baseUrl.replace(/\/v1$/, '')}/user/balance`, bearer(upstream))
   const list = Array.isArray(answer['balance_infos']) ? (answer['balance_infos'] as unknown[]).filter(isObject) : []
@@ -67,7 +67,7 @@ export const deepSeekBalance: Balance = async (upstream, fetchJson) => {
   return amount(entry?.['total_balance'])
 }
 
-/** SiliconFlow says in the answer whether it is one (SiliconFlow API reference, "Get user info"). */
+/** SiliconFlow says in the answer whether it succeeded (SiliconFlow API reference, "Get user info"). */
 export const siliconFlowBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/user/info'), bearer(upstream))
   if (answer['code'] !== 20_000) {

@@ -17,40 +17,40 @@ import type {
 interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   models?: readonly string[]
   keyHint?: string
-  /** Kinds of calls served; default all. */
+  /** The kinds of calls served; default all. */
   only?: readonly RelayMode[]
-  /** Headers beside the key. */
+  /** Headers besides the key. */
   headers?: Readonly<Record<string, string>>
   asksForStreamUsage?: boolean
   addsToPrompt?: true
   balance?: Provider['balance']
   keyFault?: Provider['keyFault']
-  /** The service opens sessions by WebSocket, where OpenAI does. */
+  /** The service opens WebSocket sessions at the same path as OpenAI. */
   realtime?: true
-  /** False where the service has no list of models. */
+  /** False if the service has no list of models. */
   listsModels?: boolean
   /** How the service's chat differs from OpenAI's. */
   chat?: Partial<Pick<ChatEndpoint, 'dialect' | 'options' | 'lacks' | 'finish'>>
   takesSystemAnywhere?: true
-  /** Other dialects that the service speaks besides. */
+  /** Other dialects that the service also speaks. */
   also?: readonly OtherDialect[]
-  /** Their paths, where those are not the usual ones. */
+  /** Their paths, if they are not the usual ones. */
   alsoPaths?: Partial<Record<OtherDialect, string>>
-  /** What stands in the place of OpenAI's `/v1`; '' = the base address has it already. */
+  /** The prefix that replaces OpenAI's `/v1`; '' = the base URL already has it. */
   prefix?: string
-  /** Paths that are not OpenAI's, below the base address; some depend on the model. */
+  /** Paths that differ from OpenAI's, below the base URL; some depend on the model. */
   paths?: Partial<Record<RelayMode, string | ((model: string) => string)>>
 }
 
 type OtherDialect = keyof typeof otherDialects
 
-/** Dialects beside chat completions that services offer under the same address and key. */
+/** Dialects besides chat completions that services offer at the same URL with the same key. */
 const otherDialects = {
   responses: { dialect: openaiResponses, path: '/v1/responses', forwards: [] },
   messages: { dialect: anthropicMessages, path: '/v1/messages', forwards: ['anthropic-version', 'anthropic-beta'] },
 } as const
 
-/** A provider that speaks the OpenAI API: bearer key, OpenAI's paths below the base address. */
+/** A provider that speaks the OpenAI API: bearer key, OpenAI's paths below the base URL. */
 export function openaiCompatible(options: Options): Provider {
   const { only = relayModes, asksForStreamUsage = true, listsModels = true, prefix = '/v1', paths = {} } = options
   const { type, name, label, color, defaultBaseUrl, models = [], keyHint = 'sk-…', otherDefault, otherLabel } = options
@@ -117,14 +117,14 @@ export function openaiCompatible(options: Options): Provider {
   }
 }
 
-/** Models of OpenAI's that have no chat completions (OpenAI's pages of these models, "Endpoints"). */
+/** OpenAI models without chat completions (OpenAI's pages of these models, "Endpoints"). */
 export function answersResponsesOnly(model: string): boolean {
   return /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
     model,
   )
 }
 
-/** The names of `GET /v1/models` (OpenAI API reference, "List models"). */
+/** The names from `GET /v1/models` (OpenAI API reference, "List models"). */
 export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefix = '/v1'): Promise<string[]> {
   const headers = { authorization: `Bearer ${upstream.key}` }
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models', prefix), headers)
@@ -134,18 +134,18 @@ export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefi
   return names.filter((name): name is string => typeof name === 'string' && name !== '')
 }
 
-/** The same endpoint for several kinds of calls; conversations have theirs. */
+/** The same endpoint for several kinds of calls; conversations have their own. */
 export function modesOf(modes: readonly RelayMode[], endpoint: ModeEndpoint): Provider['modes'] {
   return Object.fromEntries(modes.filter((mode) => mode !== 'chat').map((mode) => [mode, endpoint]))
 }
 
-/** A version, or what services have in its place, at the end of a base address. */
+/** A version, or its equivalent, at the end of a base URL. */
 const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*(?:\/openai)?$/
 
 /**
- * Base address + API path, with the service's own prefix in the place of `/v1`. A base that already ends with the
- * prefix or another version (`…/v1`, `…/v1beta/openai`) is not given it twice, and one behind Cloudflare's AI gateway
- * has no version in its path at all.
+ * Base URL + API path, with the service's own prefix instead of `/v1`. If the base already ends with the prefix or
+ * another version (`…/v1`, `…/v1beta/openai`), it is not added again. A base behind Cloudflare's AI gateway has no
+ * version in its path at all.
  */
 export function joinPath(baseUrl: string, path: string, prefix = '/v1'): string {
   const rest = path.replace(/^\/v1/, '')
@@ -157,7 +157,7 @@ export function joinPath(baseUrl: string, path: string, prefix = '/v1'): string 
   return hasOwnVersion || rest === path ? baseUrl + rest : baseUrl + prefix + rest
 }
 
-/** A base address without a version at its end, for paths that stand beside the versioned ones. */
+/** A base URL without a version at its end, for paths outside the versioned ones. */
 function withoutVersion(baseUrl: string): string {
   return baseUrl.replace(versionAtEnd, '')
 }

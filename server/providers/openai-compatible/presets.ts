@@ -8,13 +8,13 @@ import { openaiCompatible } from './index.ts'
 import { openaiModels } from './openai-models.ts'
 import { presetModels } from './preset-models.ts'
 
-/** What most services beside OpenAI serve: conversations, and vectors of texts. */
+/** What most services other than OpenAI serve: conversations and embeddings. */
 const chatAndVectors = ['chat', 'embeddings'] as const
 
-/** Services that take back what their models thought. */
+/** Services that accept their models' thoughts back. */
 const keepsThoughts = { options: { reasoningField: 'reasoning_content' } } as const
 
-/** Services that speak OpenAI's form under addresses of their own: an entry is all that one needs. */
+/** Services that speak OpenAI's form at their own URLs: an entry here is all that a service needs. */
 export const presets: readonly Provider[] = [
   openaiCompatible({
     type: 47,
@@ -49,7 +49,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'APIPassword, or APIKey:APISecret',
     only: ['chat'],
     listsModels: false,
-    // Its answers name no reason to stop, and its errors may come with status 200.
+    // Its answers have no finish reason, and its errors may come with status 200.
     chat: {
       dialect: { ...openaiChat, name: 'spark-http', decodeFailure: sparkFailure, failureWithin: sparkFailureWithin },
       lacks: ['images', 'audio', 'documents', 'more than one answer', 'logprobs'],
@@ -122,7 +122,7 @@ export const presets: readonly Provider[] = [
     defaultBaseUrl: 'https://api.mistral.ai',
     models: presetModels.mistral,
     keyHint: 'API key of La Plateforme',
-    // It refuses stream_options, and tells the usage of every stream.
+    // It refuses stream_options and reports usage in every stream.
     asksForStreamUsage: false,
     chat: { options: { toolRules: mistralRules, refusesMetadata: 'always' } },
     only: ['chat', 'embeddings', 'moderations', 'speech', 'transcriptions'],

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** The documents of a call for ranking as texts. Throws GatewayError (400) for one that is none. */
+/** The documents of a reranking call as texts. Throws GatewayError (400) for a document that is not text. */
 export function rerankTexts(body: JsonObject): string[] {
   const { documents } = body
   const list: readonly unknown[] = Array.isArray(documents) ? documents : []
@@ -13,7 +13,7 @@ export function rerankTexts(body: JsonObject): string[] {
   })
 }
 
-/** The answer to a call for ranking: what the service found, with the documents where they were asked for. */
+/** The answer to a reranking call: the service's results, with the documents if they were requested. */
 export function rerankOut(results: unknown, model: string, asked: JsonObject): JsonObject {
   const list: readonly unknown[] = Array.isArray(results) ? results : []
   const texts = asked['return_documents'] === true ? rerankTexts(asked) : undefined

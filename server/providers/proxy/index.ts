@@ -9,7 +9,7 @@ import type { ChatEndpoint, Provider, Upstream, UpstreamCall } from '../provider
 
 const modes = relayModes.filter((mode): mode is Exclude<RelayMode, 'chat'> => mode !== 'chat')
 
-/** The key is sent as it is, so that it may be of any scheme. */
+/** The key is sent unchanged, so that it may use any scheme. */
 const headersOf = ({ key }: Upstream) => ({ authorization: key })
 
 function endpoint(
@@ -34,7 +34,7 @@ const conversations: readonly ChatEndpoint[] = [
   endpoint(anthropicMessages, () => '/v1/messages', ['anthropic-version', 'anthropic-beta']),
   {
     ...endpoint(gemini, geminiPath),
-    // Google's paths have their version within, whatever the base address ends with.
+    // Google's paths contain their version, whatever the base URL ends with.
     target: (upstream, call) => ({
       url: `${upstream.baseUrl.replace(/\/v\d\w*$/, '')}${geminiPath(call)}`,
       headers: headersOf(upstream),
@@ -42,7 +42,9 @@ const conversations: readonly ChatEndpoint[] = [
   },
 ]
 
-/** Any service, spoken to as the caller speaks; also reached by the channel's number (`/v1/oneapi/proxy/{id}/…`). */
+/**
+ * Any service, called in the caller's own dialect; also reached by the channel's number (`/v1/oneapi/proxy/{id}/…`).
+ */
 export const proxy: Provider = {
   meta: {
     type: 43,

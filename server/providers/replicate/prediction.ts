@@ -6,17 +6,17 @@ import { fetchPlain } from '../../lib/network/fetch-plain.ts'
 import type { OpenContext, Target } from '../provider.ts'
 
 const ownHost = /(?:^|\.)replicate\.com$/
-/** A prediction is asked for again after this. */
+/** The interval for polling a prediction. */
 const pauseMs = 1_000
 const over: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted'])
 
-/** The address of a model's predictions; a base address that an admin set may leave out what stands before the model. */
+/** The URL of a model's predictions; a base URL set by an admin may omit the part before the model. */
 export function predictionsUrl(baseUrl: string, model: string): string {
   const base = /\/v\d+(?:\/|$)/.test(baseUrl) ? baseUrl.replace(/\/models$/, '') : `${baseUrl}/v1`
   return `${base}/models/${model.split('/').map(encodeURIComponent).join('/')}/predictions`
 }
 
-/** A prediction, and where it is asked for, followed and given up. */
+/** A prediction, and the URLs to poll, stream and cancel it. */
 interface Job {
   readonly prediction: JsonObject
   readonly get: string | undefined
@@ -25,8 +25,8 @@ interface Job {
 }
 
 /**
- * Makes a prediction and waits for its end, or hands on its stream. Who gives up gives the prediction up, too: it would
- * go on costing money. Rejects with GatewayError, or when nobody waits any longer.
+ * Makes a prediction and waits for its end, or passes on its stream. If the caller gives up, the prediction is
+ * cancelled, since it would continue to cost money. Rejects with GatewayError, or when nobody waits any longer.
  */
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { call, signal } = context
@@ -51,7 +51,7 @@ function jobOf(prediction: unknown, context: OpenContext): Job {
   return { prediction, get: at('get'), stream: at('stream'), cancel: at('cancel') }
 }
 
-/** An address that the service named: one of its own, or, where an admin set a base address, its path there. */
+/** A URL that the service named: one of its own, or, if an admin set a base URL, the same path there. */
 function ownAddress(url: unknown, { upstream }: OpenContext): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
   const base = new URL(upstream.baseUrl)
@@ -76,7 +76,7 @@ function giveUp({ cancel }: Job, { headers }: Target, { check }: OpenContext): v
     const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual' })
     await response.body?.cancel()
   }
-  // Nobody is there any more whom it could be told that this failed.
+  // Nobody is left who could be told that this failed.
   void work().catch(() => undefined)
 }
 
@@ -86,7 +86,7 @@ const eventBytes = (event: string, data: unknown) => encoder.encode(`data: ${JSO
 
 const streamHeaders = { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
 
-/** A prediction that has ended as events, of models that stream nothing. */
+/** A finished prediction as events, for models that do not stream. */
 function eventsOf(prediction: JsonObject): Response {
   const { output } = prediction
   const text = Array.isArray(output) ? (output as unknown[]).join('') : output
@@ -94,7 +94,7 @@ function eventsOf(prediction: JsonObject): Response {
   return new Response(Buffer.concat(events), streamHeaders)
 }
 
-/** The events of a prediction; behind the last of them comes the prediction itself, which knows what was used. */
+/** The events of a prediction; after the last of them comes the prediction itself, which has the usage. */
 async function followed(job: Job, url: string, target: Target, context: OpenContext): Promise<Response> {
   await context.check(url)
   const headers = { ...target.headers, accept: 'text/event-stream' }

@@ -28,7 +28,7 @@ function chatOf(upstream: Upstream, name: string): ChatEndpoint {
   }
 }
 
-/** One message there, and the frames of the answer as JSON or as events. Rejects with GatewayError. */
+/** Sends one message and returns the frames of the answer as JSON or as events. Rejects with GatewayError. */
 async function open({ url }: Target, body: string, context: OpenContext): Promise<Response> {
   const address = url.replace(/^ws/, 'http')
   await context.check(address)
@@ -54,7 +54,9 @@ function broken(): GatewayError {
   )
 }
 
-/** A handshake tells no reason, so the same address is asked for it in the plain way: the signature is of a GET, too. */
+/**
+ * A failed handshake gives no reason, so the same URL is requested with a plain GET, which the signature covers, too.
+ */
 async function refusal(address: string, signal: AbortSignal, error: unknown): Promise<Response> {
   const isHandshake = error instanceof GatewayError && error.code === 'do_request_failed' && !signal.aborted
   const response = isHandshake
@@ -65,7 +67,7 @@ async function refusal(address: string, signal: AbortSignal, error: unknown): Pr
   throw error
 }
 
-/** The answer of a caller who does not stream; one that breaks off is none. */
+/** The answer for a caller who does not stream; an incomplete one is not an answer. */
 async function allFrames(first: JsonObject, frames: Frames): Promise<JsonObject> {
   const all = [first]
   for (let last = first; !isLastFrame(last); ) {
@@ -87,7 +89,7 @@ function streamed(first: JsonObject, frames: Frames): Response {
         if (frame) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`))
         if (frame && !isLastFrame(frame)) {
           next = frames.next()
-          // It is waited for when it is asked for.
+          // It is awaited when it is needed.
           next.catch(() => undefined)
           return
         }

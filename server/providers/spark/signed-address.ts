@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 
-/** What an address is signed with. */
+/** The input of a URL's signature. */
 interface SparkKey {
   readonly apiKey: string
   readonly apiSecret: string
 }
 
 /**
- * The address of a WebSocket with its signature, which holds for five minutes (iFlytek docs, "General URL
- * authentication"). The date is that of HTTP, in GMT.
+ * The URL of a WebSocket with its signature, which is valid for five minutes (iFlytek docs, "General URL
+ * authentication"). The date is in HTTP's format, in GMT.
  */
 export function signedAddress(url: string, { apiKey, apiSecret }: SparkKey, nowMs: number): string {
   const { host, pathname } = new URL(url)

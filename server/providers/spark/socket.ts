@@ -3,14 +3,14 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 
 /** Frames of one exchange over a WebSocket, in order; ends with the connection. */
 export interface Frames {
-  /** The next frame; undefined when the connection is closed. Rejects with GatewayError when it breaks. */
+  /** The next frame; undefined when the connection is closed. Rejects with GatewayError if it breaks. */
   next(): Promise<JsonObject | undefined>
   close(): void
 }
 
 /**
- * Opens a WebSocket, sends one message and gives the frames that come back. The runtime cannot make the other side wait,
- * so frames that nobody has asked for yet are kept: they are one answer, and small.
+ * Opens a WebSocket, sends one message and returns the frames that come back. The runtime cannot make the other side
+ * wait, so frames that have not been requested are kept: they are one answer, and small.
  */
 export function exchange(url: string, message: string, signal: AbortSignal): Frames {
   const socket = new WebSocket(url)

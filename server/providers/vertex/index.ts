@@ -19,22 +19,22 @@ import type {
 } from '../provider.ts'
 import { type Account, accessToken, accountOf, keyFault, keyForm } from './service-account.ts'
 
-/** Stands for the address of the channel's own region. */
+/** A placeholder for the URL of the channel's own region. */
 const regional = 'https://{region}-aiplatform.googleapis.com'
 
-/** An address of an admin's own; undefined = Google's. */
+/** A base URL set by an admin; undefined = Google's. */
 function ownBase({ baseUrl }: Upstream, { region }: Account): string | undefined {
   return baseUrl === '' || baseUrl === regional ? undefined : baseUrl.replaceAll('{region}', region)
 }
 
-/** Where the API of a region answers (Vertex AI docs, "Locations"). */
+/** The host of a region's API (Vertex AI docs, "Locations"). */
 function googleBase({ region }: Account): string {
   if (region === 'global') return 'https://aiplatform.googleapis.com'
   if (region === 'us' || region === 'eu') return `https://aiplatform.${region}.rep.googleapis.com`
   return regional.replace('{region}', region)
 }
 
-/** An own address takes the place of the token endpoint's host, too. */
+/** A base URL set by an admin also replaces the host of the token endpoint. */
 function tokenUriOf({ tokenUri }: Account, base: string | undefined): string {
   if (base === undefined || !URL.canParse(tokenUri)) return tokenUri
   const { pathname, search } = new URL(tokenUri)
@@ -69,7 +69,7 @@ const google: ChatEndpoint = {
   countTarget: (upstream, { model }, signing) => address(upstream, signing, published('google', model, 'countTokens')),
 }
 
-/** Claude on Vertex (Anthropic docs, "Claude on Vertex AI"): the model stands in the address, the version in the body. */
+/** Claude on Vertex (Anthropic docs, "Claude on Vertex AI"): the model is in the URL, the version in the body. */
 const claude: ChatEndpoint = {
   dialect: anthropicMessages,
   wantsBytes: true,
@@ -77,7 +77,7 @@ const claude: ChatEndpoint = {
   forwards: ['anthropic-beta'],
   target: (upstream, { model, stream }, signing) =>
     address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
-  // Here the model stands in the body.
+  // Here the model is in the body.
   countTarget: (upstream, _call, signing) =>
     address(upstream, signing, published('anthropic', 'count-tokens', 'rawPredict')),
   finish({ model: _model, ...body }) {
@@ -96,7 +96,7 @@ function chat(model: string): ChatEndpoint {
   return model.includes('/') && !model.startsWith('google/') ? open : google
 }
 
-/** The newest embedding model answers a call of its own, for one text at a time. */
+/** The newest embedding model has its own call, for one text at a time. */
 const embedsOne = (model: string) => /^gemini-embedding-(?!001)/.test(model)
 
 const embeddings: ModeEndpoint = {

@@ -6,10 +6,10 @@ import type { AccessToken, FetchJson, Signing, Upstream } from '../provider.ts'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** The longest that Google allows. */
+/** The longest lifetime that Google allows. */
 const lifeSeconds = 3600
 
-/** Who a channel acts as, and where. */
+/** The account that a channel acts as, and its project and region. */
 export interface Account {
   readonly region: string
   readonly project: string
@@ -19,10 +19,10 @@ export interface Account {
   readonly tokenUri: string
 }
 
-/** What the key of a channel must look like. */
+/** The required form of a channel's key. */
 export const keyForm = 'region|project_id|service-account JSON (on one line)'
 
-/** The region, project and JSON of a key: all three, or the JSON alone with the rest in the channel's config. */
+/** The region, project and JSON of a key: all three, or only the JSON, with the rest in the channel's config. */
 function piecesOf(key: string): { region: string; project: string; json: string } {
   const text = key.trim()
   if (text.startsWith('{')) return { region: '', project: '', json: text }
@@ -37,7 +37,10 @@ export function keyFault(key: string): string | undefined {
   return isWhole ? undefined : `The key must be ${keyForm}.`
 }
 
-/** The account of a channel: its key, else the config that one-api keeps it in. Throws GatewayError when it has none. */
+/**
+ * The account of a channel: its key, or else the config in which one-api keeps it. Throws GatewayError if there is
+ * none.
+ */
 export function accountOf({ key, config }: Upstream): Account {
   const pieces = piecesOf(key)
   const named = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
@@ -53,15 +56,15 @@ export function accountOf({ key, config }: Upstream): Account {
   }
   if (account.email === '' || account.privateKey === '' || account.project === '')
     throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
-  // It becomes a part of a host's name, and must not become another host.
+  // It becomes part of a host name and must not lead to another host.
   if (!/^[\w-]+$/.test(account.region))
     throw new GatewayError('do_request_failed', 'the region of the channel is not the name of one')
   return account
 }
 
-/** The account's access token; `tokenUri` is where it is exchanged for a signed statement of who asks. */
+/** The account's upstream token; `tokenUri` issues it in exchange for a signed statement of who asks. */
 export function accessToken(account: Account, tokenUri: string, signing: Signing): Promise<string> {
-  // A new key of the same account gets a token of its own.
+  // A new key of the same account gets its own token.
   const mark = createHash('sha256').update(account.privateKey).digest('base64url')
   const name = `vertex ${tokenUri} ${account.email} ${mark}`
   return signing.tokens.get(name, () => exchange(account, tokenUri, signing.nowMs, signing.fetchJson))
@@ -79,7 +82,7 @@ async function exchange(account: Account, tokenUri: string, nowMs: number, fetch
   return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
 }
 
-/** Google says 400 of a key that it does not know and of a statement that was not made now alike. */
+/** Google answers 400 both for an unknown key and for a statement with a wrong time. */
 function refused(error: GatewayError): GatewayError {
   if (!/status code: 40[013]/.test(error.message)) return error
   const message = `the token endpoint of the upstream refused the service account (${error.message}): its key may be gone, or the clock of this gateway may be wrong`
@@ -96,7 +99,7 @@ function assertionOf(account: Account, nowMs: number): string {
   try {
     return `${text}.${createSign('RSA-SHA256').update(text).sign(account.privateKey, 'base64url')}`
   } catch {
-    // The error of the library may quote the key.
+    // The library's error may quote the key.
     throw new GatewayError('do_request_failed', 'the private key of the service account cannot be read')
   }
 }

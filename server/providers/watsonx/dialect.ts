@@ -5,7 +5,7 @@ import { looseList, looseObject, looseText } from '../../dialects/neutral/fields
 import type { Failure } from '../../dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Fields that watsonx.ai takes under OpenAI's names (watsonx.ai API reference, "Infer text chat"). */
+/** Fields that watsonx.ai accepts under OpenAI's names (watsonx.ai API reference, "Infer text chat"). */
 const same = [
   'temperature',
   'top_p',
@@ -18,7 +18,9 @@ const same = [
   'response_format',
 ] as const
 
-/** Conversations with watsonx.ai: OpenAI's chat with other names for the model, a forced tool and the end. */
+/**
+ * Conversations with watsonx.ai: OpenAI's chat with other names for the model, a required tool and the finish reason.
+ */
 export const watsonxChat = chatBased({
   name: 'watsonx',
   request: requestOut,
@@ -28,7 +30,7 @@ export const watsonxChat = chatBased({
   decodeFailure: failureIn,
 })
 
-/** Whether it streams is said by the address. The provider adds whose account it is. */
+/** The URL says whether it streams. The provider adds the project id. */
 function requestOut(asked: ChatRequest): JsonObject {
   const { maxTokens } = asked
   const stop = asked.takeStop()
@@ -62,7 +64,7 @@ function answerIn(wire: JsonObject): JsonObject {
   return { ...rest, ...(model !== undefined && { model }), choices: told }
 }
 
-/** Ends of its own: the answer was cut by a limit of time, or given up. */
+/** Its own finish reasons: the answer was cut by a time limit, or cancelled. */
 function reasonIn(reason: unknown): unknown {
   return reason === 'time_limit' || reason === 'cancelled' || reason === 'error' ? 'length' : reason
 }

@@ -4,7 +4,7 @@ import type { Provider, Signing, Target, Upstream, UpstreamCall } from '../provi
 import { watsonxChat } from './dialect.ts'
 
 const keyForm = 'ProjectId|ApiKey'
-/** The day of the API that this was written for, which every call must name. */
+/** The API version date that this was written for; every call must name it. */
 const version = '2025-02-06'
 const usualLifeSeconds = 3600
 
@@ -13,13 +13,15 @@ const partsOf = ({ key }: Upstream) => {
   return { project: key.slice(0, at), apiKey: key.slice(at + 1) }
 }
 
-/** IBM Cloud gives out tokens at one place for all regions; an admin's own address takes the place of that, too. */
+/** IBM Cloud gives out tokens at one URL for all regions; a base URL set by an admin replaces that, too. */
 function tokenPlace({ baseUrl }: Upstream): string {
   const isIbm = /^https:\/\/[a-z0-9-]+\.ml\.cloud\.ibm\.com$/.test(baseUrl)
   return `${isIbm ? 'https://iam.cloud.ibm.com' : baseUrl}/identity/token`
 }
 
-/** The token of an API key, which is asked for once an hour (IBM Cloud IAM API reference, "Create an IAM access token"). */
+/**
+ * The token of an API key, which is requested once an hour (IBM Cloud IAM API reference, "Create an IAM access token").
+ */
 function accessToken(upstream: Upstream, { tokens, fetchJson, nowMs }: Signing): Promise<string> {
   const { apiKey } = partsOf(upstream)
   const place = tokenPlace(upstream)

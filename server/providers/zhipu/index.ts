@@ -15,7 +15,7 @@ const tokenLifeMs = 60 * 60_000
 
 const prefix = '/api/paas/v4'
 
-/** The token of a key `id.secret` (Zhipu docs, "JWT"): milliseconds, and the secret as it is written. */
+/** The token of a key `id.secret` (Zhipu docs, "JWT"): times in milliseconds, and the secret as it is written. */
 export function jwt(key: string, nowMs: number): string {
   const [id = '', secret = ''] = key.split('.')
   const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
@@ -26,7 +26,7 @@ export function jwt(key: string, nowMs: number): string {
 }
 
 function fourth(upstream: Upstream, path: string, nowMs: number): Target {
-  // A base with the version at its end is that of another plan, or of the service abroad.
+  // A base URL with a version at its end belongs to another plan, or to the international service.
   return {
     url: joinPath(upstream.baseUrl, path, prefix),
     headers: { authorization: `Bearer ${jwt(upstream.key, nowMs)}` },
@@ -38,7 +38,7 @@ const olderChat: ChatEndpoint = {
   lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'more than one answer', 'logprobs'],
   target: (upstream, { model, stream }, { nowMs }) => ({
     url: `${upstream.baseUrl}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? 'sse-invoke' : 'invoke'}`,
-    // This form wants no word before the token.
+    // This form has no scheme before the token.
     headers: { authorization: jwt(upstream.key, nowMs), ...(stream && { accept: 'text/event-stream' }) },
   }),
   read: (response, { stream }) => (stream && !isJson(response) ? asEvents(response, new EventFraming()) : response),
@@ -48,7 +48,7 @@ function isJson(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** Events whose kind and usage stand outside their data. */
+/** Events whose kind and usage are outside their data. */
 class EventFraming implements Framing {
   readonly #splitter = new SseSplitter(Number.POSITIVE_INFINITY)
 
@@ -75,7 +75,7 @@ const chat: ChatEndpoint = {
   finish: (body, { model }, lose) => finished(body, model, lose),
 }
 
-/** Older models take no numbers at the ends of their ranges. */
+/** Older models exclude the ends of their ranges. */
 function finished(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: _effort, ...rest } = body
   const isNewer = version(model) >= 4.5
@@ -87,15 +87,17 @@ function finished(body: JsonObject, model: string, lose: (what: Losable) => void
   }
 }
 
-/** The version in a model's name; 0 where it has none. */
+/** The version in a model's name; 0 if it has none. */
 function version(model: string): number {
   return Number(/^glm-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0)
 }
 
-/** The levels of models that always think; their service names no others (Z.ai docs, "GLM-5.3"). */
+/** The effort levels of models that always think; their service has no others (Z.ai docs, "GLM-5.3"). */
 const levels: Readonly<Record<string, string>> = { minimal: 'low', low: 'low', medium: 'high', high: 'high' }
 
-/** Newer models are told in a word of their own to think, the newest how much, too (Zhipu docs, "Deep thinking"). */
+/**
+ * Newer models have their own switch for thinking; for the newest it also says how much (Zhipu docs, "Deep thinking").
+ */
 function thinking(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: effort, thinking: own } = body
   if (typeof effort !== 'string') return {}
@@ -141,7 +143,7 @@ function wrong(message: string, param: string): GatewayError {
   return new GatewayError('invalid_field_value', message, { param })
 }
 
-/** Zhipu: chatglm models in the form that was theirs, all others in OpenAI's. */
+/** Zhipu: chatglm models in their own old form, all others in OpenAI's. */
 export const zhipu: Provider = {
   meta: {
     type: 16,
@@ -191,6 +193,6 @@ export const zhipu: Provider = {
   modes: { embeddings: passed, rerank: passed, images, speech: passed, transcriptions: passed },
   chat: (_upstream, model) => [model.startsWith('chatglm_') ? olderChat : chat],
   asksForStreamUsage: false,
-  // This form takes the key as it is, too.
+  // This form accepts the key unchanged, too.
   listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix),
 }
