@@ -6,7 +6,7 @@ import { listQuery, numberFilter } from './list-query.ts'
 /** A redemption code and its value. `count` belongs to the form that makes codes and is always 0 here. */
 export const redemptionSchema = z.object({
   id: z.int(),
-  /** Who made it. */
+  /** The user who made it. */
   user_id: z.int(),
   key: z.string(),
   status: z.int().check(z.describe('1 unused, 2 disabled, 3 used.')),

@@ -84,7 +84,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item at `place` in the output of the last event. `isTold`: as far as can be seen, its text was passed on. */
+  /** The item at `place` in the output of the last event. `isTold`: its text seems to have been passed on. */
   claimed(item: JsonObject, place: number, isTold: (known: StreamItem) => boolean): StreamItem {
     const type = looseText(item['type'])
     const isFree = (known: StreamItem | undefined): known is StreamItem =>
