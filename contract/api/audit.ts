@@ -2,11 +2,11 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { listQuery, looseNumberFilter, wordFilter } from './list-query.ts'
 
-/** Something that a person did to the installation. */
+/** An action of a person, as the audit trail records it. */
 export const auditSchema = z.object({
   id: z.int(),
   created_at: z.int().check(z.describe('Epoch seconds.')),
-  /** 0 when nobody was logged in. */
+  /** 0 if nobody was logged in. */
   actor_id: z.int(),
   actor_name: z.string(),
   /** `object.verb`: `channel.update`. */

@@ -43,8 +43,8 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
 }
 
 /**
- * The thinking budget must be below max_tokens (Anthropic docs, "Extended thinking"); if there is no such budget, there
- * is no thinking.
+ * The thinking budget must be below max_tokens (Anthropic docs, "Extended thinking"); if no budget fits, thinking is
+ * turned off.
  */
 function thinkingWithin(maxTokens: number, thinking: unknown): JsonObject {
   if (!isObject(thinking) || typeof thinking['budget_tokens'] !== 'number') return {}

@@ -75,8 +75,8 @@ function endOfValue(text: string, at: number): number {
 
 /**
  * Sets top-level members of a JSON object text and leaves every other byte as it is: unknown fields, number spelling
- * and key order survive. If a key occurs more than once, its first and last occurrence are set: parsers differ in which
- * one counts, and the value may be long. `text` must have been parsed before.
+ * and key order survive. If a key occurs more than once, its first and last occurrence are set, since parsers differ in
+ * which one counts. The others are not, since the value may be long. `text` must have been parsed before.
  */
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))

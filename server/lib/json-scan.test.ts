@@ -68,7 +68,7 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
-describe('each byte is read a few times at most, in any text: quadratic time would be minutes', () => {
+describe('each byte is read a few times at most, in any text: quadratic time would mean minutes', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],

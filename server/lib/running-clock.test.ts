@@ -44,7 +44,7 @@ test("stands still while the machine does, although the machine's own time stand
   expect(clock.nowMs()).toBe(1_000_000)
 })
 
-test('a clock that is changed by hand changes it', () => {
+test('a manual change of the clock changes it, too', () => {
   const { clock, time } = machine()
   time.ms += 60_000
   expect(clock.nowMs()).toBe(1_060_000)

@@ -52,8 +52,8 @@ export interface Target {
 /** Temporary upstream tokens that a service gives out, kept until shortly before they expire. */
 export interface AccessTokens {
   /**
-   * The token kept under `name`, or a new one from `make`, of which only one runs at a time. `name` must be unique for
-   * each service and key. An error thrown by `make` is passed on.
+   * The token kept under `name`, or a new one from `make`, which never runs twice at the same time. `name` must be
+   * unique for each service and key. An error thrown by `make` is passed on.
    */
   get(name: string, make: () => Promise<AccessToken>): Promise<string>
 }

@@ -123,7 +123,7 @@ function documentIn(block: Fields): Part {
 function blocksIn(block: Fields): NativePart {
   const source = block.fields('source')
   const content = source && contentIn(source, false)
-  // Other services cannot be asked to cite it. The default is not to cite, so saying so asks for nothing.
+  // Other services cannot be asked to cite it. Not citing is the default, so saying so asks for nothing.
   if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
   return spelled(block, [block.text('title'), block.text('context')], content ?? [])
 }

@@ -97,7 +97,7 @@ export function usageOut(usage: Usage): WireUsage {
   }
 }
 
-/** Anthropic distinguishes its tiers by name and by speed. */
+/** Anthropic distinguishes its tiers by name or by speed. */
 function tierOut(name: string | undefined): Pick<WireUsage, 'service_tier' | 'speed'> {
   const { tier } = partsOf(name ?? '')
   if (tier === undefined || tier === '') return { service_tier: null, speed: null }

@@ -48,7 +48,9 @@ export class ForgivingDecoder {
     return this.#checked(events)
   }
 
-  /** The input is over. `rest`: text after the last event; if it is truncated, it says nothing and nobody misses it. */
+  /**
+   * The input is over. `rest`: text after the last event; if it is truncated, it is ignored, since nobody misses it.
+   */
   finish(rest = ''): readonly StreamEvent[] {
     return this.#checked([
       ...this.#decoded(rest).filter((event) => event !== unreadableEvent),

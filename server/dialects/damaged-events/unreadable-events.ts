@@ -63,7 +63,7 @@ interface Where {
 export class UnreadableEvents {
   /** How many were skipped, counting only those followed by an event that can be read. */
   count = 0
-  /** A skipped event may have held the usage: it came after a stop reason. */
+  /** A skipped event may have held the usage, because it came after a stop reason. */
   hasLateGap = false
   #hasBegun = false
   #isOneOpen = false

@@ -16,7 +16,7 @@ export function replyIn(wire: JsonObject): JsonObject {
 export interface RawChoice {
   readonly index: number
   readonly message: JsonObject
-  /** Probabilities, in OpenAI's form. */
+  /** Log probabilities, in OpenAI's form. */
   readonly logprobs?: unknown
   /** OpenAI's finish reason; undefined before the end. */
   readonly reason: string | undefined

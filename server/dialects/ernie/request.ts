@@ -18,7 +18,7 @@ export function requestOut(asked: ChatRequest): JsonObject {
   const format = asked.takeFormat()
   if (format === 'json_schema') asked.lose('format', format)
   return {
-    // With only a system message there would be nobody to answer.
+    // A lone system message is sent as the user's, so that there is somebody to answer.
     messages: messagesOut(turns.length === 0 && system !== '' ? [{ role: 'user', text: system }] : turns),
     ...(system !== '' && turns.length > 0 && { system }),
     stream: asked.stream,

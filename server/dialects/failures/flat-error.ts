@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * The error in an object that is itself one. Some services (for example Spark) answer 200 with a message and a code of
- * their own instead of an answer; vLLM sends `"object": "error"`, MiniMax adds a `base_resp` to every body.
+ * The error that an object itself is. Some services (for example Spark) answer 200 with a message and a code of their
+ * own instead of an answer; vLLM sends `"object": "error"`, MiniMax adds a `base_resp` to every body.
  */
 export function flatError(body: JsonObject): JsonObject | undefined {
   const status = body['base_resp']

@@ -118,7 +118,7 @@ function toolsOut(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
         break
       }
       case 'web-search':
-        // Gemini accepts its own search together with functions only from callers who send the search results back.
+        // Gemini accepts its own search together with functions only from callers who send its searches back.
         if (losses.isForeign && hasFunctions) losses.lose('searchTool', tool)
         else others.push(searchOut(tool, losses))
         break

@@ -19,7 +19,7 @@ export function usageIn(raw: unknown): Usage | undefined {
   const completion = candidates + (isWithin ? 0 : thoughts)
   const beyond = Math.max(0, total - prompt - tools - completion)
   const cachedTokens = looseCount(raw['cachedContentTokenCount'])
-  // A gateway may count cached tokens separately from the prompt. Otherwise, some models show their thoughts only in
+  // A gateway may count cached tokens separately from the prompt. Otherwise, some models count their thoughts only in
   // the total.
   const isCachedBeside = beyond > 0 && beyond === cachedTokens
   const parts = {

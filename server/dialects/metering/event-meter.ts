@@ -3,7 +3,9 @@ import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import type { Failure } from '../neutral/reply.ts'
 import type { EventTally } from './event-tally.ts'
 
-/** What the events of a conversation have reported, as the charge needs it; whoever feeds it knows when they end. */
+/**
+ * What the events of a conversation have reported, as the charge needs it; the code that feeds it knows when they end.
+ */
 export abstract class EventMeter implements StreamMeter {
   readonly endMark = ''
   readonly usage: JsonObject | undefined = undefined

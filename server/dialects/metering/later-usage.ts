@@ -20,7 +20,7 @@ export function laterReport(before: Usage | undefined, later: Usage): Usage {
   return { ...prompt, ...later, promptTokens: before.promptTokens }
 }
 
-/** The same for raw `usage` objects of OpenAI's. */
+/** The same for OpenAI's raw `usage` objects. */
 export function laterRawReport(before: JsonObject | undefined, later: JsonObject): JsonObject {
   if (!before) return later
   const isZero = (names: readonly string[]) => names.every((name) => !later[name])

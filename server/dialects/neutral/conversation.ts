@@ -242,7 +242,9 @@ export interface OutputWish {
   readonly soundFormat?: string
 }
 
-/** A request independent of dialects: what every dialect can express is kept apart from what only its own can. */
+/**
+ * A request independent of dialects: what every dialect can express is kept apart from what only its own dialect can.
+ */
 export interface Conversation {
   readonly from: DialectName
   readonly model: string

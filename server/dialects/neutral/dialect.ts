@@ -59,8 +59,8 @@ export type StreamSignal =
 /** Follows one stream in one dialect: feed it the data of every event, in order. */
 export interface StreamMeter {
   /**
-   * Skips the events from `from` on that differ from one that was fed only in their text, and returns the position of
-   * the first event that must be fed. `text` holds whole events without CR.
+   * Reads events from `from` on without parsing, as long as they differ only in their text from one that was fed.
+   * Returns the position of the first event that must be fed. `text` holds whole events without CR.
    */
   skim(text: string, from: number): number
   feed(data: string): StreamSignal

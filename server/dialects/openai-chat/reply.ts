@@ -49,7 +49,7 @@ function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): Repl
   return parts.map((part, index) => (index === at && part.type === 'text' ? { ...part, logprobs } : part))
 }
 
-/** Some services say "stop" for calls, too, and this dialect has no word for a model's refusal. */
+/** Some services say "stop" for calls, too, and this dialect has no finish reason for a model's refusal. */
 export function stopOf(choice: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const stop = stopIn(looseText(choice['finish_reason']) || 'stop')
   if (stop.reason !== 'stop') return stop

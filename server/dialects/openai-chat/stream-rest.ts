@@ -24,8 +24,8 @@ export interface Told {
 }
 
 /**
- * The message of a choice as chunks have told it so far. Some services repeat all of it in each chunk, some send it
- * only in the last one, and some make a message of every piece.
+ * The message of a choice as received in chunks so far. Some services repeat all of it in each chunk, some send it only
+ * in the last one, and some make a message of every piece.
  */
 export function laterMessage(before: JsonObject | undefined, message: JsonObject): JsonObject {
   const said = looseText(before?.['content'])

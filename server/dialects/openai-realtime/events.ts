@@ -122,7 +122,7 @@ export function saidIn(text: string): { texts: string[]; images: number } {
 
 /** Fields with text that the model reads. */
 const readFields = ['text', 'transcript', 'instructions', 'arguments', 'output', 'description', 'name'] as const
-/** In an event, items are nested in parts of items; anything nested deeper is not an item. */
+/** Items can be nested in parts of items; anything nested deeper than this is not part of an item. */
 const deepest = 8
 
 function collect(value: unknown, found: { texts: string[]; images: number }, depth: number): void {

@@ -46,7 +46,9 @@ function atMost(total: number, value: unknown): number {
   return tokens <= total ? tokens : 0
 }
 
-/** Audio and reasoning of the completion. Reasoning larger than the completion must have been counted separately. */
+/**
+ * Audio and reasoning of the completion. If together they exceed it, the reasoning must have been counted separately.
+ */
 function completionParts(found: JsonObject, total: number): Partial<Usage> {
   const sound = count(found['audio_tokens']) ?? 0
   const reasoning = count(found['reasoning_tokens']) ?? 0

@@ -41,7 +41,7 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
       return own ? [own] : []
     }
     if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
-    // If the service finds a thought by its id, it refuses the item after it without that thought.
+    // If the service finds an item by its id, it refuses it without the thought before it; so the id goes, too.
     const { id: _id, ...rest } = item
     return [rest]
   })

@@ -107,9 +107,9 @@ function countedBeside(raw: JsonObject, parts: Parts, told: { prompt: number; co
 }
 
 /**
- * Services whose total does not show it. Vercel's gateway omits reasoning from the total, but not from the price it
- * reports; Perplexity's research does the same with reasoning and the pages it cites. xAI always counts reasoning in
- * addition to the completion of a chat, and may report no total.
+ * Services whose total does not show what they count separately. Vercel's gateway omits reasoning from the total, but
+ * not from the price it reports; Perplexity's research does the same with reasoning and the pages it cites. xAI always
+ * counts reasoning in addition to the completion of a chat, and may report no total.
  */
 function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: number): Beside | undefined {
   if (rest > 0) return undefined
@@ -174,8 +174,8 @@ function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts
     let room = total
     return kinds.map(([part, name]) => {
       const tokens = parts[part] ?? 0
-      // A part that is larger than its total on its own is a mistake; a part that exceeds only the rest is reduced to
-      // the rest.
+      // A part larger than its whole total is a mistake and is dropped; one that only exceeds what is left is cut to
+      // that.
       const taken = tokens > total ? 0 : Math.min(tokens, room)
       if (taken < tokens) left.push(name)
       room -= taken

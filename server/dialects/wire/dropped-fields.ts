@@ -102,7 +102,7 @@ export function withinRange(value: number, least: number, most: number): number 
   return Math.min(most, Math.max(least, value))
 }
 
-/** True if a number was moved farther than away from an exclusive bound. */
+/** True if a number was moved by more than the step away from an exclusive bound. */
 export function isFar(taken: number, asked: number): boolean {
   return Math.abs(taken - asked) > openEnd
 }

@@ -66,7 +66,7 @@ export function orUsual(name = ''): string {
   return `${tier}+${place}`
 }
 
-/** The tier of an answer in OpenAI's dialects, where it is next to the usage. */
+/** The tier of an answer in OpenAI's dialects, where it is a field next to the usage. */
 export function tierOut(usage: Usage | undefined): { service_tier?: string } {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return tier === undefined ? {} : { service_tier: tier }

@@ -35,7 +35,7 @@ function encoded(vector: unknown, asked: JsonObject): unknown {
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }
 
-/** The number at the end of a path of names; undefined if there is none that could be a count. */
+/** The number at the end of a path of field names; undefined if there is none that could be a count. */
 export function countAt(value: unknown, ...path: readonly string[]): number | undefined {
   const found = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value)
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined
