@@ -1,4 +1,4 @@
-/** Token counts of one call. Totals first; every other count is a subset of its total. Whole numbers, never negative. */
+/** Token counts of one call: totals first, then subsets of one total each. Whole numbers, never negative. */
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
