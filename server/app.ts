@@ -17,12 +17,12 @@ import { callRouteOf } from './relay/call/call-routes.ts'
 import { mountRelay } from './relay/routes.ts'
 import { serveRelay } from './relay/serve-call.ts'
 
-/** What the program is started with beside the context. */
+/** The parts that the program needs besides the context. */
 export interface AppOptions {
   metricsToken: string | undefined
-  /** Left out where only the API is wanted. */
+  /** Absent if only the API is wanted. */
   console?: ConsoleFiles
-  /** Path in front of every path, as the outside world sees them: '' or '/gateway'. */
+  /** Prefix of every path as the outside world sees it: '' or '/gateway'. */
   basePath?: string
 }
 
@@ -34,8 +34,8 @@ export interface App {
 }
 
 /**
- * Puts together every path. A relayed POST is the hot path: it is looked up in one table and passes no middleware;
- * everything else goes through the router.
+ * Assembles all paths. A relayed POST is the hot path: it is looked up in one table and passes no middleware.
+ * Everything else goes through the router.
  */
 export function createApp(context: Context, options: AppOptions): App {
   const router = createRouter(context, options)
@@ -57,8 +57,8 @@ export function createApp(context: Context, options: AppOptions): App {
 }
 
 /**
- * `ended` is called but for answers that take their time: live logs, and files to be kept, which only people who are logged
- * in get. Calls see to it themselves.
+ * Calls `ended`, except for answers that take their time: live logs and downloads, which only logged-in people get.
+ * These call it themselves.
  */
 async function routed(
   router: Hono<AppEnv>,
@@ -78,12 +78,12 @@ async function routed(
   }
 }
 
-/** A request without a host (HTTP/1.0, as some health checks send it) has no more of an address than its path. */
+/** A request without a Host header (HTTP/1.0, as some health checks send it) has only a path as its URL. */
 function absolute(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 }
 
-/** Behind a proxy that passes the path on as it is, the base path is cut off; one that cuts it itself is fine, too. */
+/** Strips the base path if the proxy passes it on; a proxy that strips it itself is fine, too. */
 function withoutBase(request: Request, basePath: string): Request {
   if (basePath === '') return request
   const path = pathnameOf(request.url)
@@ -93,14 +93,14 @@ function withoutBase(request: Request, basePath: string): Request {
   return new Request(`${request.url.slice(0, from)}${rest.startsWith('/') ? rest : `/${rest}`}`, request)
 }
 
-/** The path of an absolute address, undecoded. */
+/** The path of an absolute URL, undecoded. */
 function pathnameOf(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   const to = url.indexOf('?', from)
   return to < 0 ? url.slice(from) : url.slice(from, to)
 }
 
-/** Every path of the router and, in order, what a request passes. */
+/** Every path of the router and, in order, the middleware that a request passes. */
 function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   // requestId: read by every error answer and log row; sent back as X-Oneapi-Request-Id.
@@ -117,10 +117,10 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
-  // clientAddress: read by the limit of what is left.
+  // clientAddress: read by the rate limit of the remaining paths.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
-  // The console: its files, and its page for every path of its own.
+  // The console: its files, and its page for each of its routes.
   app.notFound((c) => options.console?.serve(c) ?? unknownPath(c, readerDialect(c.req.raw)))
   return app
 }

@@ -15,7 +15,7 @@ import { isPostgresUrl } from './lib/network/database-url.ts'
 import { parseNetwork } from './lib/network/ip-network.ts'
 import { randomHex } from './lib/secrets/ids.ts'
 
-/** Everything the environment says, read once. */
+/** The whole environment, read once. */
 export interface Config {
   port: number
   host: string
@@ -24,12 +24,12 @@ export interface Config {
   databaseUrl: string
   sqliteSynchronous: 'NORMAL' | 'FULL'
   secretKey: string
-  /** The file of the secret key, where this start has made it; undefined where the key was there. */
+  /** The secret key file, if this start created it; undefined if the key already existed. */
   madeSecretFile: string | undefined
   initialRootPassword: string | undefined
   initialRootToken: string | undefined
   initialRootAccessToken: string | undefined
-  /** CIDRs of proxies whose X-Forwarded-For is believed. */
+  /** CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   workers: number
   /** Bearer token for /metrics; without one only loopback may read it. */
@@ -39,15 +39,15 @@ export interface Config {
   consoleDir: string
   /** Path under which the outside world sees the server: '' or '/gateway'. */
   basePath: string
-  /** How long a connection may be silent between requests; 0 = for ever. */
+  /** How long a connection may be idle between requests; 0 = no limit. */
   idleTimeoutSeconds: number
-  /** How long SIGTERM lets open calls go on. */
+  /** How long open calls may go on after SIGTERM. */
   drainTimeoutMs: number
   /** Requests per address: `api` and `web` in three minutes, `critical` in twenty; 0 = no limit. */
   rateLimits: { api: number; web: number; critical: number }
 }
 
-/** One sentence per fault. */
+/** One sentence per problem. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
@@ -60,7 +60,9 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** Bun reads these before it runs anything, so they must be in the environment from the start. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
-/** Saves memory under many open streams, and compiling twice, as `tools/bun.mjs` says; a server runs well without. */
+/**
+ * Saves memory with many open streams, and avoids compiling twice; see `tools/bun.mjs`. A server also runs without it.
+ */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -71,9 +73,9 @@ const workerMark = 'TOLLGATE_WORKER'
 
 /** How this process was started. */
 export interface Launch {
-  /** One of several processes of a supervisor. */
+  /** One of several processes under a supervisor. */
   isWorker: boolean
-  /** The runtime has what it reads before it runs anything. */
+  /** The environment has everything that the runtime reads before it runs anything. */
   isComplete: boolean
   /** Environment for a worker. */
   forWorker(index: number): Record<string, string | undefined>
@@ -88,15 +90,15 @@ export function readLaunch(env: Env = process.env): Launch {
   }
 }
 
-/** What a command of the command line needs of the configuration. */
+/** The part of the configuration that a command on the command line needs. */
 export type CommandConfig = Omit<Config, 'secretKey' | 'madeSecretFile'>
 
-/** Reads the configuration; throws ConfigError with every fault found. Creates the data folder and the secret key. */
+/** Reads the configuration; throws ConfigError with every problem found. Creates the data folder and the secret key. */
 export function loadConfig(env: Env = process.env): Config {
   const { config, faults } = readEnvironment(env)
   const value = valuesOf(env)
   const given = value('SECRET_KEY')
-  // With PostgreSQL and a key of its own a node keeps nothing.
+  // With PostgreSQL and a given key, a node stores nothing on disk.
   const keepsFiles = given === undefined || !isPostgresUrl(config.databaseUrl)
   if (faults.length === 0 && keepsFiles) makeDataDir(config.dataDir, faults)
   const secret = faults.length === 0 ? readSecretKey(given, config, faults) : noKey
@@ -104,7 +106,10 @@ export function loadConfig(env: Env = process.env): Config {
   return { ...config, secretKey: secret.key, madeSecretFile: secret.madeFile }
 }
 
-/** As `loadConfig`, but without the secret key and without making anything: a command is for what is there. */
+/**
+ * As `loadConfig`, but without the secret key and without creating anything: a command works on an existing
+ * installation.
+ */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
   const { config, faults } = readEnvironment(env)
   if (faults.length > 0) throw new ConfigError(faults)
@@ -139,7 +144,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   const isPostgres = isPostgresUrl(url)
   const workers = integer('WORKERS', isPostgres ? availableParallelism() : 1, 1, 256)
   if (!isPostgres && workers > 1) faults.push('WORKERS above 1 needs PostgreSQL: SQLite serves one process.')
-  // As it stands, with blanks around it: so it is typed when its owner logs in.
+  // Not trimmed, because its owner types it exactly like this to log in.
   const initialRootPassword = value('INITIAL_ROOT_PASSWORD') && env['INITIAL_ROOT_PASSWORD']
   if (initialRootPassword !== undefined && (initialRootPassword.length < 8 || initialRootPassword.length > 128)) {
     faults.push('INITIAL_ROOT_PASSWORD must have 8 to 128 characters.')
@@ -167,7 +172,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     consoleDir: resolve(value('CONSOLE_DIR') ?? join(import.meta.dirname, '../dist/console')),
     basePath: basePath(value('BASE_PATH'), faults),
-    // The runtime counts no further.
+    // The runtime's maximum.
     idleTimeoutSeconds: integer('IDLE_TIMEOUT', 120, 0, 255),
     drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
     rateLimits: {
@@ -184,7 +189,7 @@ function databaseUrl(value: (name: string) => string | undefined, dataDir: strin
     value('DATABASE_URL') === undefined ? ['SQL_DSN', value('SQL_DSN')] : ['DATABASE_URL', value('DATABASE_URL')]
   if (text === undefined) return join(dataDir, 'tollgate.db')
   if (isPostgresUrl(text) && URL.canParse(text)) return text
-  // Not repeated: it may hold a password.
+  // The value is not repeated, because it may contain a password.
   faults.push(
     isPostgresUrl(text)
       ? `${name} is not a whole address such as postgres://user:password@host:5432/name (special characters of the password must be percent-encoded).`
@@ -221,7 +226,7 @@ function makeDataDir(dataDir: string, faults: string[]): void {
   }
 }
 
-/** A secret key, and its file where that was made just now. */
+/** A secret key, and its file if that was just created. */
 interface SecretKey {
   key: string
   madeFile: string | undefined
@@ -241,7 +246,7 @@ function readSecretKey(
   const file = join(dataDir, 'secret.key')
   try {
     const isMissing = !existsSync(file)
-    // A database that is there was filled under a key: another one would open nothing of it.
+    // An existing database was filled under some key; a new one would decrypt nothing in it.
     if (isMissing && isFilled(databaseUrl)) {
       faults.push(lostKeyText(file))
       return noKey
@@ -257,7 +262,7 @@ function readSecretKey(
   }
 }
 
-/** What PostgreSQL holds is seen when it is connected to. */
+/** Whether PostgreSQL is filled is known only after connecting. */
 function isFilled(databaseUrl: string): boolean {
   return !isPostgresUrl(databaseUrl) && existsSync(databaseUrl) && statSync(databaseUrl).size > 0
 }
@@ -267,8 +272,8 @@ function lostKeyText(file: string): string {
 }
 
 /**
- * For a start that made a secret key and found a database that was filled under another: takes the key away again, and
- * answers what is wrong.
+ * For a start that created a secret key and then found a database filled under another: removes the key again, and
+ * returns the error.
  */
 export function takeBackSecretKey(madeFile: string): Error {
   rmSync(madeFile, { force: true })

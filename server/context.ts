@@ -56,15 +56,15 @@ import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
 const sweepMs = 10_000
-/** How long the end of the process waits for calls that were cut off to be charged. */
+/** How long shutdown waits for cut-off calls to be charged. */
 const lastSettlesMs = 5_000
-/** How long a service may take to give out an access token. */
+/** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
 /** How often failed attempts of channels are written. */
 const failuresMs = 2_000
-/** Over which requests are counted, as in one-api. */
-/** The net below the notices: no setting and no channel is out of date for longer. */
+/** The period over which requests are counted, as in one-api. */
+/** The safety net below the notices: no setting and no channel is out of date for longer. */
 const refreshMs = 10_000
 
 /** Everything with a lifetime, built once; `close` ends it in reverse order. */
@@ -73,21 +73,23 @@ export interface Context {
   api: ApiDeps
   relay: RealtimeDeps
   metrics: Metrics
-  /** Count requests per address, for the billing pages and for everything that is no API. */
+  /** Count requests per address, for the billing endpoints and for everything outside the API. */
   limits: { billing: RateLimiter; web: RateLimiter }
-  /** The password of a root account made just now, to be shown once. */
+  /** The password of a root account that was just created, to be shown once. */
   generatedPassword: string | undefined
-  /** False while this process cannot say in the database that it is alive. */
+  /** False while this process cannot record in the database that it is alive. */
   canWrite(): boolean
   /** Refuses new calls from now on. */
   drain(): void
-  /** Ends the calls and sessions that are still open, and tells their callers; resolves when the sessions are charged. */
+  /**
+   * Ends the calls and sessions that are still open, and tells their callers. Resolves when the sessions are charged.
+   */
   cutOff(): Promise<void>
   /** Waits for the ledger and closes everything. */
   close(): Promise<void>
 }
 
-/** Opens the database, brings it up to date and puts the program together. */
+/** Opens the database, brings it up to date and assembles the program. */
 export async function createContext(
   config: Config,
   log: Logger,
@@ -113,7 +115,7 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
-  // The last thing that is waited for: whatever held the start up, no call is taken by a process that looks dead.
+  // Awaited last, so that no process that looks dead takes a call, whatever delayed the start.
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
@@ -198,7 +200,7 @@ type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'mailer' | 'sweep' | 'warn
   store: Store
 }
 
-/** What began last ends first; what is open by then is left to other processes. */
+/** Ends everything in reverse order of its start. Calls still open by then are left to other processes. */
 async function closeAll({
   relay,
   batcher,
@@ -228,7 +230,7 @@ function sweepDeps(store: Store, clock: Clock, { events }: Metrics): SweepDeps &
   return { ...node, pulse: createPulse(node) }
 }
 
-/** Everything that a start does to what earlier ones left. Returns the password of a root account made just now. */
+/** Deals with whatever earlier starts left behind. Returns the password of a root account that was just created. */
 async function bringUpToDate(
   { sweep, pulse, warn }: Pick<JobParts, 'sweep' | 'pulse' | 'warn'>,
   secrets: Secrets,
@@ -242,11 +244,11 @@ async function bringUpToDate(
   })
   await sealPlainOptions(store, secrets)
   await pulse.beat()
-  // What follows may take minutes, and others take off the list who is silent for that long.
+  // The following steps may take minutes, and other nodes remove a node that is silent for that long.
   const stopBeating = startJobs([pulse.job], warn)
   try {
     await sweepHolds(sweep)
-    // Before anybody asks: a version without sums may have left millions of rows.
+    // Before the first request: a version without sums may have left millions of uncounted rows.
     await countUsage(sweep)
     await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
   } finally {
@@ -255,7 +257,7 @@ async function bringUpToDate(
   return generatedPassword
 }
 
-/** Takes this process off the list, once nothing stands there under its name that need not. */
+/** Removes this process from the list of nodes, once nothing under its name needs it any more. */
 async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<void> {
   await sweepOwnHolds(sweep, ledger)
   await unregisterNode(sweep)
@@ -280,7 +282,7 @@ function bindGauges(metrics: Metrics, batcher: Batcher, { breaker, ledger }: Rel
   })
 }
 
-/** What runs by the clock. */
+/** The scheduled jobs. */
 function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: JobParts): Job[] {
   const { ledger, breaker, channelFailures } = relay
   const { store, clock } = sweep
@@ -301,7 +303,7 @@ function jobsOf({ sweep, pulse, relay, care, settings, routing, mailer, warn }: 
   ]
 }
 
-/** What the management API asks of the jobs. */
+/** The jobs that the management API can start. */
 function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: RelayDeps) {
   return {
     missingAt: (id: number) =>
@@ -314,7 +316,7 @@ function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: Rel
   }
 }
 
-/** Answers that were cut off settle what was delivered; the heartbeat must go on until they have. */
+/** Waits for cut-off answers to settle what was delivered. The heartbeat must go on until they have. */
 async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs
   while ((ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)

@@ -1,4 +1,7 @@
-/** What an error answers: HTTP status and OpenAI's `type`; the code itself is stable and listed in docs/errors.md. */
+/**
+ * What an error is answered with: HTTP status and OpenAI's `type`. The code itself is stable and listed in
+ * docs/errors.md.
+ */
 interface ErrorKind {
   status: number
   type: string
@@ -10,8 +13,8 @@ const upstream = 'upstream_error'
 const rate = 'rate_limit_error'
 
 /**
- * Every code the relay answers with. Where one-api has a code for the case, its code and type are kept: clients match
- * on them. Status 0 means: the upstream's own status is passed on.
+ * Every code that the relay answers with. If one-api has a code for the case, its code and type are kept, because
+ * clients match on them. Status 0 means that the upstream's own status is passed on.
  */
 export const errorTable = {
   invalid_token: { status: 401, type: gateway },
@@ -70,8 +73,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * A failure with a stable code and a text that may be shown to the caller. The cause is for the machine log only.
- * `param` names the field at fault where there is one.
+ * A failure with a stable code and a text that may be shown to the caller. The cause is only for the machine log.
+ * `param` names the invalid field, if there is one.
  */
 export class GatewayError extends Error {
   readonly code: ErrorCode
@@ -80,7 +83,7 @@ export class GatewayError extends Error {
   readonly param: string
   /** Seconds after which a retry makes sense; becomes a Retry-After header. */
   readonly retryAfterSeconds: number | undefined
-  /** What a program is told beside the text, in the form of Anthropic's errors. */
+  /** Details for programs, in addition to the text, in the form of Anthropic's errors. */
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(

@@ -3,17 +3,17 @@ import type { CallMode } from '../contract/relay-modes.ts'
 /** How a relayed call ended. */
 export type Outcome = 'complete' | 'aborted' | 'interrupted'
 
-/** What a look at the SQLite database found. `unknown`: it took too long, or could not be made. */
+/** Result of a check of the SQLite database. `unknown`: it took too long, or could not be done. */
 export type DatabaseState = 'sound' | 'damaged' | 'unknown'
 
-/** What happened to one relayed call, for machines. Never holds content or keys. */
+/** What happened to one relayed call, for machines. Never contains content or keys. */
 export interface CallEvent {
   requestId: string
   mode: CallMode
   model: string
   channelId: number
   outcome: Outcome
-  /** Error code when it did not complete. */
+  /** Error code if it did not complete. */
   code: string
   /** Units charged. */
   quota: number
@@ -38,13 +38,13 @@ export interface Events {
     model: string
     status: number
     reason: string
-    /** What the network said; '' when an answer came. */
+    /** The network error; '' if an answer arrived. */
     cause: string
   }): void
   channelDisabled(event: { channelId: number; reason: string }): void
   settleRetried(event: { cause: string }): void
   holdSwept(event: { holdId: string; charge: number }): void
-  /** A fault that nobody caught, so that no call was told of it. */
+  /** An uncaught error, which no caller was told about. */
   faultUncaught(event: { cause: string }): void
   /** Something an operator should look at. */
   warning(message: string): void

@@ -15,9 +15,12 @@ import { type Claim, claimDatabase } from './store/connection/lock-sqlite.ts'
 const restartDelayMs = 1000
 const orphanDrainMs = 1000
 const databaseCheckMs = 10_000
-/** Signals that come so soon after the first are the same one: a group gets it, and each process in it passes it on. */
+/**
+ * Signals this soon after the first count as the same one: a process group receives it, and each process in it passes
+ * it on.
+ */
 const sameSignalMs = 2000
-/** How long callers have to read what their calls ended with. */
+/** How long callers have to read the end of their answers. */
 const lastWordsMs = 5000
 
 async function main(): Promise<void> {
@@ -33,7 +36,7 @@ async function main(): Promise<void> {
     if (launch.isWorker) process.send?.('serves')
     return
   }
-  // Said once, not by every worker.
+  // Reported once, not by every worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
   supervise(config.workers, launch)
 }
@@ -49,8 +52,8 @@ function read<T>(load: () => T): T {
 }
 
 /**
- * Starts the workers, all on one port, and passes signals on. A worker that dies is replaced, as often as it takes; but
- * where none has served yet, none will.
+ * Starts the workers, all on one port, and passes signals on. A worker that dies is replaced, as often as necessary.
+ * But if none has served yet, none will, so the service ends.
  */
 function supervise(count: number, launch: Launch): void {
   let ending = false
@@ -73,7 +76,7 @@ function supervise(count: number, launch: Launch): void {
         setTimeout(() => start(index), restartDelayMs)
         return
       }
-      // The first failure says how it ended, whatever ends well after it.
+      // The first failure decides the exit code, however successfully others end after it.
       exitCode ||= code ?? 1
       if (ending) leaveWhenAlone()
       else end()
@@ -88,14 +91,15 @@ function supervise(count: number, launch: Launch): void {
     if (children.size === 0) process.exit(exitCode)
   }
   process.on('SIGTERM', end).on('SIGINT', end)
-  // The launcher was killed: the workers hear by their own channels that this process is gone, and give the port back.
+  // The launcher was killed. The workers notice through their own channels that this process is gone, and release the
+  // port.
   process.on('disconnect', () => process.exit(1))
   for (let index = 0; index < count; index++) start(index)
 }
 
 async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel, standardOutput())
-  // Both before anything is made: who cannot have them must not print a password.
+  // Both before anything is created: a process that cannot get them must not print a password.
   const claim = await claimDatabase(config.databaseUrl)
   const door = openDoor(config, log)
   const context = await createContext(config, log)
@@ -108,7 +112,7 @@ async function serve(config: Config): Promise<void> {
   const { metricsToken, basePath } = config
   outliveFaults(context)
   door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
-  // Before it says that it serves: whoever hears that may ask it to end.
+  // Before announcing that it serves, because whoever reads that may ask it to end.
   endGracefully(config, log, { context, server: door.server, claim })
   log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
   if (!isPostgresUrl(config.databaseUrl)) lookAtDatabase(log, context)
@@ -128,15 +132,15 @@ function lookAtDatabase(log: Logger, { metrics }: Context): void {
 }
 
 /**
- * One fault must not end thousands of streams, as the runtime would have it for a rejection that nobody caught. What the
- * fault belonged to is lost; a hold that it leaves is closed at the next start.
+ * One fault must not end thousands of streams, which is what the runtime does on an unhandled rejection. The work that
+ * the fault belonged to is lost; a hold it leaves behind is closed at the next start.
  */
 function outliveFaults({ metrics }: Context): void {
   for (const kind of ['unhandledRejection', 'uncaughtException'] as const)
     process.on(kind, (fault: unknown) => metrics.events.faultUncaught({ cause: describeFault(fault) }))
 }
 
-/** As it stands in an address. */
+/** The host as it is written in a URL. */
 function shownHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -144,7 +148,7 @@ function shownHost(host: string): string {
 
 type Server = Bun.Server<SocketSession>
 
-/** Takes the port; requests wait until there is an app to answer them. */
+/** Takes the port. Requests wait until there is an app to answer them. */
 function openDoor(config: Config, log: Logger): { server: Server; open(app: App): void } {
   let app: App | undefined
   const { promise: ready, resolve } = Promise.withResolvers<App>()
@@ -153,7 +157,7 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
     config.workers > 1,
     (request, bun) => {
       const env = {
-        // Asked for by few requests, and not free.
+        // Few requests need it, and it is not free.
         get socketAddress() {
           return bun.requestIP(request)?.address
         },
@@ -187,10 +191,10 @@ function listen(
     return Bun.serve({
       port,
       hostname: host,
-      // On unless NODE_ENV says production, which the image sets and `npm start` does not.
+      // On unless NODE_ENV is production, which the image sets and `npm start` does not.
       development: false,
       reusePort: isShared,
-      // Of connections on which nothing is answered; what is being answered has limits of its own.
+      // For connections without a request in progress; requests in progress have their own limits.
       idleTimeout: idleTimeoutSeconds,
       // The relay answers 413 itself, by an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -210,7 +214,7 @@ function listen(
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use by another program; set PORT to a free one`)
     if (code === 'EACCES') throw new Error(`port ${port} may not be used by this account; set PORT to one above 1023`)
-    // ENOENT: a name that nobody knows; EINVAL: one that nobody could be asked about.
+    // ENOENT: an unknown name; EINVAL: a name that cannot be looked up.
     if (code === 'EADDRNOTAVAIL' || code === 'ENOENT' || code === 'EINVAL')
       throw new Error(`HOST is "${host}", which is no address of this machine`)
     throw error
@@ -233,12 +237,12 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
     const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
     await Promise.race([finished, late])
     await context.cutOff()
-    // What callers are told has to reach them.
+    // Callers must receive the end of their answers.
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, lastWordsMs))])
     await server.stop(true)
     await context.close()
   }
-  // Whatever goes wrong on the way, the process ends: whoever starts it again needs the port and the database.
+  // Whatever goes wrong on the way, the process ends: the next start needs the port and the database.
   const endNow = (drainTimeoutMs: number) =>
     end(drainTimeoutMs).then(
       () => leave(0),
@@ -257,11 +261,11 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (endingSinceMs === undefined) void endNow(config.drainTimeoutMs)
-      // One more means: now.
+      // A second signal means: now.
       else if (performance.now() - endingSinceMs >= sameSignalMs) process.exit(1)
     })
   }
-  // The parent was killed: it is not waited for as long as for a person who ends the program.
+  // The parent was killed, so the wait is shorter than for a person who ends the program.
   process.on('disconnect', () => {
     if (endingSinceMs !== undefined) process.exit(1)
     void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs))
@@ -274,7 +278,8 @@ function faultOf(error: unknown): string {
   // Until it serves, the process connects to nothing but the database.
   if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
     return `the database cannot be reached (${message}); check DATABASE_URL`
-  // PostgreSQL's classes of codes for "not you" and "no such database"; the driver's word for a missing password.
+  // PostgreSQL's classes of codes for "access denied" and "no such database", and the driver's text for a missing
+  // password.
   if (/^(28|3D)/.test(code)) return `the database refuses the connection (${message}); check DATABASE_URL`
   if (message.startsWith('SASL')) return 'the database wants a password, and DATABASE_URL has none'
   return message.replace(/\.$/, '')

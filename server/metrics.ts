@@ -3,7 +3,7 @@ import type { DatabaseState, Events, Outcome } from './events.ts'
 import { ModeHistogram } from './lib/mode-histogram.ts'
 import type { Logger } from './log.ts'
 
-/** Live figures that are read when somebody asks for the metrics. */
+/** Live figures, read when somebody requests the metrics. */
 export interface Gauges {
   ledgerPending(): number
   openBreakers(): number
@@ -16,9 +16,9 @@ export interface Metrics {
   text(): Promise<string>
   contentType: string
   bind(gauges: Gauges): void
-  /** Counts failed calls that no log row tells of. */
+  /** Counts failed calls without a log row. */
   failedCallsLost(calls: number): void
-  /** What the look at the SQLite database beside the start found. */
+  /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
 }
 
@@ -43,7 +43,7 @@ export function createMetrics(log: Logger): Metrics {
   }
 }
 
-/** Shown once it is known: PostgreSQL looks after itself. */
+/** Shown once it is known. PostgreSQL takes care of itself. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>
@@ -69,7 +69,7 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
 }
 
-/** What every call moves. `addUp` puts into the counters what was counted since the last time. */
+/** What every call changes. `addUp` moves the counts since the last time into the counters. */
 function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> & { addUp(): void } {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -86,7 +86,7 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
   const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
   const firstByte = histogram('tollgate_first_byte_seconds', 'Time to the first byte of answers', firstByteBuckets)
-  // Sums until somebody asks: a counter finds its labels anew each time, which costs more than all else here.
+  // Summed up until the metrics are read: a counter looks up its labels each time, which costs more than all else here.
   let sums = noSums()
   return {
     callEnded(event) {
@@ -114,7 +114,7 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   }
 }
 
-/** Of calls that ended. */
+/** Sums over ended calls. */
 const noSums = () => ({
   calls: new Map<string, Map<Outcome, number>>(),
   quota: 0,
@@ -133,7 +133,7 @@ function lostCounter(registry: Registry): (calls: number) => void {
   return (calls) => lost.inc(calls)
 }
 
-/** What goes wrong; each with a line in the log. */
+/** Failures; each writes a line to the log. */
 function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] })
@@ -144,7 +144,7 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
   const uncaught = counter('tollgate_uncaught_faults_total', 'Faults of the program that nobody caught')
   const swept = counter('tollgate_holds_swept_total', 'Holds of dead processes that were closed')
   return {
-    // Without a line: a caller without a token may ask as often as it likes.
+    // No log line: a caller without a token may ask as often as it likes.
     callRefused: ({ code }) => refused.inc({ code }),
     attemptFailed(event) {
       failures.inc({ channel: String(event.channelId), reason: event.reason })

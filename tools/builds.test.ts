@@ -1,4 +1,4 @@
-// What was built is built again when, and only when, its sources are others; here with sources of a few lines.
+// A build is repeated if, and only if, its sources have changed; tested with sources of a few lines.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   cpSync,
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-/** As from an archive, which keeps times. */
+/** As from an archive, which preserves times. */
 function unpack(path: string, text: string, time = new Date('2020-01-01')): void {
   const file = join(base, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -36,10 +36,10 @@ function unpack(path: string, text: string, time = new Date('2020-01-01')): void
 }
 
 interface Build {
-  /** A source that the build goes through. */
+  /** A source that the build processes. */
   source: string
   textOf(version: string): string
-  /** Builds if need be; the version that was built, and whether that was now. */
+  /** Builds if necessary; returns the built version and whether it was built now. */
   bringUp(): Promise<{ version: string; isNew: boolean }>
 }
 
@@ -81,7 +81,7 @@ export default config`,
     unpack(source, textOf('one'))
   })
 
-  test('is built of sources that are older than the last build', async () => {
+  test('is built even from sources older than the last build', async () => {
     expect(await bringUp()).toEqual({ version: 'one', isNew: true })
     unpack(source, textOf('two'))
     expect(await bringUp()).toEqual({ version: 'two', isNew: true })
@@ -89,7 +89,7 @@ export default config`,
     expect(await bringUp()).toEqual({ version: 'one', isNew: true })
   })
 
-  test('is built again when a source is gone, or packages are others', async () => {
+  test('is rebuilt when a source is gone, or packages have changed', async () => {
     await bringUp()
     rmSync(join(base, 'contract/roles.ts'))
     expect(await bringUp()).toMatchObject({ isNew: true })
@@ -97,20 +97,20 @@ export default config`,
     expect(await bringUp()).toMatchObject({ isNew: true })
   })
 
-  test('is not built again of the same sources, whatever their times', async () => {
+  test('is not rebuilt from the same sources, whatever their times', async () => {
     await bringUp()
     expect(await bringUp()).toEqual({ version: 'one', isNew: false })
     unpack(source, textOf('one'), new Date(Date.now() + 60_000))
     expect(await bringUp()).toEqual({ version: 'one', isNew: false })
   })
 
-  test('is built again when the last build is gone', async () => {
+  test('is rebuilt when the last build is gone', async () => {
     await bringUp()
     rmSync(join(base, 'dist'), { recursive: true })
     expect(await bringUp()).toEqual({ version: 'one', isNew: true })
   })
 })
 
-test('a console that is not there is not built', () => {
+test('a console that does not exist is not built', () => {
   expect(consoleIsStale(base)).toBe(false)
 })

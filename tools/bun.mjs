@@ -1,5 +1,5 @@
-// The one place that knows how to start Bun. Its npm package is a stub until an install script has run, and npm may
-// be told to run none; the platform package holds the real binary in that case.
+// The one file that knows how to start Bun. Bun's npm package is a stub until an install script has run, and npm may be
+// configured to run none. In that case the platform package has the real binary.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -29,9 +29,9 @@ export function findBun(base = root) {
   return found
 }
 
-// When the JavaScript engine collects: once its heap has grown by this share of what was left, at 64 MiB the earliest. By
-// its own rule it lets a heap triple on a large machine, and thousands of open streams count for far more than they take.
-// And what it has compiled stays compiled, however long ago that was.
+// When the JavaScript engine collects: once its heap has grown by this share of what the last collection left, but not
+// below 64 MiB. By default it lets a heap triple on a large machine, and thousands of open streams count for far more
+// than they take. And compiled code is kept, however long ago it was compiled.
 const engine = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -40,7 +40,7 @@ const engine = {
 }
 
 // Bun reads these before the program starts; setting them inside it does nothing. 65535 is the most it accepts: above
-// that it prints an error and goes on with its default of 256 requests at a time.
+// that it prints an error and uses its default of 256 concurrent requests.
 export const bunEnvironment = {
   ...engine,
   ...process.env,
@@ -48,10 +48,10 @@ export const bunEnvironment = {
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',
 }
 
-// Read at the start: what is installed and built meanwhile takes long enough for the parent to end.
+// Read at the start: installing and building takes long enough for the parent to end.
 const parent = process.ppid
 
-/** npm runs scripts under a shell, and one told to end may die without telling its child; this notices. */
+/** npm runs scripts under a shell, and a shell that is terminated may die without telling its child. This notices. */
 export function endWithParent(end) {
   if (process.env.npm_lifecycle_event === undefined) return
   const watch = setInterval(() => {
@@ -62,7 +62,7 @@ export function endWithParent(end) {
   watch.unref()
 }
 
-/** Runs Bun with the terminal shared, passes signals on, and gives back the code to exit with. */
+/** Runs Bun on the same terminal, passes signals on, and returns the exit code. */
 export function runBun(args, options = {}) {
   const child = spawn(findBun(), args, { cwd: root, env: bunEnvironment, stdio: 'inherit', ...options })
   let isTold = false

@@ -1,4 +1,4 @@
-// Types, format and lint, imports, dead code: everything that can be said without running the product.
+// Types, format and lint, imports, dead code: everything that can be checked without running the product.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ ensureInstalled()
 
 const packages = join(root, 'node_modules')
 
-/** The native compiler is ten times as fast; where it has no build, the one in JavaScript gives the same answers. */
+/** The native compiler is ten times as fast; where it has no build, the JavaScript compiler gives the same answers. */
 const native = existsSync(join(packages, `@typescript/native-preview-${process.platform}-${process.arch}`))
 const compiler = join(packages, native ? '@typescript/native-preview/bin/tsgo' : 'typescript/bin/tsc')
 

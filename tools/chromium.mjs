@@ -1,4 +1,4 @@
-// Finds the browser that the tests of the console drive, or installs it where that can be done without asking.
+// Finds the browser for the console tests, or installs it where that needs no confirmation.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -12,7 +12,7 @@ function onPath() {
   return names.flatMap((name) => folders.map((folder) => join(folder, name)))
 }
 
-/** Browsers that Playwright has downloaded earlier. */
+/** Browsers that Playwright downloaded earlier. */
 function fromPlaywright() {
   const cache = process.env.PLAYWRIGHT_BROWSERS_PATH ?? join(homedir(), '.cache/ms-playwright')
   const folders = existsSync(cache) ? readdirSync(cache).filter((name) => /^chromium-\d+$/.test(name)) : []
@@ -25,7 +25,7 @@ const elsewhere = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ]
 
-/** Path of a Chromium, or undefined. CHROMIUM_PATH comes first. */
+/** Path of a Chromium, or undefined. CHROMIUM_PATH takes precedence. */
 export function findChromium() {
   const given = process.env.CHROMIUM_PATH
   const candidates = [...(given ? [given] : []), ...onPath(), ...fromPlaywright(), ...elsewhere]
@@ -35,7 +35,7 @@ export function findChromium() {
 export const howToInstall =
   'The tests of the console need Chromium: run "apt-get install -y chromium" as root, or set CHROMIUM_PATH to a Chromium or Chrome.'
 
-/** Installs Chromium when the system is Debian's and we are root; returns its path or undefined. */
+/** Installs Chromium if the system is Debian and we are root; returns its path or undefined. */
 export function ensureChromium() {
   const found = findChromium()
   if (found || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return found

@@ -1,5 +1,4 @@
-// Builds console/ into dist/console when the sources are others than those of the last build; with --force in any
-// case.
+// Builds console/ into dist/console if the sources have changed since the last build; with --force in any case.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -23,7 +22,7 @@ const sources = [
   'tsconfig.console.json',
 ]
 const output = 'dist/console'
-/** Holds the fingerprint of the sources; lies in the build, so that both take their place together. */
+/** Contains the fingerprint of the sources. It is part of the build, so that both are replaced together. */
 const mark = 'built-from'
 
 export function consoleIsStale(base = root) {
@@ -32,11 +31,11 @@ export function consoleIsStale(base = root) {
   return !existsSync(built) || readFileSync(built, 'utf8') !== fingerprint(base, sources)
 }
 
-/** Builds beside the last build and then takes its place, so that nobody sees half of one. */
+/** Builds next to the last build and then replaces it, so that nobody sees half of one. */
 export async function buildConsole(base = root) {
   const target = join(base, output)
   mkdirSync(dirname(target), { recursive: true })
-  // Made before the build, so that what is changed meanwhile is built the next time.
+  // Taken before the build, so that a change during the build leads to another build next time.
   const made = fingerprint(base, sources)
   const folder = mkdtempSync(join(dirname(target), '.console-'))
   const vite = join(base, 'node_modules/vite/bin/vite.js')
@@ -54,7 +53,7 @@ export async function buildConsole(base = root) {
   takePlace(folder, target)
 }
 
-/** Two builds may end at the same moment; the later one stays. */
+/** Two builds may finish at the same moment; the later one stays. */
 function takePlace(folder, target) {
   for (let tries = 1; ; tries++) {
     const before = `${folder}-before-${tries}`

@@ -1,4 +1,4 @@
-// The server, started again at every change, and the console from its sources at another port, which passes calls on.
+// The server, restarted at every change, and the console from its sources on another port, which passes calls on.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { bunEnvironment, findBun, root } from './bun.mjs'
@@ -18,7 +18,7 @@ const end = () => {
   for (const child of children) child.kill('SIGTERM')
 }
 process.on('SIGINT', end).on('SIGTERM', end)
-// One without the other is of no use.
+// One without the other is useless.
 const codes = children.map((child) => new Promise((done) => child.on('exit', (code) => done(code ?? 1))))
 const code = await Promise.race(codes)
 end()

@@ -1,4 +1,5 @@
-// Writes the tables and drawings of the rooms into docs/ARCHITECTURE.md, from tools/rooms.mjs and the imports themselves.
+// Writes the tables and diagrams of the rooms into docs/ARCHITECTURE.md, from tools/rooms.mjs and the imports
+// themselves.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,14 +8,14 @@ import { rooms } from './rooms.mjs'
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const page = 'docs/ARCHITECTURE.md'
 
-/** The TypeScript of a folder, tests left out, as paths below it. */
+/** The TypeScript files of a folder, without tests, as paths below it. */
 function sources(folder) {
   return readdirSync(folder, { recursive: true })
     .map((path) => String(path).replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
 }
 
-/** The room that a path below a folder belongs to; dialects and other folders that are no rooms are 'others'. */
+/** The room that a path below a folder belongs to; dialects and other folders that are not rooms are 'others'. */
 function roomOf(path, names) {
   const [first, ...rest] = path.split('/')
   if (rest.length === 0) return '.'
@@ -38,7 +39,7 @@ function importsOf(base, folder) {
   return found
 }
 
-/** Arrows that no detour says already. */
+/** Arrows that no longer path implies. */
 function reduced(arrows) {
   const reaches = (from, to, seen = new Set()) => {
     for (const next of arrows.get(from) ?? []) {
@@ -81,7 +82,7 @@ function table(folder) {
   return ['| Room | What is in it |', '|---|---|', ...rows].join('\n')
 }
 
-/** The page with its tables and drawings as they must be now. */
+/** The page with its current tables and diagrams. */
 export function withDrawings(text, base = root) {
   return Object.keys(rooms).reduce((page, folder) => {
     const name = folder.split('/')[1]

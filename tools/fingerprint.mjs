@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The files that a path under `base` stands for, always in the same order. */
+/** The files at a path under `base`, always in the same order. */
 function filesAt(base, path) {
   const entry = statSync(join(base, path), { throwIfNoEntry: false })
   if (!entry?.isDirectory()) return entry ? [path] : []
@@ -11,8 +11,8 @@ function filesAt(base, path) {
 }
 
 /**
- * Differs when a file or folder of these differs, is missing or is new. Goes by contents: an archive that is unpacked over
- * an installation brings files that are older than what was built there.
+ * Changes if one of these files or folders changes, is missing or is new. Compares contents: an archive extracted over
+ * an installation brings files that are older than the build.
  */
 export function fingerprint(base, paths) {
   const hash = createHash('sha256')

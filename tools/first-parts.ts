@@ -1,4 +1,4 @@
-// Which files the first look at each page needs, read from the routes of the console and from what the build has made.
+// Which files the first view of each page needs, read from the routes of the console and from the build's output.
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { Rolldown } from 'vite'
@@ -6,18 +6,18 @@ import { roles } from '../contract/roles.ts'
 
 type Bundle = Rolldown.OutputBundle
 
-/** As it is written into the page's first script, but for the paths; files go by their names without folder and ending. */
+/** As written into the page's first script, except for the paths. Files are named without folder and extension. */
 export interface FirstParts {
   /** Parts of pages. */
   files: string[]
-  /** Each area of texts in English, then in Chinese. */
+  /** For each area of texts: English, then Chinese. */
   words: string[]
   /**
-   * The first whose pattern fits is meant; the last fits everything. `role` is the least that sees the page, `parts` are
-   * places in `files`, `areas` count pairs of `words`.
+   * The first matching pattern applies; the last matches everything. `role` is the lowest role that sees the page,
+   * `parts` are indexes into `files`, `areas` are indexes of pairs of `words`.
    */
   routes: [pattern: string, role: number, parts: number[], areas: number[], ofUsers?: number[]][]
-  /** The routes as the console names them, in the same order, and whether they stand in its shell. */
+  /** The routes as the console names them, in the same order, and whether they are inside its shell. */
   paths: { path: string; inShell: boolean }[]
 }
 
@@ -30,7 +30,7 @@ interface Route {
   areas: string[]
 }
 
-/** What stands around pages, and those of administrators, as `routes.tsx` names it. */
+/** The frame around pages, including those of administrators, as `routes.tsx` names it. */
 const shell = './shell.tsx'
 const adminOnly = './admin-only.tsx'
 
@@ -58,13 +58,13 @@ function readRoutes(source: string): Map<string, Route> {
   return routes
 }
 
-/** A route and those around it, from the inside. */
+/** A route and its parents, from the inside out. */
 function withParents(routes: ReadonlyMap<string, Route>, route: Route): Route[] {
   const parent = routes.get(route.parent)
   return parent ? [route, ...withParents(routes, parent)] : [route]
 }
 
-/** The table of a build. `ofUsers` are modules that pages load at once for people who are logged in, beside their own. */
+/** The table of a build. `ofUsers` are modules that pages also load at once for logged-in people. */
 export function firstParts(
   routesFile: string,
   bundle: Bundle,

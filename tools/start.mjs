@@ -1,4 +1,4 @@
-// Brings up the product: installs what is missing, builds the console and the server where stale, runs the server.
+// Starts the product: installs missing packages, builds console and server if stale, runs the server.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, runBun } from './bun.mjs'
@@ -11,7 +11,7 @@ async function start() {
   ensureInstalled({ production: !consoleIsStale() })
   await buildConsoleIfStale()
   if (!existsSync(join(root, 'server/main.ts'))) throw new Error('server/main.ts is missing.')
-  // The 'ipc' slot closes when this process dies, even by SIGKILL: the server hears "disconnect" and gives the port back.
+  // The 'ipc' slot closes when this process dies, even by SIGKILL: the server gets "disconnect" and releases the port.
   const args = [serverProgram(), ...process.argv.slice(2)]
   return runBun(args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
 }

@@ -25,7 +25,7 @@ console.log(JSON.stringify({ requests, http2, growth, keepsCode, args: process.a
 
 async function start(program: string, ...args: string[]): Promise<{ launcher: ChildProcess; hello: unknown }> {
   writeFileSync(join(base, 'server/main.ts'), program)
-  // Started by hand, so without the environment that the tests themselves run in.
+  // Started as if by hand, so without the environment that the tests themselves run in.
   const { BUN_CONFIG_MAX_HTTP_REQUESTS: _, BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: __, ...env } = process.env
   const launcher = spawn('node', ['tools/start.mjs', ...args], { cwd: base, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const hello = await new Promise<unknown>((done, fail) => {
@@ -67,7 +67,7 @@ describe('start', () => {
     const { launcher } = await start(server)
     launcher.kill('SIGKILL')
     await ended(launcher)
-    // Its process number says nothing: nobody may have collected it yet.
+    // Its process id proves nothing: the process may be an unreaped zombie.
     expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
   })
 
@@ -76,7 +76,7 @@ describe('start', () => {
     async () => {
       rmSync(join(base, 'gone'), { force: true })
       writeFileSync(join(base, 'server/main.ts'), server)
-      // The second command keeps the shell from making way for the first.
+      // The second command keeps the shell from replacing itself with the first.
       const shell = spawn('sh', ['-c', 'node tools/start.mjs; true'], {
         cwd: base,
         env: { ...process.env, npm_lifecycle_event: 'start' },
@@ -124,7 +124,7 @@ describe('start', () => {
     expect(await ended(launcher)).toBe(3)
   })
 
-  test('says in a sentence that packages could not be installed', async () => {
+  test('says in one sentence that packages could not be installed', async () => {
     const bare = mkdtempSync(join(tmpdir(), 'tollgate-bare-'))
     cpSync(join(root, 'tools'), join(bare, 'tools'), { recursive: true })
     writeFileSync(join(bare, 'package.json'), '{"dependencies":{"bun":"0.0.0"}}')

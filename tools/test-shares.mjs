@@ -1,8 +1,8 @@
-// Deals test files to processes that run beside each other, by how long each took the last time.
+// Distributes test files over parallel processes, by the time each took in the last run.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A file that nobody has timed yet. */
+/** Assumed for a file without a recorded time. */
 const unknownSeconds = 2
 
 /** The test files below these folders, as paths that begin with `./`, in alphabetical order. */
@@ -14,7 +14,9 @@ export function testFiles(base, folders) {
     .toSorted()
 }
 
-/** Deals the files into so many lists that take about the same time: the longest first, each to the shortest list. */
+/**
+ * Distributes the files over `count` lists that take about the same time: the longest first, each to the shortest list.
+ */
 export function deal(files, seconds, count) {
   const shares = Array.from({ length: count }, () => ({ files: /** @type {string[]} */ ([]), seconds: 0 }))
   const timed = files.map((file) => ({ file, seconds: seconds[file] ?? unknownSeconds }))
@@ -26,10 +28,10 @@ export function deal(files, seconds, count) {
   return shares.map((share) => share.files).filter((share) => share.length > 0)
 }
 
-/** Seconds that each test file took, from a report of "bun test" in JUnit's form. */
+/** Seconds that each test file took, from a JUnit report of "bun test". */
 export function fileSeconds(junit) {
   const found = {}
-  // Suites of groups stand within that of their file and have its name in "file"; those of files have it in "name" too.
+  // Suites of groups are inside that of their file and have its name in "file"; suites of files also have it in "name".
   for (const [tag] of junit.matchAll(/<testsuite [^>]*>/g)) {
     const name = / name="([^"]*)"/.exec(tag)?.[1]
     const seconds = Number(/ time="([^"]*)"/.exec(tag)?.[1])
@@ -39,7 +41,7 @@ export function fileSeconds(junit) {
   return found
 }
 
-/** The times of earlier runs in this file; none where it cannot be read. */
+/** The times of earlier runs in this file; none if it cannot be read. */
 export function readTimes(path) {
   try {
     return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
@@ -54,7 +56,7 @@ export function keepTimes(path, seconds) {
   writeTimes(path, { ...readTimes(path), ...seconds })
 }
 
-/** Replaces the times that were kept, in the order of the files' names. */
+/** Replaces the saved times, sorted by file name. */
 export function writeTimes(path, seconds) {
   const entries = Object.entries(seconds).toSorted(([one], [other]) => (one < other ? -1 : 1))
   writeFileSync(path, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)

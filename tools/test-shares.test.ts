@@ -16,7 +16,7 @@ describe('deal', () => {
     ])
   })
 
-  test('deals files that nobody has timed, and makes no empty share', () => {
+  test('distributes files without a recorded time, and creates no empty share', () => {
     expect(deal(['a', 'b', 'c'], {}, 2).flat().toSorted()).toEqual(['a', 'b', 'c'])
     expect(deal(['a'], {}, 4)).toEqual([['a']])
   })
@@ -37,7 +37,7 @@ test('the time of a file is that of its suite, not of the groups in it', () => {
   expect(fileSeconds('')).toEqual({})
 })
 
-test('times are kept from run to run; a broken file counts as none', () => {
+test('times are kept from run to run; a broken file counts as empty', () => {
   const path = join(folder, 'cache/times.json')
   expect(readTimes(path)).toEqual({})
   keepTimes(path, { './a.test.ts': 3, './b.test.ts': 1 })

@@ -1,6 +1,6 @@
-// Reads what "bun test" reports.
+// Reads the reports of "bun test".
 
-/** The counts from the summary at the end of the output. Its exit code has the last word: a failure is never lost. */
+/** The counts from the summary at the end of the output. The exit code has the last word: a failure is never lost. */
 export function tally(output, code) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the output is coloured on a terminal
   const plain = output.replace(/\u001b\[[0-9;]*m/g, '')
@@ -15,7 +15,7 @@ export function tally(output, code) {
   return { passed, failed }
 }
 
-/** The counts of several runs together, and a note for each that did not go as it should: none of them is a success. */
+/** The sums of several runs, and a note for each run that went wrong; such a run is never a success. */
 export function tallyAll(runs) {
   const counts = runs.map(({ output, code, signal }) => ({ ...tally(output, code), signal }))
   const sum = (of) => counts.reduce((total, count) => total + count[of], 0)
@@ -27,7 +27,7 @@ const entities = { '&#10;': ' ', '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;
 const attribute = (tag, name) =>
   new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]?.replace(/&#?\w+;/g, (entity) => entities[entity] ?? entity) ?? ''
 
-/** A test that is skipped says why in its name; the report has no other place for it. */
+/** A skipped test gives the reason in its name, because the report has no other field for it. */
 export function skippedTests(junit) {
   return [...junit.matchAll(/(<testcase [^>]*>)\s*<skipped/g)].map(([, tag]) => {
     const group = attribute(tag, 'classname')

@@ -4,7 +4,7 @@ import { skippedTests, tally, tallyAll } from './test-summary.mjs'
 const run = (counts: string) => `a.test.ts:\n(pass) a\n 7 pass\n\n${counts}\nRan 9 tests across 2 files. [29.00ms]\n`
 
 describe('tally', () => {
-  test('reads the summary and nothing that looks like one', () => {
+  test('reads the summary and nothing that only looks like one', () => {
     expect(tally(run(' 2 pass\n 2 skip\n 3 fail\n 1 error\n 1 expect() calls'), 1)).toEqual({ passed: 2, failed: 3 })
     expect(tally(run(' 2 pass\n 0 fail'), 0)).toEqual({ passed: 2, failed: 0 })
   })
@@ -22,7 +22,7 @@ describe('tally', () => {
     expect(tally(run(' 2 pass\n 0 fail'), 1)).toMatchObject({ passed: 2, failed: 1 })
   })
 
-  test('names a run of nothing', () => {
+  test('reports a run without tests', () => {
     expect(tally(run(' 0 pass\n 0 fail'), 0)).toEqual({ passed: 0, failed: 0, note: 'No test ran.' })
   })
 })
@@ -30,12 +30,12 @@ describe('tally', () => {
 describe('tallyAll', () => {
   const good = { output: run(' 2 pass\n 0 fail'), code: 0, signal: null }
 
-  test('adds up what runs beside each other', () => {
+  test('adds up parallel runs', () => {
     const other = { output: run(' 5 pass\n 3 fail'), code: 1, signal: null }
     expect(tallyAll([good, other])).toEqual({ passed: 7, failed: 3, notes: [] })
   })
 
-  test('a run that was killed counts as a failure beside one that passed', () => {
+  test('a run that was killed counts as a failure next to one that passed', () => {
     const killed = { output: '(pass) a\n', code: null, signal: 'SIGKILL' }
     const { notes, ...counts } = tallyAll([good, killed])
     expect(counts).toEqual({ passed: 2, failed: 1 })
@@ -43,7 +43,7 @@ describe('tallyAll', () => {
   })
 })
 
-test('skipped tests are named with their file, their group and their reason', () => {
+test('skipped tests are listed with their file, their group and their reason', () => {
   const junit = `<testsuite><testcase name="ok" classname="g" file="a.test.ts" />
     <testcase name="needs&#10;&quot;PostgreSQL&quot;" classname="g &amp; h" time="0" file="a.test.ts" line="2">
       <skipped />

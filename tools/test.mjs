@@ -15,13 +15,13 @@ import { skippedTests, tallyAll } from './test-summary.mjs'
 ensureInstalled()
 
 const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map((folder) => `./${folder}/`)
-/** How long each file took where this list was made, for machines that have not run them. */
+/** How long each file took on the machine that made this list, for machines that have not run the tests. */
 const usualTimes = join(root, 'tools/test-times.json')
-/** Where `npm test -- --update-times` keeps the times of a whole run for other machines to begin with. */
+/** Where `npm test -- --update-times` saves the times of a whole run, as a start for other machines. */
 const updatesTimes = process.argv.includes('--update-times')
 const own = new Set(['--update-times', '--full'])
 const given = process.argv.slice(2).filter((argument) => !own.has(argument))
-/** The seed by which a tenth of each sweep is chosen; undefined = all of them are run. */
+/** The seed that chooses a tenth of each sweep; undefined = all of each sweep is run. */
 const sweepSeed =
   process.env.CI === 'true' || updatesTimes || given.length > 0 || process.argv.includes('--full')
     ? undefined
@@ -29,16 +29,16 @@ const sweepSeed =
 const takesValue = new Set(['-t', '--test-name-pattern', '--seed', '--timeout', '--retry', '--rerun-each', '--preload'])
 const filters = given.filter((argument, at) => !argument.startsWith('-') && !takesValue.has(given[at - 1]))
 const byName = given.some((argument) => argument === '-t' || argument.startsWith('--test-name-pattern'))
-// Ends what hangs. A slow machine makes a run longer, and nothing else.
+// Ends tests that hang. A slow machine makes a run longer, and nothing else.
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
-/** How long each file took in earlier runs here, of all or of a tenth. */
+/** How long each file took in earlier runs here; runs of a tenth have their own file. */
 const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
- * The arguments of each process: as many as there are cores, and two at least, since tests also wait. Flags may ask for
- * something of the whole, so with any of them there is one process. Bun's own --parallel is not used: it can lose the
- * end of a program that a test has started (oven-sh/bun#43697), and these tests start many.
+ * The arguments of each process: one process per core, and at least two, since tests also wait. Flags may refer to the
+ * whole run, so with any flag there is one process. Bun's own --parallel is not used: it can lose the exit of a program
+ * that a test has started (oven-sh/bun#43697), and these tests start many.
  */
 function shares() {
   if (filters.length > 0) return [given]
@@ -49,13 +49,13 @@ function shares() {
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 
-/** Ends the tests when this program is told to end, or ends; what they have said by then is still printed. */
+/** Ends the tests when this program is told to end, or ends; their output so far is still printed. */
 function endTogether(child) {
-  // The browser library of the tests takes the other signals for itself; SIGINT ends them as Ctrl-C does.
+  // The tests' browser library handles the other signals itself; SIGINT ends them as Ctrl-C does.
   const end = (signal) => {
     // A terminal sends Ctrl-C to the whole group; passed on, it would reach the tests twice.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGINT')
-    // A program that a test started may live on and hold the pipes open.
+    // A program that a test started may survive and keep the pipes open.
     child.once('exit', () => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -79,7 +79,7 @@ function runBunTest(share, at) {
     env: { ...environment, ...sweep, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Bun reports on stderr; what the tests print themselves goes to stdout and is no part of the report.
+  // Bun reports on stderr; the tests' own output goes to stdout and is not part of the report.
   let output = ''
   child.stdout.on('data', (chunk) => printed.print(at, process.stdout, chunk))
   child.stderr.on('data', (chunk) => {
@@ -112,7 +112,7 @@ if (given.length === 0) console.log(`The slowest files:\n${slowest(seconds, 25).
 const { passed, failed, notes } = tallyAll(runs)
 for (const note of notes) console.log(note)
 const skipped = runs.flatMap((run) => run.skipped)
-// With a pattern for names, bun reports every test that does not match as skipped.
+// With a name pattern, bun reports every test that does not match as skipped.
 if (skipped.length > 0 && !byName) console.log(`${skipped.length} skipped: ${skipped.join('; ')}`)
 if (sweepSeed !== undefined)
   console.log(

@@ -1,4 +1,4 @@
-// What the console's build does beyond Vite: see docs/decisions/0018-console-stack.md.
+// Additions of the console's build to Vite: see docs/decisions/0018-console-stack.md.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -6,12 +6,12 @@ import { compileMessage } from '@lingui/message-utils/compileMessage'
 import type { Plugin } from 'vite'
 import { loadFresh } from './load-fresh.ts'
 
-/** An import of a part as Vite writes it, with a list of what to ask for beside it. */
+/** An import of a part as Vite writes it, with a list of files to preload. */
 const helpedImport = /__vitePreload\((?:async )?\(\) => ([\s\S]*?), __VITE_PRELOAD__, import\.meta\.url\)/g
-/** The same where only some of a part is taken; by now what nobody takes has been left out of it. */
+/** The same if only some exports of a part are used; unused ones are already removed at this point. */
 const takingBlock = /^\{\s*const \{[^{}]*\} = await (import\("[^"]*"\));\s*return \{[^{}]*\};\s*\}$/
 
-/** Parts have no style of their own, and the first script asks for what they import: an import needs no help. */
+/** Parts have no style of their own, and the first script loads their imports, so an import needs no preload helper. */
 export function plainImports(): Plugin {
   return {
     name: 'plain-imports',
@@ -27,7 +27,7 @@ export function plainImports(): Plugin {
   }
 }
 
-/** Names in the page what the entry imports, so that it is asked for together with the entry. */
+/** Lists the entry's imports in the page, so that they are loaded together with the entry. */
 export function preloadedEntry(): Plugin {
   return {
     name: 'preloaded-entry',
@@ -78,7 +78,7 @@ function isConstant(value: unknown): boolean {
   return Array.isArray(value) ? value.every(isConstant) : ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-/** What the console needs of an export at run time, as JSON; undefined for schemas and functions. */
+/** What the console needs from an export at run time, as JSON; undefined for schemas and functions. */
 function asData(value: unknown): string | undefined {
   if (isConstant(value)) return JSON.stringify(value)
   if (!isTable(value)) return undefined
@@ -90,8 +90,8 @@ function asData(value: unknown): string | undefined {
 }
 
 /**
- * To call an endpoint the console needs its method, path and envelope, not its schemas: tables of endpoints become plain
- * data, and the schemas of a file are loaded only with what uses them by name, such as a form.
+ * To call an endpoint the console needs its method, path and envelope, not its schemas. So tables of endpoints become
+ * plain data, and the schemas of a file are loaded only by code that uses them by name, such as a form.
  */
 export function endpointsAsData(folder: string): Plugin {
   return {
@@ -110,7 +110,7 @@ export function endpointsAsData(folder: string): Plugin {
   }
 }
 
-/** Everything that compresses lies beside its compressed forms, so that the server compresses nothing. */
+/** Writes compressed forms next to every compressible file, so that the server compresses nothing. */
 export function precompressed(): Plugin {
   return {
     name: 'precompressed',

@@ -1,5 +1,5 @@
-// Keeps habits that docs/words.md names from growing: counts them in comments, titles of tests and pages, and compares with
-// tools/words.json. "--update" writes the counts of now, which may only fall.
+// Keeps the habits that docs/words.md names from growing: counts them in comments, test titles and pages, and compares
+// with tools/words.json. "--update" writes the current counts, which may only fall.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { repositoryFiles } from './repo-rules.ts'
@@ -8,7 +8,7 @@ const root = resolve(import.meta.dir, '..')
 
 const kept = join(root, 'tools/words.json')
 
-/** The habits that a program can tell, by the words in docs/words.md. */
+/** The habits that a program can detect, by the words in docs/words.md. */
 const habits: Readonly<Record<string, RegExp>> = {
   'stands for is': /\b[Ss]tands? (?:in|at|below|beside|behind|above|here|there|whole)\b/g,
   'who without a noun': /(?:^|[.;:*] )Who (?!is\b|are\b|was\b|owns\b|may\b|imports\b)[a-z]+\b/g,
@@ -21,7 +21,7 @@ const habits: Readonly<Record<string, RegExp>> = {
   'that is none': /\bthat (?:is|are) none\b/gi,
 }
 
-/** What is written for people in a file: comments and titles of code, and the text of a page. */
+/** The prose of a file: comments and test titles of code, and the text of a page. */
 function proseOf(path: string, text: string): string {
   if (path.endsWith('.md')) return text
   return text
@@ -30,7 +30,7 @@ function proseOf(path: string, text: string): string {
     .join('\n')
 }
 
-/** Each habit, and the lines that have it. */
+/** Each habit, and the lines that contain it. */
 export function habitsIn(files: readonly (readonly [path: string, text: string])[]): Map<string, string[]> {
   const found = new Map<string, string[]>(Object.keys(habits).map((habit) => [habit, []]))
   for (const [path, text] of files)
@@ -40,7 +40,7 @@ export function habitsIn(files: readonly (readonly [path: string, text: string])
   return found
 }
 
-/** Habits that stand in more lines than they did, in words. */
+/** A sentence for each habit that is in more lines than before. */
 export function grown(
   found: ReadonlyMap<string, readonly string[]>,
   before: Readonly<Record<string, number>>,

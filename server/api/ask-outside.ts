@@ -1,7 +1,7 @@
 import { ApiFailure } from '../http/api-failure.ts'
 import { OutboundError } from '../outbound/call-json.ts'
 
-/** Waits for an outside service; what it refuses is told to the caller, why it failed to the operator. */
+/** Waits for an outside service. The caller is told about a refusal, the operator why it failed. */
 export async function askOutside<T>(warn: (message: string) => void, asking: Promise<T>): Promise<T> {
   try {
     return await asking

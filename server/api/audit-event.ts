@@ -5,7 +5,7 @@ import { type Clock, epochSeconds } from '../lib/clock.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import type { AuditEvent } from '../store/installation/audit.ts'
 
-/** The record of what the caller does; `detail` must not hold secrets. */
+/** The record of the caller's action; `detail` must not contain secrets. */
 export function auditEvent(
   clock: Clock,
   call: { person: Pick<Person, 'id' | 'username'>; clientAddress: string },
@@ -26,14 +26,14 @@ export function auditEvent(
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Names the fields that are written first, with the values of those in `shown`. */
+/** Names the fields that are written for the first time, with the values of those in `shown`. */
 export function describeFields(fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => (shown.includes(name) ? `${name}=${short(value)}` : name))
     .join(' ')
 }
 
-/** Names the fields that a change makes different from `before`, with old and new value of those in `shown`. */
+/** Names the fields that a change makes different from `before`, with the old and new value of those in `shown`. */
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => ({ name, old: typeof value === 'boolean' ? Boolean(before[name]) : before[name], value }))
@@ -45,7 +45,7 @@ export function describeChange(before: Values, fields: Values, shown: readonly s
 /** Texts that are JSON objects. */
 const jsonFields = new Set(['model_mapping', 'config'])
 
-/** Whether two JSON texts are objects with the same entries; an empty text is an object without any. */
+/** Whether two JSON texts are objects with the same entries; an empty text is an object without entries. */
 function meansTheSame(one: unknown, other: unknown): boolean {
   const objects = [objectOf(one), objectOf(other)]
   return objects.every((each) => each !== undefined) && isDeepStrictEqual(objects[0], objects[1])
@@ -59,7 +59,7 @@ function objectOf(value: unknown): object | undefined {
 
 const longestValue = 200
 
-/** A value as the trail shows it; the rest of a long text says nothing more. */
+/** A value as the audit trail shows it; the rest of a long text adds nothing. */
 function short(value: unknown): string {
   const text = typeof value === 'string' && value.length > longestValue ? `${value.slice(0, longestValue)}…` : value
   return JSON.stringify(text ?? null)

@@ -48,14 +48,14 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('of processes that start at once exactly one makes root', async () => {
+  test('of processes that start at once exactly one creates root', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => bootstrapRoot(store, secrets, none)))
     expect(results.filter((result) => result.created)).toHaveLength(1)
     expect(results.filter((result) => result.generatedPassword !== undefined)).toHaveLength(1)
     expect(await store.read.selectFrom('users').select('id').execute()).toHaveLength(1)
   })
 
-  test('another secret key is noticed at once, by name', async () => {
+  test('another secret key is detected at once, and named', async () => {
     await bootstrapRoot(store, secrets, none)
     expect(bootstrapRoot(store, createSecrets('quite another secret key'), none)).rejects.toThrow('SECRET_KEY')
   })

@@ -10,15 +10,15 @@ import type { Store, Trx } from '../store/store.ts'
 
 const rootQuota = 100_000_000_000
 
-/** What the first start made. */
+/** The result of the first start. */
 export interface Bootstrap {
-  /** True when this process made the root account. */
+  /** True if this process created the root account. */
   created: boolean
-  /** The random password of the new root account, to be shown once; undefined when the operator chose it. */
+  /** The random password of the new root account, to be shown once; undefined if the operator chose it. */
   generatedPassword: string | undefined
 }
 
-/** What the operator chose for the root account; the configuration of the process fits. */
+/** The operator's choices for the root account; the process configuration has this shape. */
 export interface RootConfig {
   initialRootPassword: string | undefined
   /** Key of a relay token, without `sk-`. */
@@ -37,8 +37,8 @@ export class SecretKeyMismatch extends Error {
 }
 
 /**
- * Makes a new database usable: checks that the secret key is its own, and makes the root account when there is no user.
- * Of several processes that start at once one does it and the others find it done.
+ * Makes a new database usable: checks that the secret key belongs to it, and creates the root account if there is no
+ * user. Of several processes that start at once, one does this and the others find it done.
  */
 export async function bootstrapRoot(
   store: Store,
@@ -48,7 +48,7 @@ export async function bootstrapRoot(
 ): Promise<Bootstrap> {
   const generated = config.initialRootPassword === undefined ? randomBase62(20) : undefined
   const password = config.initialRootPassword ?? generated ?? ''
-  // Hashed before the transaction, which would hold up other writers meanwhile; in vain on all but the first start.
+  // Hashed before the transaction, which would otherwise hold up other writers. Needed only on the first start.
   const hash = (await hasNoUsers(store.read)) ? await hashPassword(password) : undefined
   const created = await store.write(async (trx) => {
     await lockInstallation(trx)

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
       body: { username: `user${++made}`, password: 'correct horse' },
     })
 
-  test('registering and both mails need a fresh answer each; logging in needs none', async () => {
+  test('registering and both mails each need a fresh answer; logging in needs none', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const calls: ((answer?: string) => Promise<{ json: { success: boolean; message: string } }>)[] = [
@@ -67,7 +67,7 @@ forEachDatabase((_, openFresh) => {
     expect(turnstile.requests).toHaveLength(before)
   })
 
-  test('what cannot be verified is refused: no secret, a service that is down or talks nonsense', async () => {
+  test('whatever cannot be verified is refused: no secret, a service that is down or answers nonsense', async () => {
     await setOptions(api, { TurnstileSecretKey: '' })
     expect((await register(turnstile.solve())).json.message).toContain('secret key')
     await setOptions(api, { TurnstileSecretKey: 'a secret of ours' })
@@ -83,7 +83,7 @@ forEachDatabase((_, openFresh) => {
     expect(await api.store.read.selectFrom('users').selectAll().execute()).toEqual([])
   })
 
-  test('the status document tells the console what is on', async () => {
+  test('the status document tells the console what is enabled', async () => {
     const status = async () => (await api.call('GET', '/api/status')).json.data
     expect(await status()).toMatchObject({ turnstile_check: true, turnstile_site_key: 'site key', github_oauth: false })
     await setOptions(api, { TurnstileCheckEnabled: 'false', GitHubOAuthEnabled: 'true', WeChatAuthEnabled: 'true' })

@@ -9,18 +9,18 @@ import type { Mailer } from '../mails/mailer.ts'
 import type { SettingsSource } from '../settings/settings.ts'
 import type { Notice, Store } from '../store/store.ts'
 
-/** How a channel test went. */
+/** Result of a channel test. */
 export interface ChannelTest {
   ok: boolean
   timeMs: number
-  /** Why it failed; empty when it did not. */
+  /** Why it failed; empty if it succeeded. */
   message: string
-  /** The model that was asked, and what it said. */
+  /** The tested model and its reply. */
   model: string
   reply: string
 }
 
-/** An answer of an upstream, or why there is none. */
+/** An answer of an upstream, or the reason why there is none. */
 export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
 
 /** What the management API is built from. */
@@ -30,42 +30,44 @@ export interface ApiDeps {
   mailer: Mailer
   secrets: Secrets
   clock: Clock
-  /** Steps of long work wait for these. */
+  /** Long work waits for these between its steps. */
   turns: Turns
-  /** Addresses or CIDRs of proxies whose X-Forwarded-* is believed. */
+  /** Addresses or CIDRs of proxies whose X-Forwarded-* is trusted. */
   trustedProxies: readonly string[]
   version: string
-  /** Path in front of every path, as the outside world sees them: '' or '/gateway'. */
+  /** Prefix of every path as the outside world sees it: '' or '/gateway'. */
   basePath?: string
   /** Epoch seconds at which this process started. */
   startTime: number
   catalogue(): readonly ChannelTypeEntry[]
   testChannel(id: number, model?: string): Promise<ChannelTest>
-  /** Starts a run over all channels; false when one is under way. */
+  /** Starts a run over all channels; false if one is in progress. */
   testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
-  /** What the upstream of a channel was found not to offer. */
+  /** Features that the upstream of a channel turned out not to offer. */
   missingAt(id: number): Channel['missing']
-  /** Asks the upstream of a channel what is left there, and saves it. */
+  /** Asks the upstream of a channel for the remaining balance, and saves it. */
   updateBalance(id: number): Promise<Asked<number>>
-  /** The same for all enabled channels, in bounded time; false when that is under way. */
+  /** The same for all enabled channels, in bounded time; false if that is in progress. */
   updateAllBalances(): Promise<boolean>
-  /** The models that the upstream of a channel says it has. */
+  /** The models that the upstream of a channel lists. */
   upstreamModels(id: number): Promise<Asked<string[]>>
-  /** The models that enabled channels serve to a group, with what calls of it cost now. */
+  /** The models that enabled channels serve to a group, with their current prices. */
   priceList(group: string): PriceList
   /** New log rows, as they are written. */
   logTail: LogTail
   warn(message: string): void
-  /** Limits other than the default ones. */
+  /** Limits that replace the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule; accountFailures?: RateRule }
-  /** How an answer waits for so many milliseconds; default: by the clock. */
+  /** How an answer waits for a number of milliseconds; default: by the clock. */
   pause?: (ms: number) => Promise<unknown>
 }
 
 /** Tells every node that something cached is out of date. */
 export type Announce = (notice: Notice) => Promise<void>
 
-/** Publishes a notice of a change that is already committed: when that fails, caches expire by themselves a little later. */
+/**
+ * Publishes a notice of a change that is already committed. If that fails, caches expire by themselves a little later.
+ */
 export function announcer({ store, warn }: Pick<ApiDeps, 'store' | 'warn'>): Announce {
   return async (notice) => {
     try {

@@ -32,8 +32,8 @@ forEachDatabase((_, openFresh) => {
   const row = (table: 'users' | 'tokens', id: number) =>
     api.store.read.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
-  describe('of a token', () => {
-    test('its owner sets, reads and changes them, each without the others', async () => {
+  describe('limits of a token', () => {
+    test('the owner sets, reads and changes them, each without the others', async () => {
       const made = await send('POST', '/api/token/', { name: 'mine', remain_quota: 100, models: 'm', ...some })
       expect(made.data).toMatchObject({ ...some, name: 'mine', spent_today: 0 })
       const { id } = made.data
@@ -47,7 +47,7 @@ forEachDatabase((_, openFresh) => {
       expect(list[0]).toMatchObject({ ...none, daily_budget: maxQuota })
     })
 
-    test('what is no whole number from 0 on is refused by its name, and nothing is changed', async () => {
+    test('a value that is not a whole number from 0 on is refused by name, and nothing is changed', async () => {
       const { id } = (await send('POST', '/api/token/', some)).data
       for (const [name, value] of bad) {
         for (const answer of [
@@ -61,15 +61,15 @@ forEachDatabase((_, openFresh) => {
       expect(await row('tokens', id)).toMatchObject({ ...some, name: '' })
     })
 
-    test('nobody else changes them', async () => {
+    test('nobody else can change them', async () => {
       const { id } = (await send('POST', '/api/token/', some)).data
       expect((await send('PUT', '/api/token/', { id, rpm_limit: 0 }, root)).success).toBe(false)
       expect(await row('tokens', id)).toMatchObject(some)
     })
 
-    test('what was spent is shown for the day and the month that run', async () => {
+    test('spending is shown for the current day and month', async () => {
       const { id } = (await send('POST', '/api/token/', some)).data
-      // The present is 2023-11-14T22:13:20Z.
+      // The current time is 2023-11-14T22:13:20Z.
       const spent = async (at: string) => {
         const fields = { spent_today: 7, spent_month: 70, spent_at: Date.parse(at) / 1000 }
         await api.store.write((trx) => trx.updateTable('tokens').set(fields).where('id', '=', id).execute())
@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  describe('of a user', () => {
+  describe('limits of a user', () => {
     test('an admin sets them, each without the others; the audit trail names them', async () => {
       const put = (fields: object, as = admin) => send('PUT', '/api/user/', { id: user.id, ...fields }, as)
       expect((await put(some)).data).toMatchObject({ ...some, quota: 1000 })
@@ -99,7 +99,7 @@ forEachDatabase((_, openFresh) => {
       expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
     })
 
-    test('people read their own and cannot change them', async () => {
+    test('people read their own limits and cannot change them', async () => {
       await send('PUT', '/api/user/', { id: user.id, ...some }, admin)
       expect((await send('PUT', '/api/user/self', { display_name: 'me', ...none })).success).toBe(true)
       expect((await send('PUT', '/api/user/', { id: user.id, ...none })).success).toBe(false)
@@ -107,13 +107,13 @@ forEachDatabase((_, openFresh) => {
         ...some,
         display_name: 'me',
       })
-      // Nor does an admin change those of an equal, or the own.
+      // Nor does an admin change those of an equal, or their own.
       expect((await send('PUT', '/api/user/', { id: admin.id, ...some }, admin)).success).toBe(false)
       expect((await send('PUT', '/api/user/', { id: admin.id, ...some }, root)).success).toBe(true)
     })
   })
 
-  test('of groups: an option that is checked before it is stored', async () => {
+  test('limits of groups: an option that is checked before it is stored', async () => {
     const save = (value: unknown) =>
       send(
         'PUT',
@@ -145,7 +145,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect(limits().get('vip')).toEqual({ ...none, rpm_limit: 5 })
     expect((await send('PUT', '/api/option/', { key: 'GroupLimits', value: '{}' }, admin)).success).toBe(false)
-    // Emptied by mistake it keeps what it was.
+    // When it is emptied by mistake it keeps its value.
     expect((await save('')).success).toBe(false)
     expect((await save('{}')).success).toBe(true)
     expect(limits().size).toBe(0)

@@ -10,19 +10,21 @@ import { addAccountLog } from '../store/logs/logs.ts'
 import type { Trx } from '../store/store.ts'
 import { quotaText } from './quota-text.ts'
 
-/** An account that people or outside logins make for themselves, or an admin for somebody. */
+/**
+ * An account that people create for themselves, directly or by an outside login, or that an admin creates for somebody.
+ */
 export interface NewAccount extends Pick<NewUser, 'password' | 'display_name' | 'created_time'> {
-  /** The name, or how it is made of the account's number. */
+  /** The name, or how it is derived from the account's id. */
   username: string | ((id: number) => Promise<string>)
   email?: string
   github_id?: string
   github_account_id?: string
   wechat_id?: string
-  /** Invite code of who invited the person; an unknown one counts as none. */
+  /** Invite code of the inviter; an unknown one counts as none. */
   affCode?: string
 }
 
-/** Makes the account and gives what new accounts, invited ones and inviters get, each with its log row. */
+/** Creates the account and gives the bonuses of new accounts, invited ones and inviters, each with its log row. */
 export async function createAccount(
   trx: Trx,
   settings: Settings,
@@ -53,7 +55,7 @@ export async function createAccount(
     })
   if (QuotaForNewUser > 0) await note(person, QuotaForNewUser, 'New user bonus')
   if (!inviter) return person
-  // An account that is full gets none, and nobody is refused for it.
+  // An account whose balance is full gets none, and nobody is refused because of that.
   if (QuotaForInvitee > 0 && (await giveUserQuota(trx, id, QuotaForInvitee, maxQuota))) {
     await note(person, QuotaForInvitee, 'Invite code bonus')
   }

@@ -5,25 +5,28 @@ import { type MailRule, takeMailTurn } from '../store/accounts/mail-limits.ts'
 import { isCode, saveCode, useCode } from '../store/accounts/one-time-codes.ts'
 import type { Db, Store, Trx } from '../store/store.ts'
 
-/** How long a code or a link of a mail works. */
+/** How long a code or a link in a mail works. */
 export const codeMinutes = 10
 const maxAttempts = 5
 
-/** Whatever is sent to it, an address gets no more mail through us than this. */
+/** The most mail that an address gets through us, of whatever kind. */
 const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 }
 
 /** Codes that are sent to people, each for one purpose: `verification` of an address, `reset` of a password. */
 export interface OneTimeCodes {
-  /** Makes `code` the only one that works for this purpose and subject. */
+  /** Makes `code` the only valid one for this purpose and subject. */
   save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
-  /** True once, for the right code in time. The transaction must be committed when it is false: wrong tries count. */
+  /**
+   * True once, for the right code in time. The transaction must be committed even if it is false, because wrong tries
+   * count.
+   */
   use(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
-  /** True when `use` would say so now; nothing is counted and nothing used up. */
+  /** True if `use` would return true now; nothing is counted or used up. */
   fits(db: Db, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
 }
 
 export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock: Clock }): OneTimeCodes {
-  // The subject is part of the hash, so that a code is worth nothing for another one.
+  // The subject is part of the hash, so that a code is worthless for another subject.
   const row = (purpose: string, subject: string, code: string) => {
     const lower = subject.toLowerCase()
     return { purpose, subject: lower, code_hash: secrets.fingerprint(`${lower}\0${code}`, `code ${purpose}`) }

@@ -44,7 +44,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
   const bodyTimeMs = () => {
     const { CallerIdleTimeout } = deps.settings.current()
-    // However short it is set, who would set it right must get through.
+    // However short it is set, a request to correct the setting must get through.
     return CallerIdleTimeout > 0 ? Math.max(leastBodyTimeMs, CallerIdleTimeout * 1000) : 0
   }
   const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs, turns: deps.turns }

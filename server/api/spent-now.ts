@@ -1,6 +1,6 @@
 import { utcPeriods } from '../lib/utc.ts'
 
-/** What a row says was spent, seen from now: nothing, when it was in a day or month that is over. */
+/** What was spent according to a row, as of now: nothing if that day or month is over. */
 export function spentNow(
   row: { spent_today: number; spent_month: number; spent_at: number },
   nowSeconds: number,

@@ -33,7 +33,7 @@ const blankUser: User = {
   spent_month: 0,
 }
 
-/** What the answer of a login shows. */
+/** The user as the answer of a login shows it. */
 export function loginView(user: Pick<UserRow, 'id' | 'username' | 'display_name' | 'role' | 'status' | 'group'>): User {
   const { id, username, display_name, role, status, group } = user
   return { ...blankUser, id, username, display_name, role, status, group }

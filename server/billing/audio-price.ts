@@ -3,38 +3,40 @@ import type { Usage } from '../../contract/usage.ts'
 import { scaleDecimal } from '../lib/decimal.ts'
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
-/** A charge in quota; `estimated` when the upstream gave no measure and the text had to stand in for the sound. */
+/** A charge in quota; `estimated` if the upstream reported no measure and the text was used in place of the sound. */
 export interface AudioCharge {
   readonly quota: number
   readonly estimated: boolean
-  /** What was charged, for the log: tokens, or the characters or milliseconds in place of prompt tokens. */
+  /** What was charged, for the log: tokens, or the characters or milliseconds instead of prompt tokens. */
   readonly promptTokens: number
   readonly completionTokens: number
 }
 
-/** The text to be spoken, how it is to be spoken, and the usage where the upstream reports one. */
+/** The text to be spoken, the instructions for speaking it, and the usage if the upstream reports it. */
 export interface SpeechMeasure {
   readonly input: string
   readonly instructions?: string
   readonly usage?: Usage
 }
 
-/** Any of these; the most exact that suits the model's price is used. */
+/** Any of these; the most exact one that suits the model's price is used. */
 export interface TranscriptionMeasure {
   /** Length of the sound. */
   readonly seconds?: number
   readonly usage?: Usage
-  /** Tokens of the text that was heard. */
+  /** Tokens of the transcribed text. */
   readonly textTokens?: number
-  /** Where the last cue of a transcript ends. */
+  /** End of a transcript's last cue. */
   readonly cueSeconds?: number
-  /** The sound is at least this long, going by the size of the upload; 0 = not known. */
+  /** Minimum length of the sound, by the size of the upload; 0 = unknown. */
   readonly leastSeconds?: number
 }
 
-/** Speech takes about 15 UTF-8 bytes a second in Latin script and in Chinese alike, and 1,250 sound tokens a minute. */
+/** Speech has about 15 UTF-8 bytes a second, in Latin script and in Chinese alike, and 1,250 sound tokens a minute. */
 const speechTokensPer900Bytes = 1250
-/** OpenAI's models keep what they are told apart from what they speak; others have one text of both, and may speak all of it. */
+/**
+ * OpenAI's models separate instructions from the spoken text; others have one text for both, and may speak all of it.
+ */
 const speakInputAlone = /(?:^|\/)gpt-/
 /** Speech has about 200 text tokens a minute, and a minute of sound is about 1,000 prompt tokens. */
 const textTokensPerMinute = 200
@@ -43,8 +45,8 @@ const soundTokensPerMinute = 1000
 const millisecondsPerHour = 3_600_000n
 
 /**
- * The price of speech made from text: per character (Unicode code point) for tts-1 and its kin, by tokens for models that are
- * priced so, where the tokens of the sound are estimated from the text if the upstream reports none.
+ * The price of speech made from text: per character (Unicode code point) for tts-1 and similar models, by tokens for
+ * models that are priced so. If the upstream reports no sound tokens, they are estimated from the text.
  * @param groupRatio millionths
  */
 export function speechCharge(
@@ -62,8 +64,8 @@ export function speechCharge(
 }
 
 /**
- * The price of sound turned into text: by its length for whisper-1 and its kin, by tokens for models that report usage.
- * With nothing but the text to go by, its length stands for the length of the sound.
+ * The price of sound turned into text: by its length for whisper-1 and similar models, by tokens for models that report
+ * usage. If only the text is known, its length determines the length of the sound.
  * @param groupRatio millionths
  */
 export function transcriptionCharge(

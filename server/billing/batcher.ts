@@ -8,22 +8,27 @@ interface Waiting {
 
 /** Group commit: whatever queues up while one batch is being written goes into the next. */
 export interface Batcher {
-  /** Resolves when the operation is durable; rejects when the database refused it. */
+  /** Resolves when the operation is durable; rejects if the database rejected it. */
   push(op: LedgerOp): Promise<LedgerResult>
   /** Operations not yet durable. */
   pending(): number
 }
 
-/** At most this many operations in one transaction, so that a burst cannot make the first of it wait for the last. */
+/** Maximum operations per transaction, so that in a burst the first need not wait for the last. */
 const largestBatch = 512
 
-/** True when the database refused what it was told (SQLSTATE classes 22 and 23, SQLite's constraints and types). */
+/**
+ * True if the database rejected the operation's content (SQLSTATE classes 22 and 23, SQLite's constraints and types).
+ */
 export function isRefusal(error: unknown): boolean {
   const code = String((error as { code?: unknown } | undefined)?.code ?? '')
   return /^(2[23]\w{3}|SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE))/.test(code) || error instanceof TypeError
 }
 
-/** Batches operations for one store. A batch that fails as a whole is repeated one by one, so that only the bad one fails. */
+/**
+ * Batches operations for one store. A batch that fails as a whole is repeated one by one, so that only the bad
+ * operation fails.
+ */
 export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
   let running = false
@@ -44,7 +49,8 @@ export function createBatcher(store: LedgerStore): Batcher {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index] as LedgerResult)
     } catch (error) {
-      // Only an operation that the database refuses for what it says is worth finding; a database that is away refuses all.
+      // Only an operation that is rejected because of its content is worth finding; a database that is away rejects
+      // all.
       if (batch.length > 1 && isRefusal(error)) for (const each of batch) await alone(each)
       else for (const each of batch) each.reject(error)
     }

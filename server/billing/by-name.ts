@@ -1,8 +1,8 @@
-/** What the name of a model alone says about its price, for models that no table knows. */
+/** What a model's name alone says about its price, for models that are in no table. */
 import { type PriceBasis, quotaOne } from './price.ts'
 import type { PriceSet } from './price-lines.ts'
 
-/** Completion ratio in millionths; the first pattern that fits holds. */
+/** Completion ratio in millionths; the first matching pattern applies. */
 const completionRules: readonly (readonly [pattern: RegExp, millionths: bigint])[] = [
   [/^gpt-3\.5.*0125|^gpt-3\.5-turbo$/, 3_000_000n],
   [/^gpt-3\.5.*1106/, 2_000_000n],
@@ -28,14 +28,15 @@ const completionRules: readonly (readonly [pattern: RegExp, millionths: bigint])
 ]
 
 /**
- * Price of a completion token over that of a prompt token by the name of the model, in millionths; 1 where no rule fits.
- * These are one-api's rules, with o3-mini and its kin, grok, and later Claude and Gemini models corrected.
+ * Price of a completion token relative to a prompt token, by the name of the model, in millionths; 1 if no rule
+ * matches. These are one-api's rules, with o3-mini and similar models, grok, and later Claude and Gemini models
+ * corrected.
  */
 function completionRatioByName(model: string): bigint {
   return completionRules.find(([pattern]) => pattern.test(model))?.[1] ?? 1_000_000n
 }
 
-/** What a ratio is paid for, by the name of the model. */
+/** The unit that a ratio is charged for, by the name of the model. */
 export function basisByName(model: string): PriceBasis {
   if (/^(?:dall-e|cogview|wanx|ali-stable-diffusion|step-1x)/.test(model)) return 'image'
   if (/^tts-1/.test(model)) return 'characters'
@@ -43,7 +44,7 @@ export function basisByName(model: string): PriceBasis {
   return /^whisper/.test(model) ? 'duration' : 'tokens'
 }
 
-/** Prices in proportion, with an input price of ratio 1, for a model whose ratio an option gives. */
+/** Prices in proportion to an input price of ratio 1, for a model whose ratio is set by an option. */
 export function genericPrices(model: string): PriceSet {
   const input = quotaOne
   const output = (input * completionRatioByName(model)) / 1_000_000n

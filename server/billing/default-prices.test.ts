@@ -62,13 +62,13 @@ describe('findDefaultPrice', () => {
     expect(price(model)).toBe('none')
   })
 
-  test('a long name of dates does not take long', () => {
+  test('a long name full of dates is looked up quickly', () => {
     expect(price(`x${'-2024'.repeat(2000)}`)).toBe('none')
   })
 })
 
 describe('the tables', () => {
-  test('every line can be read and nothing is negative or absurd', () => {
+  test('every line is readable and no price is negative or absurd', () => {
     let count = 0
     for (const { name, sets } of listDefaultPrices()) {
       count++
@@ -81,7 +81,7 @@ describe('the tables', () => {
     expect(count).toBeGreaterThan(1500)
   })
 
-  test('what models paint has a price of its own, wherever they are sold', () => {
+  test('output of image models has its own price, wherever they are sold', () => {
     const paint = [...listDefaultPrices()].filter(({ name }) => /gemini-\d.*-image|gpt-5.*-image/.test(name))
     const cheap = paint.filter(({ sets }) => sets.some(({ prices }) => prices.imageOutput <= prices.output))
     expect({ cheap: cheap.map(({ name }) => name), isThere: paint.length > 8 }).toEqual({ cheap: [], isThere: true })
@@ -96,7 +96,7 @@ describe('the tables', () => {
     ).toEqual([])
   })
 
-  test('by hand stands only what the generated table lacks, but for these', () => {
+  test('the table kept by hand has only what the generated table lacks, with these exceptions', () => {
     const names = (table: string) =>
       table
         .split('\n')
@@ -127,14 +127,14 @@ describe('the tables', () => {
   })
 })
 
-test('what the channel types suggest has a price, but for these', () => {
+test('suggested models of the channel types have a price, with these exceptions', () => {
   const unpriced = providers.flatMap(({ meta }) =>
     meta.models.filter((model) => !findDefaultPrice(model, meta.type)).map((model) => `${meta.name} ${model}`),
   )
   expect(unpriced.filter((each) => !withoutPublicPrice.some((pattern) => pattern.test(each)))).toEqual([])
 })
 
-/** Run by oneself, free within limits, priced by the hour, in steps, or by a list that is not public. */
+/** Self-hosted, free within limits, priced by the hour or in steps, or with a price list that is not public. */
 const withoutPublicPrice = [
   /^(?:ollama|nvidia|siliconflow|xunfei|spark-http|deepinfra) /,
   /^(?:ali|bailian) (?:qwen-flash|qwen3-|qwq-plus|gte-rerank|qwen-image)/,

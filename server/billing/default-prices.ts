@@ -1,9 +1,9 @@
-/** The prices that come with the program: which model costs what when no option says otherwise. */
+/** The prices that come with the program: what each model costs if no option says otherwise. */
 import { defaultPriceData } from './default-prices.gen.ts'
 import { extraPriceTable } from './default-prices-extra.ts'
 import { type PriceSet, parsePrices } from './price-lines.ts'
 
-/** The default price of a model: its sets of prices (the first always holds, see setInForce) and who charges them. */
+/** The default price of a model: its sets of prices (the first always applies, see setInForce) and who charges them. */
 export interface DefaultPrice {
   readonly provider: string
   readonly sets: readonly PriceSet[]
@@ -15,17 +15,17 @@ export interface ListedPrice extends DefaultPrice {
   readonly channelType: number
 }
 
-/** Where the default prices come from and the day that data was published, for display. */
+/** Source of the default prices and the date that data was published, for display. */
 export const defaultPricesSource = {
   name: defaultPriceData.source,
   version: defaultPriceData.version,
   date: defaultPriceData.date,
 } as const
 
-/** A line of a table; its prices are parsed when first asked for. */
+/** A line of a table; its prices are parsed on first use. */
 interface Line {
   readonly provider: string
-  /** Of its section. */
+  /** That of its section. */
   readonly channelType: string
   readonly text: string
   parsed: DefaultPrice | undefined
@@ -39,9 +39,9 @@ interface Index {
 let built: Index | undefined
 
 /**
- * The default price of a model on a channel of this type: the reseller's own price if the type is one, else the maker's.
- * Names match without regard to case; a name with a date, build number or word such as "latest" after it is priced as the
- * model without it, unless that snapshot has a price of its own. Undefined when the model is not in the tables.
+ * The default price of a model on a channel of this type: the reseller's own price if the type is a reseller, otherwise
+ * the vendor's. Names match case-insensitively. A name followed by a date, build number or word such as "latest" is
+ * priced as the model without it, unless that snapshot has its own price. Undefined if the model is not in the tables.
  */
 export function findDefaultPrice(model: string, channelType: number): DefaultPrice | undefined {
   const index = defaultIndex()
@@ -61,8 +61,8 @@ export function* listDefaultPrices(): Generator<ListedPrice> {
 }
 
 /**
- * Names under which a model may stand in a table, most exact first: itself, then without its fine-tune suffix, region, and
- * trailing dates and words that do not change a price.
+ * Names under which a table may list a model, most exact first: the name itself, then without its fine-tune suffix,
+ * region, and trailing dates and words that do not change a price.
  */
 function* nameCandidates(name: string): Generator<string> {
   yield name
@@ -80,10 +80,16 @@ function* nameCandidates(name: string): Generator<string> {
   }
 }
 
-/** Cross-region inference profiles: "us.anthropic.claude-…" is priced as "anthropic.claude-…" when it has no price itself. */
+/**
+ * Cross-region inference profiles: "us.anthropic.claude-…" is priced as "anthropic.claude-…" if it has no price of its
+ * own.
+ */
 const regionPrefix = /^(?:us|eu|ap|apac|jp|au|ca|sa|us-gov|global)\.(?=[a-z0-9-]+\.)/
 
-/** A date or build number (three digits and more, a day or month after or before a year) or a word that names a state. */
+/**
+ * A date or build number (three or more digits, a day or month after or before a year) or a word that names a release
+ * state.
+ */
 const snapshotTail =
   /(?:[-@:.](?:latest|preview|exp|experimental|beta|thinking|stable|default|original|v\d+(?::\d+)?|\d{3,8}|20\d\d-\d\d-\d\d|\d\d-20\d\d|\d\d-\d\d))$/
 
@@ -140,7 +146,7 @@ function addName({ byName, byType }: Index, name: string, channelType: string, l
     if (!byName.has(name)) byName.set(name, line)
     return
   }
-  // What is kept by hand comes first.
+  // Entries kept by hand come first.
   if (byName.get(name)?.channelType === channelType) return
   const known = lookUp(byName, name, '')
   if (!known) byName.set(name, line)

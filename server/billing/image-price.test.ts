@@ -59,7 +59,7 @@ describe('per image', () => {
   })
 })
 
-describe('by tokens: a ceiling to hold', () => {
+describe('by tokens: an upper bound to hold', () => {
   test.each<[Request, number]>([
     [{ model: 'gpt-image-1', size: '1024x1024', quality: 'low' }, 100 * 2.5 + 272 * 20],
     [{ model: 'gpt-image-1', size: '1024x1536', quality: 'high' }, 100 * 2.5 + 6240 * 20],
@@ -70,7 +70,7 @@ describe('by tokens: a ceiling to hold', () => {
     expect(charge(request)).toMatchObject({ ok: true, byTokens: true, quota: expected })
   })
 
-  test('larger pictures of newer models hold more', () => {
+  test('larger images of newer models hold more', () => {
     const small = quota({ model: 'gpt-image-2', size: '1024x1024' })
     const large = quota({ model: 'gpt-image-2', size: '3840x2160' })
     expect(Number(large)).toBeGreaterThan(7 * Number(small))

@@ -1,4 +1,4 @@
-/** The price of generated images: per image by size and quality, or by tokens where the model answers with usage. */
+/** The price of generated images: per image by size and quality, or by tokens if the model reports usage. */
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
 /** What an image request asks for. */
@@ -7,11 +7,11 @@ export interface ImageRequest {
   readonly size?: string
   readonly quality?: string
   readonly n?: number
-  /** How many images are made, where that is not what `n` says. */
+  /** How many images are made, if that differs from `n`. */
   readonly images?: number
   /** Length of the prompt in UTF-8 bytes. */
   readonly promptBytes: number
-  /** Text tokens of the prompt where they were counted; the bytes are the ceiling otherwise. */
+  /** Text tokens of the prompt if they were counted; otherwise the bytes are the upper bound. */
   readonly promptTokens?: number
   /** Tokens of images sent along. */
   readonly imagePromptTokens?: number
@@ -21,7 +21,7 @@ export interface ImageRequest {
 export type ImageCharge =
   | {
       readonly ok: true
-      /** The charge; for a model that is charged by tokens, a ceiling to hold until its usage is known. */
+      /** The charge; for a model charged by tokens, an upper bound to hold until its usage is known. */
       readonly quota: number
       /** True: charge `chargeTokens` of the usage that the upstream reports, with its output as imageCompletionTokens. */
       readonly byTokens: boolean
@@ -88,7 +88,7 @@ const gptImage: ImageModel = {
 }
 const anyModel: ImageModel = { largestN: 10 }
 
-/** Output tokens of a 1024x1024 image; larger ones need them in proportion to their area, at most. */
+/** Output tokens of a 1024x1024 image; larger images need at most proportionally more, by their area. */
 const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: number, high: number])[] = [
   [/^gpt-image-1(?:$|[-.])/, 272, 1056, 4160],
   [/^(?:gpt-image|chatgpt-image)/, 800, 2600, 7000],
@@ -96,8 +96,8 @@ const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: nu
 ]
 
 /**
- * The price of an image request in quota, rounded up once. Left out: n is 1, size is 1024x1024 (what costs most of the
- * model's sizes when it is charged by tokens, as the model chooses then).
+ * The price of an image request in quota, rounded up once. Defaults: n is 1, size is 1024x1024 (when charged by tokens,
+ * the model's most expensive size, because the model then chooses).
  * @param groupRatio millionths
  */
 export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio: bigint): ImageCharge {
@@ -136,13 +136,16 @@ function qualityRatio({ model, quality }: ImageRequest, size: string): bigint {
 }
 
 /**
- * What an image of the smallest size costs at its plainest, in picoquota; undefined for models that are charged by tokens.
+ * The price of an image of the smallest size at its plainest, in picoquota; undefined for models that are charged by
+ * tokens.
  */
 export function imagePrice(sheet: PriceSheet): bigint | undefined {
   return chargedByTokens(sheet) ? undefined : sheet.perCall + sheet.prices.input * 1000n
 }
 
-/** Models that answer with token usage; any other is charged per image, and its ratio is a thousandth of an image's price. */
+/**
+ * Models that report token usage; any other is charged per image, and its ratio is a thousandth of an image's price.
+ */
 function chargedByTokens(sheet: PriceSheet): boolean {
   return sheet.basis === 'tokens' && sheet.perCall === 0n && /^(?:gpt-|chatgpt-|gemini-)/.test(sheet.model)
 }
@@ -163,8 +166,8 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
 }
 
 /**
- * Tokens of an image that is sent along: at most, and as a rule (OpenAI's guide to image generation, "Input fidelity").
- * Whether one is looked at closely is told by the caller, or known to the model alone.
+ * Tokens of an input image: the maximum, and the usual number (OpenAI's guide to image generation, "Input fidelity").
+ * Whether it is examined closely is said by the caller, or known only to the model.
  */
 export function shownImageTokens(model: string, isClose: boolean): { most: number; usual: number } {
   if (isClose) return { most: 6500, usual: 6500 }

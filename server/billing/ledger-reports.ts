@@ -5,7 +5,7 @@ import type { LedgerDeps } from './ledger.ts'
 
 type Reports = Pick<LedgerDeps, 'onSettleRetry' | 'onHoldLost' | 'onRowRefused' | 'rowsOf'>
 
-/** Tells an operator what went wrong with charges, and finds the rows of those whose answer was lost. */
+/** Tells the operator what went wrong with charges, and finds the log rows of charges whose answer was lost. */
 export function ledgerReports(events: Events, store: Store): Reports {
   return {
     onSettleRetry: (error) => events.settleRetried({ cause: String(error) }),

@@ -73,7 +73,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 100, held: 0, requests: 0 })
   })
 
-  test('hold waits for what an open call gives back, and gets the whole', async () => {
+  test('hold waits for quota that an open call gives back, and gets the whole amount', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -84,7 +84,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
   })
 
-  test('a limit refuses at once, takes nothing, and says how the minute stands', async () => {
+  test('a limit refuses at once, takes nothing, and reports the state of the minute', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -119,7 +119,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await codeOf(ledger.hold(asking(account, 10, 10, { limits: monthly })))).toBe('403 monthly_budget_exceeded')
   })
 
-  test('when nobody can give back any more, it takes what is there', async () => {
+  test('when no call can give back any more, it takes what is available', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -143,7 +143,7 @@ forEachDatabase((_name, openFresh) => {
     expect(ledger.openHolds()).toBe(0)
   })
 
-  test('a token whose quota is only held is not called exhausted when patience ends', async () => {
+  test('a token whose quota is only held is not reported as exhausted when the wait ends', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store, { waitMs: 1 })
@@ -152,11 +152,11 @@ forEachDatabase((_name, openFresh) => {
     await all.release()
   })
 
-  test('of a burst that can only go one by one, as many get through as there is quota for', async () => {
+  test('in a burst that must run one by one, as many calls get through as there is quota for', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 70 })
     const { ledger } = ledgerOn(store)
-    // Each would hold far more than there is, and uses 10.
+    // Each would hold far more than is available, and uses 10.
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const outcome = ledger.hold(asking(account, 5000, 10))
@@ -186,7 +186,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
   })
 
-  test('a caller who left stands in nobody’s way', async () => {
+  test('a caller who left blocks nobody', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -200,7 +200,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await next).amount).toBe(30)
   })
 
-  test('extensions grow the hold as far as the balance goes', async () => {
+  test('extensions grow the hold up to the balance', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -226,13 +226,13 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, requests: 1, logs: [10] })
   })
 
-  test('a settle that the database fails is repeated until it is done, and charges once', async () => {
+  test('a settle that fails in the database is repeated until it succeeds, and charges once', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
     const { ledger, retries, lost } = ledgerOn(store, { through: failing })
     const hold = await ledger.hold(asking(account, 60))
-    // First the database is away, then it commits but its answer is lost on the way.
+    // First the database is away; then it commits, but its answer is lost on the way.
     failing.faults.push('before', 'after')
     await hold.settle(charging(account, 10))
     expect(retries).toHaveLength(2)
@@ -241,7 +241,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a settle whose answer was lost says what it charged', async () => {
+  test('a settle whose answer was lost returns what it charged', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -255,7 +255,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, logs: [10], held: 0 })
   })
 
-  test('a settle that failed unknown to us, and whose hold another process closed meanwhile, is told', async () => {
+  test('a settle with an unknown outcome, whose hold another process closed in the meantime, is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -269,7 +269,7 @@ forEachDatabase((_name, openFresh) => {
     expect(lost).toEqual([[hold.id, 10]])
   })
 
-  test('a charge whose log row the database refuses is told', async () => {
+  test('a charge whose log row the database rejects is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger, refused } = ledgerOn(store)
@@ -280,7 +280,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, unlogged: 10, logs: [] })
   })
 
-  test('a hold whose commit is not known is answered as an error and given back', async () => {
+  test('a hold whose commit is uncertain is answered as an error and given back', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -291,7 +291,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 100, quota: 1000, used: 0, requests: 0 })
   })
 
-  test('a hold that another process closed is not charged again, and that is told', async () => {
+  test('a hold that another process closed is not charged again, and that is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger, lost } = ledgerOn(store)
@@ -314,7 +314,7 @@ forEachDatabase((_name, openFresh) => {
   })
 })
 
-/** The real ledger behind a line that fails: before the commit, or after it, when only the answer is lost. */
+/** The real ledger behind a connection that fails: before the commit, or after it, when only the answer is lost. */
 function faulty(ledger: LedgerStore): LedgerStore & { faults: ('before' | 'after')[] } {
   const faults: ('before' | 'after')[] = []
   return {

@@ -14,34 +14,34 @@ import { type Batcher, isRefusal } from './batcher.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'
 
-/** Whose quota a call takes, and what for. */
+/** The account whose quota a call takes, and the reason. */
 export interface Account {
   userId: number
   tokenId: number
 }
 
 export interface HoldRequest extends Account {
-  /** Wanted units: the ceiling of the call, or the first slice of a stream. */
+  /** Wanted units: the most that the call can cost, or the first slice of a stream. */
   amount: number
-  /** Fewest units with which the call makes sense. */
+  /** The fewest units with which the call makes sense. */
   least: number
-  /** Units charged if this process dies in the middle. */
+  /** Units charged if this process dies during the call. */
   crashCharge: number
-  /** What the log says of the call then. */
+  /** What the log row of the call says in that case. */
   crashRow?: CrashRow
   modelName: string
   requestId: string
-  /** The limits in force; the ledger writes into them how the minutes stand. */
+  /** The limits in force. The ledger writes the state of the minutes into them. */
   limits?: CallLimits | undefined
-  /** Tokens that count against the limits until the call ends; left out = none. */
+  /** Tokens that count against the limits until the call ends; default none. */
   tokens?: number
-  /** Aborted when the caller leaves: then nobody waits for quota any more. */
+  /** Aborted when the caller leaves, so that nobody waits for quota any more. */
   signal?: AbortSignal
 }
 
 export interface Settlement {
   charge: number
-  /** Tokens that the call used, for its limits; left out = as many as were reserved. */
+  /** Tokens that the call used, for its limits; default the number reserved. */
   tokens?: number
   channelId: number
   /** The row to write; undefined = logging is off. */
@@ -52,33 +52,38 @@ export interface Settlement {
 /** Quota taken for one open call. Exactly one of `settle` and `release` must be called, once. */
 export interface Hold {
   readonly id: string
-  /** Units held by now. */
+  /** Units held so far. */
   readonly amount: number
-  /** Takes more; false when nothing more is to be had. Of 0 units it only notes what the call costs if it dies. Throws GatewayError (database_unavailable). */
+  /**
+   * Takes more; false if no more is available. With 0 units it only records what the call costs if the process dies.
+   * Throws GatewayError (database_unavailable).
+   */
   extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean>
   /** Charges, gives the rest back and writes the log row. Resolves with the units charged, once that is durable. */
   settle(settlement: Settlement): Promise<number>
   /** Gives everything back. */
   release(): Promise<void>
-  /** An answer owns the hold from now on: its end settles it, and whoever took it does not give it back any more. */
+  /** From now on an answer owns the hold: its end settles it, and the function that took it no longer gives it back. */
   handOver(): void
   readonly isHandedOver: boolean
 }
 
 export interface Ledger {
-  /** One try for the whole amount, without waiting; undefined = refused. Throws GatewayError (rate_limit_exceeded). */
+  /**
+   * Tries once for the whole amount, without waiting; undefined = refused. Throws GatewayError (rate_limit_exceeded).
+   */
   tryHold(request: HoldRequest): Promise<Hold | undefined>
   /**
-   * Takes the amount, waiting for what other open calls of the account may give back; at last takes what is there, at
-   * least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted, pre_consume_token_quota_failed,
-   * insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded).
+   * Takes the amount, waiting for quota that other open calls of the account may give back. In the end it takes what is
+   * available, at least `least`. Throws GatewayError (rate_limit_exceeded; token_exhausted,
+   * pre_consume_token_quota_failed, insufficient_user_quota; daily_budget_exceeded, monthly_budget_exceeded).
    */
   hold(request: HoldRequest): Promise<Hold>
-  /** Holds of this process that are open. */
+  /** Number of open holds of this process. */
   openHolds(): number
   /**
-   * What is known of a hold that stands under this process's name: a call owns it; its call has ended and the database
-   * refused the charge; or no call ever got it, because the answer to its taking was lost.
+   * The state of a hold under this process's name. `open`: a call owns it. `unsettled`: its call has ended and the
+   * database rejected the charge. `unknown`: no call ever got it, because the database's answer was lost.
    */
   stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
 }
@@ -90,17 +95,19 @@ export interface LedgerDeps {
   nodeId: string
   /** How long a call waits for others to give quota back. */
   holdWaitMs(): number
-  /** Called when a settle had to be put off because the database failed; it is repeated until it succeeds. */
+  /** Called when a settle is postponed because the database failed. It is repeated until it succeeds. */
   onSettleRetry(error: unknown): void
-  /** Called when a call ended whose hold another process had closed meanwhile, taking this one for dead. */
+  /**
+   * Called when a call ends whose hold another process has closed in the meantime, because it considered this one dead.
+   */
   onHoldLost(holdId: string, charge: number): void
-  /** Called when a charge was written without its log row, because the database refused the row. */
+  /** Called when a charge was written without its log row, because the database rejected the row. */
   onRowRefused(requestId: string, charge: number): void
   /** The log rows of a call, for a charge whose answer was lost. */
   rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
-/** A hold that is taken, or for which there is not enough quota. */
+/** A hold that was taken, or for which there is not enough quota. */
 type Taken = Exclude<TakeResult, LimitReached>
 type Refused = Exclude<Taken, { ok: true }>
 
@@ -117,7 +124,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const holds: Holds = { open: 0, known: new Map() }
   const { known } = holds
 
-  /** Known before the database is asked, so that nobody finds a hold there that seems to be nobody's. */
+  /** Registers the hold before the database is asked, so that no sweep finds one that seems to have no owner. */
   async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
     const id = randomUUID()
     known.set(id, 'open')
@@ -156,8 +163,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
         ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
       })) as TakeResult
     } catch (error) {
-      // The commit may have gone through although its answer was lost. Or it goes through later, when a lock is free:
-      // then the hold is nobody's, and swept.
+      // The commit may have succeeded although its answer was lost. Or it may succeed later, when a lock is free; then
+      // the hold has no owner, and is swept.
       void settleUntilDone(deps, releaseOp(deps, id, request))
       throw unavailable(error)
     }
@@ -167,8 +174,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /**
-   * In line with the account's other calls, so that each is refused only when those before it have had theirs: takes the
-   * whole amount, or what is there once nobody can give back any more.
+   * Queues behind the account's other calls, so that each is refused only after those before it got theirs. Takes the
+   * whole amount, or what is available once no call can give back any more.
    */
   async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))
@@ -238,8 +245,9 @@ function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
 }
 
 /**
- * A settle must not be lost: it is repeated until the database takes it; the hold row makes it happen once. What the
- * database refuses for what it says is tried once more without its log row, and then left to the sweep: undefined.
+ * A settle must not be lost: it is repeated until the database accepts it, and the hold row makes it happen only once.
+ * A settle that the database rejects because of its content is tried once more without its log row, and then left to
+ * the sweep: undefined.
  */
 async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -249,7 +257,7 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
       if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
       if (result.found || op.charge === 0) return result
-      // It may have been ourselves, where an earlier try went through and only its answer was lost.
+      // We may have closed it ourselves, if an earlier try succeeded and only its answer was lost.
       const written = mayBeDone ? await ownCharge(deps, op) : 'none'
       if (written === 'none') deps.onHoldLost(op.id, op.charge)
       return typeof written === 'number' ? { charged: written, found: true } : result
@@ -264,31 +272,34 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
   }
 }
 
-/** What an earlier try has charged, by the log row that it wrote; unknown where no log is written or it cannot be read. */
+/**
+ * What an earlier try charged, according to the log row that it wrote. Unknown if no log is written or it cannot be
+ * read.
+ */
 async function ownCharge(deps: LedgerDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
   if (!log?.request_id) return 'unknown'
   try {
     const rows = await deps.rowsOf(log.request_id)
-    // The row of a process that took the call for dead has other words.
+    // A process that considered the call dead writes a row with another text.
     return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
   } catch {
     return 'unknown'
   }
 }
 
-/** Failures of the way to PostgreSQL before anything was sent: of the network, of its start, and of the driver's waiting. */
+/** Failures before anything was sent to PostgreSQL: of the network, of its startup, and of the driver's wait. */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
 const unsentWords =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
 
-/** Whether it is certain that nothing was written: it was not sent, or the database itself has called the failure. */
+/** Whether certainly nothing was written: it was not sent, or the database itself reported the failure. */
 function isWithoutEffect(error: unknown): boolean {
   const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
   if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
   return severity === 'ERROR' || isRefusal(error)
 }
 
-/** Quota of one call while it is open. A class, because thousands are open at a time. */
+/** The quota of one open call. A class, because thousands are open at a time. */
 class OpenHold implements Hold {
   readonly id: string
   amount: number

@@ -2,11 +2,11 @@ import type { Limits } from '../../contract/limits.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitOwner, LimitReached, Minutes } from '../store/schema/ledger-types.ts'
 
-/** The limits in force for one call, and how the minutes of their owners stood when it was let through or refused. */
+/** The limits in force for one call, and the minutes of their owners when it was admitted or refused. */
 export interface CallLimits {
   readonly token: Limits | undefined
   readonly user: Limits | undefined
-  /** Set by the ledger; undefined until the call has come so far. */
+  /** Set by the ledger; undefined until the call gets there. */
   minutes: Minutes | undefined
 }
 
@@ -29,7 +29,7 @@ const limitNames = {
   concurrency: (most: number) => `${most} calls at once`,
 } as const
 
-/** The answer to a call that would pass a limit; `asked`: the tokens it asked for. */
+/** The answer to a call that would exceed a limit; `asked`: the tokens it asked for. */
 export function limitError({ limit, owner, most, retryAfter }: LimitReached, asked: number): GatewayError {
   const name = `${limitNames[limit](most)} for ${ownerNames[owner]}`
   const message =
@@ -39,7 +39,7 @@ export function limitError({ limit, owner, most, retryAfter }: LimitReached, ask
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }
 
-/** The answer to a call for which a budget has not enough left. */
+/** The answer to a call for which a budget has too little left. */
 export function budgetError(budget: 'daily' | 'monthly', owner: LimitOwner, retryAfter: number): GatewayError {
   const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it begins anew in ${retryAfter} s`
   return new GatewayError(`${budget}_budget_exceeded`, message, { retryAfterSeconds: retryAfter })

@@ -38,7 +38,7 @@ describe('parseRatioTable', () => {
     expect(() => parseRatioTable(text)).toThrow(message)
   })
 
-  test('says what it rounded', () => {
+  test('reports what it rounded', () => {
     const parsed = readRatioTable('{"a":0.5,"b":0.0000015,"c":1.23456789}')
     expect(parsed).toEqual({
       ok: true,
@@ -58,14 +58,14 @@ describe('sheet', () => {
     CompletionRatio: '{"mine(14)":7}',
   })
 
-  test('an option goes before the default, its type before its name, and keeps the default proportions', () => {
+  test('an option overrides the default, a name with its type the bare name, and default proportions are kept', () => {
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(pricesOf(book, 'gpt-4o', 3)).toEqual([12, 48])
     expect(dollars(book.sheet('gpt-4o', 1)?.prices.cachedInput)).toBe(5)
     expect(book.sheet('gpt-4o', 1)?.source).toBe('option')
   })
 
-  test('models beside the options keep their defaults', () => {
+  test('models without an option keep their defaults', () => {
     expect(pricesOf(book, 'gpt-4o-mini')).toEqual([0.15, 0.6])
     expect(book.sheet('gpt-4o-mini', 1)).toMatchObject({ source: 'default', modelRatio: '0.075', completionRatio: '4' })
   })
@@ -79,7 +79,7 @@ describe('sheet', () => {
     expect(dollars(book.sheet('claude-mine', 14)?.prices.cacheWrite)).toBe(2.5)
   })
 
-  test('the web-search variant of a qwen or command model is priced as the model', () => {
+  test('the web-search variant of a qwen or command model is priced like the model', () => {
     expect(pricesOf(book, 'qwen-own-internet')).toEqual([2, 2])
     expect(pricesOf(book, 'mine-internet')).toBeUndefined()
   })
@@ -90,21 +90,21 @@ describe('sheet', () => {
     expect(pricesOf(book, 'freebie')).toEqual([0, 0])
   })
 
-  test('unpriced models get the fallback ratio where the policy says so', () => {
+  test('unpriced models get the fallback ratio if the policy says so', () => {
     const lenient = createPriceBook({ UnpricedModelPolicy: 'fallback', UnpricedModelRatio: '30' })
     expect(pricesOf(lenient, 'no-such-model')).toEqual([60, 60])
     expect(pricesOf(lenient, 'gpt-4o')).toEqual([2.5, 10])
     expect(createPriceBook({ UnpricedModelPolicy: 'refuse', UnpricedModelRatio: '30' }).sheet('x', 1)).toBeUndefined()
   })
 
-  test('tiers move with the option', () => {
+  test('tiers scale with the option', () => {
     const sheet = createPriceBook({ ModelRatio: '{"gemini-2.5-pro":1.25}' }).sheet('gemini-2.5-pro', 24)
     expect(dollars(sheet?.prices.output)).toBe(20)
     expect(dollars(sheet?.tiers[0]?.prices.input)).toBe(5)
     expect(dollars(sheet?.tiers[0]?.prices.output)).toBe(30)
   })
 
-  test('a price per call goes before the ratio and follows QuotaPerUnit', () => {
+  test('a price per call overrides the ratio and follows QuotaPerUnit', () => {
     const options = { ModelPrice: '{"gpt-4o":0.01}', ModelRatio: '{"gpt-4o":9}' }
     const usage = { promptTokens: 100, completionTokens: 100 }
     const charge = (made: PriceBook) => {
@@ -133,7 +133,7 @@ describe('sheet', () => {
     }
   })
 
-  test('takes parsed tables as well as texts', () => {
+  test('accepts parsed tables as well as texts', () => {
     const parsed = createPriceBook({ ModelRatio: { mine: 1.1 }, QuotaPerUnit: 500_000 })
     expect(parsed.sheet('mine', 1)?.modelRatio).toBe('1.1')
     expect(parsed.problems).toEqual([])
@@ -150,14 +150,14 @@ describe('groups', () => {
 })
 
 describe('broken tables', () => {
-  test('leave the previous table in force and say so', () => {
+  test('leave the previous table in force and report it', () => {
     const previous = createPriceBook({ ModelRatio: '{"gpt-4o":5}' })
     const book = createPriceBook({ ModelRatio: '{"gpt-4o":' }, { previous })
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(book.problems).toEqual([expect.stringMatching(/^ModelRatio: not valid JSON/)])
   })
 
-  test('without a previous book leave the defaults', () => {
+  test('without a previous book leave the defaults in force', () => {
     const book = createPriceBook({ ModelRatio: '[]', GroupRatio: '{"vip":-1}', QuotaPerUnit: 'x' })
     expect(pricesOf(book, 'gpt-4o')).toEqual([2.5, 10])
     expect(book.groupRatio('vip')).toBe(ratioOne)

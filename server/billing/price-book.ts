@@ -1,4 +1,4 @@
-/** The price book: ratio options over default prices, answered as one price sheet per model and channel type. */
+/** The price book: ratio options over default prices, resolved to one price sheet per model and channel type. */
 
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio-table.ts'
@@ -25,7 +25,7 @@ export const ratioOptions = [
 
 export type RatioOption = (typeof ratioOptions)[number]
 
-/** Options as they are stored (texts) or as parseRatioTable answers them (objects); what is missing has its default. */
+/** Options as stored (texts) or as returned by parseRatioTable (objects); a missing option has its default. */
 export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<string, number>>>> & {
   readonly QuotaPerUnit?: string | number
   readonly UnpricedModelPolicy?: string
@@ -35,24 +35,24 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
 
 /** What a price book needs besides the options. */
 export interface PriceBookContext {
-  /** The present in epoch milliseconds; some models change price at a date or with the hour. */
+  /** The current time in epoch milliseconds; some models change price on a date or by the hour. */
   readonly nowMs?: () => number
-  /** A table whose text is broken is taken from this book; without one it is empty, so that the defaults hold. */
+  /** Supplies any table whose text is broken. Without it such a table is empty, so that the defaults apply. */
   readonly previous?: PriceBook
 }
 
 /** Prices and group ratios of one version of the settings. */
 export interface PriceBook {
   /**
-   * The price sheet of a model (its upstream name) on a channel of this type, at this moment; undefined when it has no
-   * price. Keep the sheet from hold to settle, so that a call is charged at the price at which it began.
+   * The current price sheet of a model (its upstream name) on a channel of this type; undefined if it has no price.
+   * Keep the sheet from hold to settle, so that a call is charged at the price at which it began.
    */
   sheet(model: string, channelType: number): PriceSheet | undefined
   /** Ratio of a group in millionths; 1 for a group that is not in the table. */
   groupRatio(group: string): bigint
-  /** Multiplier of calls in a service tier, in millionths; undefined when the tier has none. */
+  /** Multiplier of calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
-  /** Price of a call of a tool that the service runs, in picoquota; undefined when it has none. */
+  /** Price of a call of a tool that the service runs, in picoquota; undefined if it has none. */
   toolPrice(place: ToolPlace): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
   /** One text for each option that could not be read, with the option's name. */
@@ -66,10 +66,10 @@ interface Priced {
 }
 
 const defaultGroups: RatioTable = new Map(['default', 'vip', 'svip'].map((group) => [group, ratioOne]))
-/** Model names come from requests, so the cache of a channel type starts again when it holds this many. */
+/** Model names come from requests, so the cache of a channel type is cleared when it reaches this size. */
 const cacheLimit = 5000
 
-/** Builds the price book of one version of the settings. Never throws: what cannot be read is in `problems`. */
+/** Builds the price book of one version of the settings. Never throws: unreadable options are listed in `problems`. */
 export function createPriceBook(
   options: PriceOptions,
   { nowMs = Date.now, previous }: PriceBookContext = {},
@@ -83,7 +83,7 @@ export function createPriceBook(
       : undefined
   const unpricedTool =
     options.UnpricedModelPolicy === 'fallback' ? readNumber(options, 'UnpricedToolPrice', 50_000n, problems) : undefined
-  /** By type, then by model: a key made of both would have to be put together for each call. */
+  /** By type, then by model: a combined key would have to be built for each call. */
   const caches = new Map<number, Map<string, Priced | undefined>>()
 
   const priced = (model: string, channelType: number): Priced | undefined => {
@@ -167,7 +167,7 @@ function readNumber(
   return otherwise
 }
 
-/** Web-search variants are priced as the model itself. */
+/** Web-search variants are priced like the model itself. */
 function pricedName(model: string): string {
   return /^(?:qwen|command)-.*-internet$/.test(model) ? model.slice(0, -'-internet'.length) : model
 }
@@ -178,7 +178,7 @@ interface Rates {
   readonly fallback: bigint | undefined
 }
 
-/** Options go before defaults, and within each the name with the channel type before the bare name. */
+/** Options take precedence over defaults; within each, the name with the channel type over the bare name. */
 function priceModel(model: string, channelType: number, { tables, quotaPerUnit, fallback }: Rates): Priced | undefined {
   const bound = `${model}(${channelType})`
   const option = (name: RatioOption): bigint | undefined => tables[name].get(bound) ?? tables[name].get(model)
@@ -228,7 +228,7 @@ function sheetOf(
   const perHour = ratio === undefined ? set.perHour : ratio * ratioOne * tokensPerSoundHour
   return {
     model,
-    // A ratio is of tokens, whatever the model is priced by otherwise.
+    // A ratio applies to tokens, however the model is priced otherwise.
     basis: ratio !== undefined && set.basis === 'search' ? 'tokens' : set.basis,
     prices,
     tiers: set.tiers.map((tier) => ({ above: tier.above, prices: inProportion(tier.prices, set.prices, prices) })),
@@ -242,8 +242,8 @@ function sheetOf(
 }
 
 /**
- * Default class prices under the options. A class that no option names keeps its proportion to the price it follows: cached
- * to input, reasoning to output, and so on.
+ * Default class prices with the options applied. A class that no option names keeps its proportion to the price it
+ * follows: cached to input, reasoning to output, and so on.
  */
 function withOptions(
   base: ClassPrices,
@@ -274,7 +274,7 @@ function withOptions(
   }
 }
 
-/** A tier's prices, moved as the base prices were moved by the options. */
+/** A tier's prices, scaled as the options scaled the base prices. */
 function inProportion(tier: ClassPrices, from: ClassPrices, to: ClassPrices): ClassPrices {
   const moved = (name: keyof ClassPrices): bigint => follow(tier[name], from[name], to[name])
   return {

@@ -14,7 +14,7 @@
 import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type ClassPrices, follow, type PriceBasis, type PriceTerms } from './price.ts'
 
-/** When a set of prices holds: from a moment on, or between two minutes of the UTC day (which may pass midnight). */
+/** When a set of prices applies: from a moment on, or between two minutes of the UTC day (which may pass midnight). */
 export type PriceCondition = { readonly fromMs: number } | { readonly fromMinute: number; readonly toMinute: number }
 
 /** One set of prices of a model, in the units of price.ts. */
@@ -22,9 +22,9 @@ export interface PriceSet extends PriceTerms {
   readonly condition: PriceCondition | undefined
 }
 
-/** Currency units are turned into quota at this rate in the tables: ratio 1 = $2 per million tokens = 1 quota per token. */
+/** The tables convert currency to quota at this rate: ratio 1 = $2 per million tokens = 1 quota per token. */
 const quotaPerUnit = 500_000n
-/** What a minute of sound counts as when a model ratio prices it. */
+/** Tokens that an hour of sound counts as when a model ratio prices it. */
 export const tokensPerSoundHour = 12_000n
 
 /** Parses the price part of a line. Throws on text that is not in the grammar: the tables are part of the program. */
@@ -87,8 +87,8 @@ function basisOf(fields: ReadonlyMap<string, bigint>): PriceBasis {
 }
 
 /**
- * A class without a price of its own costs what the plain token of its side costs, and cached sound stands to sound as cached
- * text to text; sound is charged by its length alone.
+ * A class without its own price costs what the plain token of its side costs. Cached sound relates to sound as cached
+ * text to text; sound is charged only by its length.
  */
 function classPrices(fields: ReadonlyMap<string, bigint>, input: bigint): ClassPrices {
   const price = (field: string, otherwise: bigint): bigint => {
@@ -128,7 +128,7 @@ function parseCondition(word: string): PriceCondition {
   return { fromMs }
 }
 
-/** Which set holds at a moment: the last whose condition is met; the first has none. */
+/** The index of the set in force at a moment: the last whose condition is met; the first has none. */
 export function setInForce(sets: readonly PriceSet[], nowMs: number): number {
   for (let index = sets.length - 1; index > 0; index--) {
     const condition = sets[index]?.condition

@@ -5,11 +5,11 @@ import { decimalText } from '../lib/decimal.ts'
 import { imagePrice } from './image-price.ts'
 import type { ClassPrices, PriceSheet } from './price.ts'
 
-/** Of picoquota, and of a ratio in millionths. */
+/** Those of picoquota plus those of a ratio in millionths. */
 const decimals = 12 + 6
 const million = 1_000_000n
 
-/** Special rates, and the plain one that holds where they are not named. */
+/** Special rates, and the plain rate that applies if they are not set. */
 const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'output'])[] = [
   ['cached_input', 'cachedInput', 'input'],
   ['cache_write', 'cacheWrite', 'input'],
@@ -26,8 +26,8 @@ const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'ou
 const withoutOutput: ReadonlySet<RelayMode> = new Set(['embeddings', 'rerank', 'moderations'])
 
 /**
- * The prices behind some sheets of a model, each once: first the one at which a usual call costs least.
- * @param groupRatio millionths; the prices have it in them
+ * The distinct prices in some sheets of a model, starting with the one at which a usual call costs least.
+ * @param groupRatio millionths; already included in the prices
  */
 export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Price[] {
   const found = new Map<string, Price>()
@@ -38,7 +38,7 @@ export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Pric
   return [...found.values()].sort((a, b) => usualCost(a) - usualCost(b))
 }
 
-/** What 10,000 tokens in and 1,000 out cost; orders prices that are for the same. */
+/** The price of 10,000 tokens in and 1,000 out; orders prices for the same unit. */
 function usualCost({ rates, call }: Price): number {
   return (rates.input * 10_000 + rates.output * 1000) / 1e6 + call
 }
@@ -66,13 +66,13 @@ function plain(unit: PriceUnit, input: bigint, perCall: bigint, ratio: bigint): 
   return { unit, rates, tiers: [], call: inQuota(perCall, ratio), minimum_seconds: 0 }
 }
 
-/** For a million tokens each. */
+/** Per million tokens each. */
 function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates {
   const of = (name: keyof ClassPrices) => inQuota(prices[name] * million, ratio)
   const rates: Rates = { input: of('input'), output: hasOutput ? of('output') : 0 }
   for (const [name, own, usual] of special) {
     if (usual === 'output' && !hasOutput) continue
-    // Sound that costs what text does costs it from the cache, too.
+    // Sound that costs the same as text also does so when read from the cache.
     const isAsText =
       own === 'cachedAudioInput' && prices.audioInput === prices.input && prices[own] === prices.cachedInput
     if (prices[own] !== prices[usual] && !isAsText) rates[name] = of(own)
@@ -80,7 +80,7 @@ function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates 
   return rates
 }
 
-/** Picoquota times the group's ratio in quota units: the number that is nearest. */
+/** Picoquota times the group's ratio in quota units, as the nearest number. */
 function inQuota(picoquota: bigint, ratio: bigint): number {
   return Number(decimalText(picoquota * ratio, decimals))
 }

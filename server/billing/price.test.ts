@@ -80,13 +80,13 @@ describe('chargeTokens', () => {
     )
   })
 
-  test('what was cached beyond the text is sound, and each token is charged once', () => {
+  test('cached tokens beyond the text are sound, and each token is charged once', () => {
     const sheet = sheetOf('classy', { ModelRatio: '1', CacheRatio: '0.1', AudioRatio: '20' })
     const usage = { ...counts(100), cachedTokens: 90, audioPromptTokens: 50 }
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 0.1 + 40 * 2 + 10 * 20)
   })
 
-  test('audio read from the cache is taken from both classes once', () => {
+  test('audio read from the cache is subtracted from both classes once', () => {
     const sheet = sheetOf('gemini-2.5-flash', {})
     const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
     // 200 cached audio at $0.1, 100 audio at $1, 300 cached text at $0.03, 400 text at $0.3
@@ -106,7 +106,7 @@ describe('chargeTokens', () => {
     expect(chargeTokens({ ...counts(300_000), cachedTokens: 100_000 }, sheet, ratioOne)).toBe(250_000 + 12_500)
   })
 
-  test('a price per call is paid without tokens too, and is all there is', () => {
+  test('a price per call is charged without tokens too, and nothing else is charged', () => {
     const sheet = sheetOf('some-call', { ModelPrice: '0.04' })
     expect(chargeTokens(counts(0), sheet, ratioOne)).toBe(20_000)
     expect(chargeTokens(counts(5000, 5000), sheet, micro('0.5'))).toBe(10_000)
@@ -152,7 +152,7 @@ describe('tokensAffordable', () => {
     }
   })
 
-  test('free completions, and a prompt that is too dear', () => {
+  test('free completions, and a prompt that is too expensive', () => {
     expect(tokensAffordable(10, plain('1', '0'), ratioOne, 10)).toBe(Number.MAX_SAFE_INTEGER)
     expect(tokensAffordable(10, plain('1', '2'), ratioOne, 10)).toBe(0)
     expect(tokensAffordable(10, plain('1', '2'), ratioOne, 11)).toBe(-1)
@@ -168,7 +168,7 @@ describe('tokensAffordable', () => {
   })
 })
 
-/** A sheet straight from millionths, beside the decimal reader. */
+/** A sheet built directly from millionths, bypassing the decimal reader. */
 function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   const base = plain('1')
   const input = ratio * ratioOne
@@ -177,7 +177,7 @@ function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   return { ...base, prices }
 }
 
-/** A small repeatable source of whole numbers below a limit. */
+/** A small, repeatable source of whole numbers below a limit. */
 function generator(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -191,7 +191,7 @@ test('units', () => {
 })
 
 describe('a prompt of several kinds that is partly read from the cache', () => {
-  // Text at 1, sound and images at 2, a tenth for what is cached, a quarter more for what is written to the cache.
+  // Text at 1, sound and images at 2; a tenth of that for cache reads, a quarter more for cache writes.
   const sheet = sheetOf('some-model', {
     ModelRatio: '1',
     CompletionRatio: '5',
@@ -260,7 +260,7 @@ describe('a prompt of several kinds that is partly read from the cache', () => {
             }
   })
 
-  test('has its proportion for cached images and sound in the built-in prices, too', () => {
+  test('cached images and sound keep their proportion in the built-in prices, too', () => {
     const claude = sheetOf('claude-something', { ModelRatio: '1', ImageRatio: '2', AudioRatio: '2' })
     for (const kind of [{ imagePromptTokens: 1000 }, { audioPromptTokens: 1000 }]) {
       const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 1000, ...kind }

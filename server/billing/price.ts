@@ -1,8 +1,8 @@
 /**
  * The price of a call: token counts × class prices × group ratio, in exact integers, rounded up once.
  *
- * Units. A class price is in picoquota (1e-12 quota) per token, so that a model ratio in millionths times a multiplier in
- * millionths is exact. A group ratio is in millionths. A charge is a whole number of quota units.
+ * Units: a class price is in picoquota (1e-12 quota) per token, so that a model ratio in millionths times a multiplier
+ * in millionths is exact. A group ratio is in millionths. A charge is a whole number of quota units.
  */
 import type { Usage } from '../../contract/usage.ts'
 import { scaleRational } from '../lib/decimal.ts'
@@ -29,19 +29,19 @@ export interface PriceTier {
 }
 
 /**
- * What the `input` price is paid for: a token; a character of speech input; a thousandth of an image; or a token's worth
- * of sound (200 to the minute, so that whisper-1's ratio of 15 is its $0.006 a minute). A model that is priced by the
- * search has no such price: `perCall` is paid for each search unit.
+ * The unit of the `input` price: a token; a character of speech input; a thousandth of an image; or a token's worth of
+ * sound (200 per minute, so that whisper-1's ratio of 15 is its $0.006 a minute). A model that is priced by the search
+ * has no such price: `perCall` is charged for each search unit.
  */
 export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration' | 'search'
 
-/** What the classes of usage cost, and what is paid besides. */
+/** What the classes of usage cost, and what is charged besides. */
 export interface PriceTerms {
   readonly basis: PriceBasis
   readonly prices: ClassPrices
   /** Longest threshold first. */
   readonly tiers: readonly PriceTier[]
-  /** Paid once for each call, or for each search unit, in picoquota. */
+  /** Charged once per call, or per search unit, in picoquota. */
   readonly perCall: bigint
   /** Price of an hour of sound in picoquota; 0 unless the basis is `duration`. */
   readonly perHour: bigint
@@ -68,8 +68,8 @@ const unitsPerQuota = quotaOne * ratioOne
 const largestQuota = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * Charge for a call in quota. Exact, rounded up once; 0 only when the exact price is 0. A result beyond 2^53 − 1 is
- * answered as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
+ * Charge for a call in quota. Exact, rounded up once; 0 only if the exact price is 0. A result beyond 2^53 − 1 is
+ * returned as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
  * @param groupRatio millionths
  * @param tierRatio millionths
  * @param fees picoquota for tools that the service ran, the same in every tier
@@ -88,11 +88,11 @@ export function chargeTokens(
 }
 
 /**
- * How many plain completion tokens `quota` still pays for after the prompt: the largest count whose charge does not exceed
- * it; −1 when the prompt alone is too dear; 2^53 − 1 when completion tokens are free.
+ * How many plain completion tokens `quota` still pays for after the prompt: the largest count whose charge does not
+ * exceed it. −1 if the prompt alone is too expensive; 2^53 − 1 if completion tokens are free.
  * @param prompt prompt tokens, or a usage whose completion side is ignored
  * @param groupRatio millionths
- * @param kind what the completion may be in place of text
+ * @param kind what the completion may be instead of text
  * @param tierRatio millionths
  * @param fees picoquota for tools that the service may run
  */
@@ -121,12 +121,12 @@ export function tokensAffordable(
   return clampToSafe(rest / perToken)
 }
 
-/** What an answer may be made of beside text, where that is dearer. */
+/** Kinds of output besides text that may be more expensive. */
 export type DearOutput = 'audio' | 'image'
 
 /**
- * The dearest of what an answer may be made of, where it is dearer than text. Sound comes when it is asked for; models that
- * paint do so unless they are asked for something else.
+ * The most expensive kind of output that the answer may have, if it costs more than text. Sound comes only on request;
+ * models that paint do so unless they are asked for something else.
  */
 export function dearOutput({ prices }: PriceSheet, outputs: readonly string[] | undefined): DearOutput | undefined {
   const { output, audioOutput, imageOutput } = prices
@@ -143,14 +143,14 @@ export function allOf(kind: DearOutput | undefined, promptTokens: number, comple
   return { promptTokens, completionTokens }
 }
 
-/** The class prices that hold for a prompt of this many tokens. */
+/** The class prices that apply to a prompt of this many tokens. */
 function pricesAt(sheet: PriceSheet, promptTokens: number): ClassPrices {
   for (const tier of sheet.tiers) if (promptTokens > tier.above) return tier.prices
   return sheet.prices
 }
 
 /**
- * Picoquota × millionths → whole quota, rounded up, held to what a number can say.
+ * Picoquota × millionths → whole quota, rounded up and capped at the largest safe integer.
  * @param scale further factor by which the amount is too large
  */
 export function roundUp(amount: bigint, scale = 1n): number {
@@ -164,8 +164,9 @@ function clampToSafe(value: bigint): number {
 
 /**
  * Each token is in one class. Sound and images are fitted into the total first and the rest is text, so that a report
- * whose parts exceed their total never charges more tokens than the total. Of what was read from or written to the cache,
- * the part whose kind is told is of that kind; the rest is text as far as there is text, then images, then sound.
+ * whose parts exceed their total never charges more tokens than the total. Of the tokens read from or written to the
+ * cache, those whose kind is reported are of that kind; the rest is text as long as there is text, then images, then
+ * sound.
  */
 function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   const total = whole(usage.promptTokens)
@@ -206,14 +207,14 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   )
 }
 
-/** So many tokens as text as far as there is text, then as images, then as sound. */
+/** Assigns this many tokens to text as long as there is text, then to images, then to sound. */
 function inTurn(tokens: number, text: number, images: number, sound: number) {
   const asText = Math.min(tokens, text)
   const asImages = Math.min(tokens - asText, images)
   return { text: asText, images: asImages, sound: Math.min(tokens - asText - asImages, sound) }
 }
 
-/** Tokens written to the cache, of a kind that costs `fresh`; `hour` of them are kept for an hour. */
+/** Tokens written to the cache, of a kind that costs `fresh`; `hour` of them are cached for an hour. */
 function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
   if (tokens === 0) return 0n
   return (
@@ -223,8 +224,8 @@ function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh:
 }
 
 /**
- * The price that stands to `anchor` as `from` stands to `fromAnchor`; the anchor itself where there is no price to compare
- * with.
+ * The price that relates to `anchor` as `from` relates to `fromAnchor`; the anchor itself if there is no price to
+ * compare with.
  */
 export function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
   if (fromAnchor === anchor) return from

@@ -3,7 +3,7 @@ import { isRedemptionKey, takeRedemption } from '../store/accounts/redemptions.t
 import { giveUserQuota } from '../store/accounts/user-changes.ts'
 import type { Trx } from '../store/store.ts'
 
-/** Why a code or a gift came to nothing. Thrown inside the transaction, which takes everything back. */
+/** Why a code or a gift failed. Thrown inside the transaction, which undoes everything. */
 export class TopUpRefused extends Error {
   readonly reason: 'unknown-code' | 'used-code' | 'no-room'
   constructor(reason: TopUpRefused['reason']) {
@@ -13,8 +13,8 @@ export class TopUpRefused extends Error {
 }
 
 /**
- * A redemption code becomes quota of the user, once. The code is taken first, by a conditional statement, and only who
- * got it goes on; should the account not be able to take the quota, the code stays unused.
+ * A redemption code becomes quota of the user, once. The code is taken first, by a conditional statement, and only the
+ * caller that got it goes on. If the account cannot take the quota, the code stays unused.
  */
 export async function redeem(
   trx: Trx,
@@ -27,7 +27,7 @@ export async function redeem(
   return taken
 }
 
-/** Quota for an account in use; refused when there is none or its balance would become larger than can be counted. */
+/** Gives quota to an account in use; refused if there is none or its balance would become too large. */
 export async function give(trx: Trx, userId: number, quota: number): Promise<void> {
   if (!(await giveUserQuota(trx, userId, quota, maxQuota))) throw new TopUpRefused('no-room')
 }

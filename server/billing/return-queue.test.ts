@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { createReturnQueue } from './return-queue.ts'
 
-/** A clock that tests move. */
+/** A clock that tests control. */
 function clock() {
   const time = { ms: 0 }
   return { time, queue: createReturnQueue(() => time.ms) }
 }
 
-/** A try that does what it is told, and tells when it was made. */
+/** An attempt with scripted results that reports when it was made. */
 function scripted(answers: readonly { done: boolean; state?: string }[]) {
   let made = 0
   let tell: () => void = () => {}
@@ -27,12 +27,12 @@ function scripted(answers: readonly { done: boolean; state?: string }[]) {
   return { attempt, tried, made: () => made }
 }
 
-test('the first try is made at once', async () => {
+test('the first attempt is made at once', async () => {
   const { queue } = clock()
   expect(await queue.wait('t1', 1000, scripted([{ done: true }]).attempt)).toBe(1)
 })
 
-test('quota that comes back wakes the first waiter, and only when it is done does the next try', async () => {
+test('returned quota wakes the first waiter, and the next one tries only when that one is done', async () => {
   const { queue } = clock()
   const first = scripted([{ done: false }, { done: true }])
   const second = scripted([{ done: true }])
@@ -56,12 +56,12 @@ test('accounts do not wait for each other', async () => {
   await waiting
 })
 
-test('it looks by itself too: another process may have given back', async () => {
+test('it also looks by itself: another process may have given quota back', async () => {
   const { queue } = clock()
   expect(await queue.wait('t1', 1000, scripted([{ done: false }, { done: false }, { done: true }]).attempt)).toBe(3)
 })
 
-test('patience ends when nothing moved for so long', async () => {
+test('patience ends when nothing has changed for that long', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }])
   const waiting = queue.wait('t1', 1000, waiter.attempt)
@@ -72,7 +72,7 @@ test('patience ends when nothing moved for so long', async () => {
   expect(await waiting).toBeGreaterThanOrEqual(3)
 })
 
-test('patience counts from the last movement: quota given back here, or another state of the account', async () => {
+test('patience counts from the last change: quota given back here, or another state of the account', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }, { done: false }, { done: false }, { done: false, state: 'moved' }])
   let ended = false
@@ -83,7 +83,7 @@ test('patience counts from the last movement: quota given back here, or another 
   time.ms = 900
   queue.returned('t1')
   await waiter.tried(3)
-  // The fourth try finds another state, at 1,800.
+  // The fourth attempt finds another state, at 1,800.
   time.ms = 1800
   await waiter.tried(5)
   time.ms = 2700
@@ -93,7 +93,7 @@ test('patience counts from the last movement: quota given back here, or another 
   await waiting
 })
 
-test('a try that fails leaves the line to the next', async () => {
+test('an attempt that fails leaves the queue to the next', async () => {
   const { queue } = clock()
   const failing = queue.wait('t1', 1000, () => Promise.reject(new Error('no database')))
   const next = queue.wait('t1', 1000, scripted([{ done: true }]).attempt)

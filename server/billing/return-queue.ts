@@ -2,20 +2,20 @@
 export interface ReturnQueue {
   /**
    * Calls `attempt` when quota came back, once this waiter is the first of its account, until it says done or nothing
-   * moved for `patienceMs`: quota given back here, or another `state` found. Resolves with the last value.
+   * has changed for `patienceMs`. A change is quota given back here, or another `state`. Resolves with the last value.
    */
   wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
-  /** Tells that an account got quota back. */
+  /** Announces that an account got quota back. */
   returned(account: string): void
   /** True while calls of any account wait. */
   isWaitedFor(): boolean
 }
 
-/** What one try found. */
+/** The result of one attempt. */
 interface Attempt<T> {
   value: T
   done: boolean
-  /** Of the account, as any text: when it differs from the last, quota moves, if only on another node. */
+  /** The state of the account, as any text. If it differs from the last, quota is moving, perhaps on another node. */
   state: string
 }
 
@@ -23,9 +23,9 @@ interface Line {
   /** Wakes the first waiter. */
   wake: () => void
   waiting: number
-  /** Resolves when the waiter before has left. */
+  /** Resolves when the previous waiter has left. */
   tail: Promise<void>
-  /** When quota last moved; patience counts from there. */
+  /** When quota last moved; patience counts from then. */
   movedAtMs: number
   /** As of the last attempt. */
   state: string
@@ -33,7 +33,7 @@ interface Line {
   returned: boolean
 }
 
-/** Other processes give back without telling us, so the first waiter also looks by itself. */
+/** Other processes give quota back without telling us, so the first waiter also looks by itself. */
 const pollMs = 25
 
 export function createReturnQueue(nowMs: () => number): ReturnQueue {

@@ -1,19 +1,28 @@
-/** Search units, by which Cohere prices ranking, and Amazon after it: one is a query with up to a hundred documents. */
+/**
+ * Search units, by which Cohere prices ranking, and Amazon after it: one unit is a query with up to a hundred
+ * documents.
+ */
 
 const chunksPerUnit = 100
-/** A document is cut into chunks of so many tokens, each of which counts as one (Cohere, "Pricing"; AWS has 512). */
+/**
+ * A document is split into chunks of this many tokens, each of which counts as one document (Cohere, "Pricing"; AWS has
+ * 512).
+ */
 const chunkTokens = 500
-/** Of a longer document no more is read, unless the call says otherwise (Cohere, "Rerank": max_tokens_per_doc). */
+/**
+ * No more than this is read of a longer document, unless the call says otherwise (Cohere, "Rerank":
+ * max_tokens_per_doc).
+ */
 export const usualDocumentTokens = 4096
 
-/** Search units of a call for ranking. */
+/** Search units of a ranking call. */
 export function searchUnits(
   query: string,
   documents: readonly string[],
   tokensOf: (text: string) => number,
   documentTokens = usualDocumentTokens,
 ): number {
-  // The query stands in each chunk; services cut a long one short.
+  // The query is part of each chunk; services truncate a long one.
   const room = Math.max(chunkTokens - tokensOf(query), chunkTokens / 2)
   const chunksOf = (text: string) => Math.max(1, Math.ceil(Math.min(tokensOf(text), documentTokens) / room))
   const chunks = documents.reduce((sum, document) => sum + chunksOf(document), 0)

@@ -30,7 +30,7 @@ describe('prices of tools', () => {
     expect(dollars(book.toolPrice({ kind, size, model, channelType }))).toBe(price as number)
   })
 
-  test('an entry of the option goes before them, the most exact one first', () => {
+  test('an entry of the option overrides them, the most exact one first', () => {
     const table = {
       web_search: 1,
       'web_search:high': 2,
@@ -57,7 +57,7 @@ describe('prices of tools', () => {
     expect(dollars(lenient.toolPrice(place))).toBe(0.07)
   })
 
-  test('older models of Google are paid for by the prompt', () => {
+  test('older models of Google are charged by the prompt', () => {
     const place = { kind: 'web_search', channelType: 24 }
     expect(isPaidByPrompt({ ...place, model: 'gemini-2.5-flash' })).toBe(true)
     expect(isPaidByPrompt({ ...place, model: 'gemini-3-flash' })).toBe(false)

@@ -1,7 +1,7 @@
 /** A refusal that the caller may read; becomes `{ success: false, message }`. */
 export class ApiFailure extends Error {
   readonly status: 200 | 400 | 401 | 403 | 408 | 413 | 429 | 500 | 503
-  /** Further fields of the answer, for calls that answer some even when they fail. */
+  /** Further fields of the answer, for calls that return some even when they fail. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Upgrade } from '../lib/network/socket-session.ts'
 
-/** Who is behind a call of the management API, as the users table has it now. */
+/** The person behind a call of the management API, as the users table has them now. */
 export interface Person {
   id: number
   username: string
@@ -13,11 +13,11 @@ export interface Person {
 /** What the HTTP layer knows about every request. */
 export interface AppEnv {
   Bindings: {
-    /** Address of the other end of the socket; absent in tests that call the app in process. */
+    /** Address of the socket's peer; absent in tests that call the app in process. */
     socketAddress?: string | undefined
-    /** Turns the request into a WebSocket; absent where nobody serves them. */
+    /** Turns the request into a WebSocket; absent if nobody serves them. */
     upgrade?: Upgrade
-    /** Lifts the limit on the connection's silence while a request is answered, or sets it again. */
+    /** Lifts the idle limit of the connection while a request is answered, or sets it again. */
     mayBeSilent?: (isAllowed: boolean) => void
   }
   Variables: {
@@ -27,7 +27,7 @@ export interface AppEnv {
     /** The caller's side of the connection is TLS, seen here or by a trusted proxy. */
     secure: boolean
     person?: Person
-    /** The message of a success, which is empty but where clients look at it. */
+    /** The message of a success; empty except where clients check it. */
     successMessage?: string
   }
 }

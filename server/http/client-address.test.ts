@@ -19,7 +19,7 @@ test('the right-most untrusted entry counts, so a caller cannot put addresses be
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', headers).address).toBe('198.51.100.7')
 })
 
-test('an entry that is no address ends the walk at the last known one', () => {
+test('an entry that is not an address ends the search at the last known one', () => {
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, unknown, 10.0.0.2' }).address).toBe(
     '10.0.0.2',
   )
@@ -32,7 +32,7 @@ test('IPv4 in IPv6, ports and brackets are understood', () => {
   expect(addressOf(trusted, '::1', { 'x-forwarded-for': '[2001:db8::5]:4711' }).address).toBe('2001:db8::5')
 })
 
-test('a network of IPv4 may be written within IPv6', () => {
+test('an IPv4 network may be written in IPv6 form', () => {
   const trusted = ['::ffff:10.0.0.0/104']
   expect(addressOf(trusted, '::ffff:10.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('192.0.2.1')
   expect(addressOf(trusted, '::ffff:11.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('11.0.0.1')

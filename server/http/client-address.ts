@@ -10,9 +10,9 @@ export interface Origin {
 }
 
 /**
- * Finds the caller behind the proxies of the operator. `X-Forwarded-*` is believed only when the socket's other end is
- * one of `trusted` (addresses or CIDRs); of the chain the right-most entry that is not a trusted proxy counts, because
- * everything left of it was written by that caller.
+ * Finds the caller behind the operator's proxies. `X-Forwarded-*` is trusted only if the socket's peer is in `trusted`
+ * (addresses or CIDRs). In the chain, the right-most entry that is not a trusted proxy counts, because everything left
+ * of it was written by that caller.
  */
 export function originReader(
   trusted: readonly string[],
@@ -38,7 +38,7 @@ export function originReader(
   }
 }
 
-/** Sets `clientAddress` and `secure`; mounted twice it works once. */
+/** Sets `clientAddress` and `secure`; it can safely be mounted twice. */
 export function clientAddress(trusted: readonly string[]): MiddlewareHandler<AppEnv> {
   const read = originReader(trusted)
   return async (c, next) => {
@@ -52,8 +52,8 @@ export function clientAddress(trusted: readonly string[]): MiddlewareHandler<App
 }
 
 /**
- * The part of an address that one customer of a network provider holds: an IPv4 address, the /64 of an IPv6 one. Limits
- * count by it, or whoever has a /64 would have 2^64 allowances.
+ * The part of an address that belongs to one customer of a network provider: an IPv4 address, or the /64 of an IPv6
+ * address. Limits count by it; otherwise the owner of a /64 would have 2^64 allowances.
  */
 export function addressKey(address: string): string {
   const parsed = parseAddress(address)

@@ -22,7 +22,7 @@ writeFileSync(join(folder, 'notes.md'), 'not for the browser')
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A request as a browser sends it, without following or unpacking anything. */
+/** A request as a browser sends it, without following redirects or decompressing. */
 const get = (gateway: TestGateway, path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(gateway.url + path, { method, headers: { 'accept-encoding': 'identity', ...headers }, decompress: false })
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -34,7 +34,7 @@ describe('the console as files', () => {
   })
   afterAll(() => gateway.close())
 
-  test('every route of the console is answered with its page, which is asked for again each time', async () => {
+  test('every route of the console is answered with its page, which is revalidated each time', async () => {
     for (const path of ['/', '/login', '/token/edit/5', '/user/reset?email=a&token=b', '/no/such/page']) {
       const response = await get(gateway, path, html)
       expect(response.status).toBe(200)
@@ -46,7 +46,7 @@ describe('the console as files', () => {
     }
   })
 
-  test('a page that the browser has is not sent again', async () => {
+  test('a page that the browser already has is not sent again', async () => {
     const first = await get(gateway, '/login', html)
     const etag = first.headers.get('etag') ?? ''
     const again = await get(gateway, '/token', { ...html, 'if-none-match': etag })
@@ -56,7 +56,7 @@ describe('the console as files', () => {
     expect((await get(gateway, '/token', { ...html, 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('files with a hash in their name are kept for a year, others are asked for again', async () => {
+  test('files with a hash in their name are cached for a year, others are revalidated', async () => {
     const hashed = await get(gateway, '/assets/index-abc.js')
     expect(hashed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(hashed.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
@@ -66,7 +66,7 @@ describe('the console as files', () => {
     expect(logo.headers.get('content-type')).toBe('image/svg+xml')
   })
 
-  test('brotli and gzip are sent as they lie there to who takes them', async () => {
+  test('brotli and gzip files are sent unchanged to clients that accept them', async () => {
     const encodingOf = async (accepted: string) => {
       const response = await get(gateway, '/assets/index-abc.js', { 'accept-encoding': accepted })
       expect(response.headers.get('vary')).toBe('Accept-Encoding')
@@ -88,7 +88,7 @@ describe('the console as files', () => {
     expect((await get(gateway, '/login', html, 'HEAD')).status).toBe(200)
   })
 
-  test('paths of the API, files that are not there and what is no page stay 404', async () => {
+  test('paths of the API, missing files and paths that are not pages stay 404', async () => {
     const paths = [
       '/api/nothing',
       '/v1/nothing',
@@ -120,7 +120,7 @@ describe('the console as files', () => {
     expect(policy).not.toContain('unsafe')
   })
 
-  test('an address in a setting puts nothing else into the policy', async () => {
+  test('a URL in a setting cannot add anything else to the policy', async () => {
     const before = (await get(gateway, '/', html)).headers.get('content-security-policy')
     for (const address of [
       'https://x;sandbox',
@@ -159,14 +159,14 @@ describe('the console as files', () => {
   })
 })
 
-describe('under a path', () => {
+describe('under a base path', () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway({ env: { CONSOLE_DIR: folder, BASE_PATH: '/gateway/' } })
   })
   afterAll(() => gateway.close())
 
-  test('page and files are found with the path and, behind a proxy that cuts it off, without', async () => {
+  test('page and files are found with the prefix and, behind a proxy that strips it, without', async () => {
     for (const path of ['/gateway', '/gateway/', '/gateway/token/edit/5', '/token/edit/5']) {
       const body = await (await get(gateway, path, html)).text()
       expect(body).toContain('src="/gateway/assets/index-abc.js"')
@@ -197,17 +197,17 @@ describe('under a path', () => {
   })
 })
 
-test('a call with a slash too many is no page', async () => {
+test('a call with an extra slash is not a page', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: folder } })
   for (const path of ['//v1/models', '//api/status', '///v1beta/models']) {
-    // Not over a socket: the client would tidy the path.
+    // Not over a socket: the client would normalise the path.
     const request = new Request(gateway.url + path, { headers: html })
     expect([path, (await gateway.app.fetch(request, {})).status]).toEqual([path, 404])
   }
   await gateway.close()
 })
 
-test('without a build there is a page that says what to do, and the API works', async () => {
+test('without a build a page says what to do, and the API works', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: join(folder, 'nothing') } })
   const response = await get(gateway, '/login', html)
   expect(response.status).toBe(200)

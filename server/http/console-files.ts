@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { AppContext } from './app-env.ts'
 
-/** What of the settings the console's pages may load from elsewhere. */
+/** The settings that decide what the console's pages may load from elsewhere. */
 export interface ConsoleSettings {
   ChatLink: string
   HomePageContent: string
@@ -15,14 +15,14 @@ export interface ConsoleSettings {
 
 /** The built console, ready to be served. */
 export interface ConsoleFiles {
-  /** Answers a request that no API took; undefined where there is no such page or file. */
+  /** Answers a request that no API handled; undefined if there is no such page or file. */
   serve(c: AppContext): Response | undefined
 }
 
 interface File {
   type: string
   etag: string
-  /** Its name holds a hash of its content. */
+  /** Its name contains a hash of its content. */
   hashed: boolean
   plain: Uint8Array<ArrayBuffer>
   br: Uint8Array<ArrayBuffer> | undefined
@@ -60,7 +60,7 @@ const bytes = (file: string): Uint8Array<ArrayBuffer> => new Uint8Array(readFile
 const tagOf = (content: Uint8Array) => `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
 /**
- * Reads the built console into memory, so that a page and its parts stay of one build whatever happens to the folder.
+ * Reads the built console into memory, so that a page and its parts stay from one build whatever happens to the folder.
  * `basePath` is where the outside world sees the server: '' or '/gateway'.
  */
 export function loadConsoleFiles(folder: string, basePath: string, settings: () => ConsoleSettings): ConsoleFiles {
@@ -98,7 +98,7 @@ function readFile(path: string, type: string, name: string): File {
   }
 }
 
-/** The page of every route. Addresses in it are made absolute, because a route may be several folders deep. */
+/** The page of every route. URLs in it are made absolute, because a route may be several folders deep. */
 function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
   const built = files.get('/index.html')
   const html = built
@@ -111,10 +111,10 @@ function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
   return { type: types['html'] ?? '', etag: tagOf(plain), hashed: false, plain, br: undefined, gzip: undefined }
 }
 
-/** A person opens a page: a path without a file's ending that is none of the API's. */
+/** A person opens a page: a path without a file extension that does not belong to the API. */
 function isNavigation(c: AppContext): boolean {
   const { path } = c.req
-  // With a second slash in front, too: clients put one there when their base URL ends with one.
+  // Also with a second slash in front: clients put one there if their base URL ends with one.
   if (/^\/+(?:api|v1|v1alpha|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
   if (/\.[a-z0-9]{1,8}$/i.test(path)) return false
   return /text\/html|\*\/\*/.test(c.req.header('accept') ?? '*/*')
@@ -154,7 +154,7 @@ function originOf(address: string): string[] {
   const trimmed = address.trim()
   if (!/^https?:\/\//.test(trimmed) || !URL.canParse(trimmed)) return []
   const { origin } = new URL(trimmed)
-  // A host may hold signs that end a source or a directive of the policy.
+  // A host may contain characters that end a source or a directive of the policy.
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? [origin] : []
 }
 
@@ -168,7 +168,7 @@ function policy(settings: ConsoleSettings): string {
     "default-src 'none'",
     list('script-src', ["'self'", ...challenge]),
     "style-src 'self'",
-    // Markdown of the options may show images.
+    // Markdown in the options may show images.
     list('img-src', ["'self'", 'data:', 'blob:', 'https:', ...images]),
     "font-src 'self'",
     "connect-src 'self'",

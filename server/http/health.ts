@@ -8,14 +8,17 @@ import type { AppEnv } from './app-env.ts'
 interface HealthDeps {
   store: Store
   metrics: { text(): Promise<string>; contentType: string }
-  /** Bearer token for /metrics; without one only this machine may read it. */
+  /** Bearer token for /metrics; without one only the machine itself may read it. */
   metricsToken: string | undefined
   draining(): boolean
-  /** False while what is written does not arrive: a full disk, a database that only reads. */
+  /** False while writes do not arrive: a full disk, a read-only database. */
   canWrite(): boolean
 }
 
-/** `/healthz` (the process lives), `/readyz` (the database answers, is up to date and can be written), `/metrics` (Prometheus). */
+/**
+ * `/healthz` (the process is alive), `/readyz` (the database answers, is up to date and writable), `/metrics`
+ * (Prometheus).
+ */
 export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', async (c) => {
@@ -35,7 +38,7 @@ export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {
   })
 }
 
-/** The other end of the socket, not a header: a proxy on this machine must use the token. */
+/** Checks the socket's peer, not a header: a proxy on this machine must use the token. */
 function isLoopback(address: string | undefined): boolean {
   return address !== undefined && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 }

@@ -1,11 +1,11 @@
 /**
- * Addresses that programs build from a base address without `/v1`, or with the one where Google speaks OpenAI's dialect.
- * POSTs of the hot path have their usual address, and are not looked at here.
+ * URLs that programs build from a base URL without `/v1`, or with the one where Google accepts OpenAI's dialect. POSTs
+ * of the hot path have their usual URL, and are not checked here.
  */
 const withoutVersion =
   /^\/(?:v1beta\/openai\/)?((?:chat\/completions|completions|embeddings|responses|messages|models)(?:\/.*)?)$/
 
-/** A request at another address for something is the same at the usual one. */
+/** Rewrites a request at an alternative URL to the usual one. */
 export function atUsualAddress(request: Request): Request {
   const { url } = request
   const from = url.indexOf('/', url.indexOf('://') + 3)

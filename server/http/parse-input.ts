@@ -9,12 +9,12 @@ import { ApiFailure } from './api-failure.ts'
 
 /** Largest body of a management call. */
 const maxBodyBytes = 1024 * 1024
-/** No form of the console comes near; each value is checked against a schema, which takes longer than parsing. */
+/** Far above any form of the console. Each value is checked against a schema, which takes longer than parsing. */
 const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
-/** Unknown names that a refusal lists. */
+/** How many unknown names a refusal lists. */
 const listedNames = 5
 
-/** Parses what a caller sent; throws ApiFailure with a sentence that names the first field at fault. */
+/** Parses a caller's input; throws ApiFailure with a sentence that names the first invalid field. */
 export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, status: 200 | 400 = 200): z.output<S> {
   const result = z.safeParse(schema, input, { error: explain })
   if (result.success) return result.data
@@ -25,8 +25,8 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
 }
 
 /**
- * Refuses fields that nobody reads, by their places; throws ApiFailure. `ignored`: those of the body itself that are taken all the
- * same.
+ * Refuses fields that nobody reads, by their path; throws ApiFailure. `ignored`: fields of the body itself that are
+ * accepted all the same.
  */
 export function refuseUnknown(
   schema: z.ZodMiniType,
@@ -38,7 +38,7 @@ export function refuseUnknown(
   if (unknown.length > 0) throw new ApiFailure(`The input has unknown fields: ${listed(unknown)}.`, status)
 }
 
-/** Places of members that the schema of their object does not name. */
+/** Paths of members that the schema of their object does not name. */
 function unknownFields(schema: z.core.$ZodType, value: unknown, place: string): string[] {
   const { def } = schema._zod as { def: FieldDef }
   if (def.innerType) return unknownFields(def.innerType, value, place)
@@ -52,7 +52,7 @@ function unknownFields(schema: z.core.$ZodType, value: unknown, place: string): 
   })
 }
 
-/** What is read of a schema's definition: what it wraps, what a list is of, what an object has. */
+/** The parts of a schema's definition that are read here: what it wraps, a list's items, an object's members. */
 interface FieldDef {
   readonly innerType?: z.core.$ZodType
   readonly element?: z.core.$ZodType
@@ -60,8 +60,8 @@ interface FieldDef {
 }
 
 /**
- * Reads a JSON body; no body at all counts as an empty object. `status` is that of the refusal. It must arrive within
- * `timeMs` milliseconds; 0 = any time.
+ * Reads a JSON body; no body at all counts as an empty object. `status` is the status of a refusal. The body must
+ * arrive within `timeMs` milliseconds; 0 = no limit.
  */
 export async function readJson(
   request: Request,
@@ -71,9 +71,9 @@ export async function readJson(
   if (isBlank(bytes)) return {}
   try {
     const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
-    // PostgreSQL's text has no NUL; no name or value of ours needs one.
+    // PostgreSQL's text type has no NUL, and none of our names or values needs one.
     if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
-    // A database would store another character in the place of half of one.
+    // A database would store another character in place of half of one.
     if (hasLoneSurrogate(text))
       throw new ApiFailure('The request body may not hold halves of characters (lone surrogates).', status)
     return value
@@ -86,17 +86,17 @@ export async function readJson(
 const loneSurrogate =
   /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}/
 
-/** Text in UTF-8 can only hold halves of characters as escapes; a backslash that is escaped itself begins none. */
+/** Text in UTF-8 can contain halves of characters only as escapes; an escaped backslash begins none. */
 function hasLoneSurrogate(json: string): boolean {
   return /\\u[dD]/.test(json) && loneSurrogate.test(json.replaceAll('\\\\', '  '))
 }
 
-/** Space, as JSON and forms of old clients have it. */
+/** Whitespace, including the kinds that JSON and forms of old clients use. */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 }
 
-/** The body, never holding more than the limit in memory, whatever Content-Length says. */
+/** The body. Never holds more than the limit in memory, whatever Content-Length says. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
   const packing = packingOf(request.headers, unknownPacking)
@@ -108,7 +108,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   try {
     return await readAtMost(body, maxBodyBytes, bodyTooLarge)
   } catch (error) {
-    // Whoever sent it has gone: no fault of the server's, and nothing for its log.
+    // The sender has left: not an error of the server, so nothing for its log.
     throw error instanceof ApiFailure ? error : new ApiFailure('The request body broke off.', 400)
   }
 }
@@ -135,7 +135,7 @@ function bodyTooSlow(): ApiFailure {
   return new ApiFailure('The request body did not arrive in time.', 408)
 }
 
-/** The part of the sentence after the field; fixed texts of a schema win over these. */
+/** The part of the sentence after the field name; fixed texts of a schema take precedence. */
 function explain(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -169,7 +169,7 @@ function article(type: string): string {
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`
 }
 
-/** Of a field that may take several forms, the last form is the one that people fill in. */
+/** Of a field that accepts several forms, the last form is the one that people fill in. */
 function faultOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_union') return issue.message
   return issue.errors.at(-1)?.[0]?.message ?? issue.message

@@ -6,7 +6,7 @@ function limiter(limit: number, windowMs: number, maxKeys?: number) {
   return { time, limiter: createRateLimiter({ limit, windowMs }, { nowMs: () => time.ms }, maxKeys) }
 }
 
-test('allows the limit at once, refuses the next, and says truly when to come back', () => {
+test('allows the limit at once, refuses the next, and gives a correct time to come back', () => {
   const { time, limiter: it } = limiter(20, 100_000)
   for (let i = 0; i < 20; i++) expect(it.take('a')).toBe(0)
   const wait = it.take('a')
@@ -15,7 +15,7 @@ test('allows the limit at once, refuses the next, and says truly when to come ba
   expect(it.take('a')).toBe(0)
 })
 
-test('the wait that is told is enough at every point of a window', () => {
+test('the reported wait is sufficient at every point of a window', () => {
   for (const offset of [0, 1, 30_000, 99_999]) {
     const { time, limiter: it } = limiter(3, 100_000)
     for (let i = 0; i < 3; i++) it.take('a')
@@ -26,7 +26,7 @@ test('the wait that is told is enough at every point of a window', () => {
   }
 })
 
-test('never lets through twice the limit around the edge of a window', () => {
+test('never admits twice the limit around the edge of a window', () => {
   const { time, limiter: it } = limiter(10, 100_000)
   time.ms = 1_099_000
   for (let i = 0; i < 10; i++) it.take('a')
@@ -34,7 +34,7 @@ test('never lets through twice the limit around the edge of a window', () => {
   expect(it.take('a')).toBeGreaterThan(0)
 })
 
-test('keys do not touch each other; a reset forgets', () => {
+test('keys are independent; a reset removes a key', () => {
   const { limiter: it } = limiter(1, 1000)
   expect(it.take('a')).toBe(0)
   expect(it.take('b')).toBe(0)

@@ -1,18 +1,18 @@
 import type { Clock } from '../lib/clock.ts'
 
 export interface RateRule {
-  /** Calls allowed within the window; 0 switches the limit off. */
+  /** Calls allowed within the window; 0 turns the limit off. */
   limit: number
   windowMs: number
 }
 
 /** Counts per key, in this process, in bounded memory. */
 export interface RateLimiter {
-  /** Counts one call. 0 = allowed, otherwise the seconds until it would be. A refused call is not counted. */
+  /** Counts one call. Returns 0 if allowed, otherwise the seconds until it would be. A refused call is not counted. */
   take(key: string): number
   /** As `take`, but without counting. */
   wait(key: string): number
-  /** Forgets a key. */
+  /** Removes a key. */
   reset(key: string): void
 }
 
@@ -23,8 +23,8 @@ interface Window {
 }
 
 /**
- * Sliding window made of two fixed ones: the last window's count fades linearly as this one passes. Three numbers a key,
- * whatever the limit. With more than `maxKeys` keys the oldest are forgotten.
+ * A sliding window made of two fixed ones: the previous window's count fades linearly as the current one passes. Stores
+ * three numbers per key, whatever the limit. With more than `maxKeys` keys the oldest are removed.
  */
 export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000): RateLimiter {
   const windows = new Map<string, Window>()
@@ -34,7 +34,7 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
     const start = now - (now % rule.windowMs)
     if (found && found.start === start) return found
     const next = { start, count: 0, before: found && found.start === start - rule.windowMs ? found.count : 0 }
-    // Deleting first moves the key to the end, so that the order of the map is the order of the windows.
+    // Deleting first moves the key to the end, so that the map is in the order of the windows.
     windows.delete(key)
     windows.set(key, next)
     if (windows.size > maxKeys) {
@@ -47,7 +47,7 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
   function waitSeconds({ start, count, before }: Window, now: number): number {
     const left = (start + rule.windowMs - now) / rule.windowMs
     if (before * left + count + 1 <= rule.limit) return 0
-    // Either enough of the last window fades within this one, or of this one within the next.
+    // Either enough of the last window fades within this one, or enough of this one within the next.
     const room = rule.limit - 1 - count
     const ms =
       room >= 0 ? (left - room / before) * rule.windowMs : (left + 1 - (rule.limit - 1) / count) * rule.windowMs

@@ -4,31 +4,31 @@ import { isCrossSite, isPageLoad } from './same-origin.ts'
 const crossSite = (headers: Record<string, string>) =>
   isCrossSite(new Request('http://gate.example/api/x', { headers }))
 
-test('programs that are no browsers send nothing and pass', () => {
+test('programs other than browsers send nothing and pass', () => {
   expect(crossSite({})).toBe(false)
 })
 
-test('Sec-Fetch-Site decides where there is one', () => {
+test('Sec-Fetch-Site decides if present', () => {
   expect(crossSite({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(crossSite({ 'sec-fetch-site': 'none' })).toBe(false)
   expect(crossSite({ 'sec-fetch-site': 'same-site' })).toBe(true)
   expect(crossSite({ 'sec-fetch-site': 'cross-site', origin: 'http://gate.example' })).toBe(true)
 })
 
-test('else Origin, or Referer, must be of the same host', () => {
+test('otherwise Origin, or Referer, must be of the same host', () => {
   expect(crossSite({ origin: 'https://gate.example' })).toBe(false)
   expect(crossSite({ origin: 'http://gate.example:81' })).toBe(true)
   expect(crossSite({ origin: 'null' })).toBe(true)
   expect(crossSite({ referer: 'http://evil.example/page' })).toBe(true)
 })
 
-test('a page load is what no script asks for', () => {
+test('a page load is a request that no script makes', () => {
   const pageLoad = (headers: Record<string, string>) => isPageLoad(new Request('http://gate.example/', { headers }))
   const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
   expect(pageLoad(script)).toBe(false)
   expect(pageLoad({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(pageLoad({ ...script, accept: 'text/html' })).toBe(false)
-  // A script of an extension of the browser, and an address that somebody typed.
+  // A script of a browser extension, and a URL that somebody typed.
   expect(pageLoad({ ...script, 'sec-fetch-site': 'none' })).toBe(false)
   expect(pageLoad({ ...script, 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' })).toBe(true)
   expect(pageLoad({ ...script, 'sec-fetch-dest': 'image' })).toBe(true)

@@ -1,7 +1,7 @@
 /**
- * True when a browser says that a page of another site made this request. Browsers send Sec-Fetch-Site to TLS and
- * localhost addresses, Origin with every request but plain GETs, and mostly Referer with those. A program that is not a
- * browser sends none of them and carries nobody's cookies by accident, so it passes.
+ * True if a browser says that a page of another site made this request. Browsers send Sec-Fetch-Site to TLS and
+ * localhost URLs, Origin with every request except plain GETs, and usually Referer with those. Other programs send none
+ * of them and never send somebody's cookies by accident, so they pass.
  */
 export function isCrossSite(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site')
@@ -9,18 +9,19 @@ export function isCrossSite(request: Request): boolean {
   const source = request.headers.get('origin') ?? request.headers.get('referer')
   if (source === null) return false
   if (!URL.canParse(source)) return true
-  // Host and port only: behind a proxy that ends TLS the scheme seen here is not the browser's.
+  // Host and port only: behind a proxy that terminates TLS the scheme seen here is not the browser's.
   return new URL(source).host !== new URL(request.url).host
 }
 
 /**
- * True when a browser asks for an address as a page, a picture or another part of one, as a link in a mail or an image
- * in a text of ours makes it; scripts of pages ask otherwise. What says nothing of it, or takes anything, is a program.
+ * True if a browser requests a URL as a page, an image or another part of a page, as it does for a link in a mail or an
+ * image in one of our texts; scripts of pages send other headers. A request without these headers, or one that accepts
+ * anything, comes from a program.
  */
 export function isPageLoad(request: Request): boolean {
   const header = (name: string) => request.headers.get(name)
   if (header('sec-fetch-site') !== null) {
-    // Scripts of extensions belong to no site, and ask as scripts do.
+    // Scripts of extensions belong to no site, and send the headers of scripts.
     const mode = header('sec-fetch-mode') ?? 'cors'
     return (header('sec-fetch-dest') ?? 'empty') !== 'empty' || !/^(cors|same-origin)$/.test(mode)
   }

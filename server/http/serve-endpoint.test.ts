@@ -48,7 +48,7 @@ function post(app: Hono<AppEnv>, path: string, body: string) {
   return app.request(path, { method: 'POST', body })
 }
 
-test('names fields of a body that nobody reads, within others, too', async () => {
+test('names fields of a body that nobody reads, nested ones too', async () => {
   const { it, app } = router()
   const deep = endpoint({
     method: 'POST',
@@ -120,7 +120,7 @@ test('says which field is wrong and how', async () => {
   }
 })
 
-test('a text may hold whole characters however they are written, and percent signs stand for themselves', async () => {
+test('text may contain any characters however they are encoded, and a bare percent sign is literal', async () => {
   const { it, app } = router()
   servePublic(it, echo, ({ body }) => ({ id: 1, name: body.name }))
   for (const [written, name] of [
@@ -161,7 +161,7 @@ test('a body above 1 MiB is refused, declared or not', async () => {
   expect(answer.status).toBe(413)
 })
 
-test('a body that breaks off is nothing for the log', async () => {
+test('a body that breaks off is not logged', async () => {
   const { it, app, warnings } = router()
   servePublic(it, echo, () => ({ id: 1, name: '' }))
   const body = new ReadableStream({
@@ -172,7 +172,7 @@ test('a body that breaks off is nothing for the log', async () => {
   expect([answer.status, warnings]).toEqual([400, []])
 })
 
-test('a fault of ours is a 500 without details, and reported', async () => {
+test('an internal error is a 500 without details, and reported', async () => {
   const { it, app, warnings } = router()
   servePublic(it, echo, () => {
     throw new Error('secret detail')
@@ -184,7 +184,7 @@ test('a fault of ours is a 500 without details, and reported', async () => {
   expect(warnings[0]).toContain('secret detail')
 })
 
-test('an answer that does not fit its schema does not leave the server', async () => {
+test('an answer that does not match its schema is not sent', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => ({ id: 'no' }) as never)
   expect((await post(app, '/api/echo/1', '{"name":"a"}')).status).toBe(500)

@@ -14,19 +14,19 @@ import type { RateLimiter } from './rate-limit.ts'
 import { isCrossSite, isPageLoad } from './same-origin.ts'
 import type { Identity, Sessions } from './session.ts'
 
-/** What every endpoint of the management API is served with. */
+/** What every endpoint of the management API needs to be served. */
 export interface ApiRouter {
   app: Hono<AppEnv>
   sessions: Sessions
   /** Counts calls of the endpoints marked `critical`, per address. */
   criticalLimit: RateLimiter
   warn(message: string): void
-  /** How long a body may take to arrive, in milliseconds; 0 = any time. */
+  /** How long a body may take to arrive, in milliseconds; 0 = no limit. */
   bodyTimeMs(): number
   turns: Turns
 }
 
-/** One call, checked and parsed. */
+/** One call, validated and parsed. */
 export interface Call<E extends Endpoint> {
   params: z.output<E['params']>
   query: z.output<E['query']>
@@ -35,13 +35,14 @@ export interface Call<E extends Endpoint> {
   context: AppContext
 }
 
-/** A call by somebody who is logged in. */
+/** A call by a logged-in person. */
 export interface PersonCall<E extends Endpoint> extends Call<E> {
-  /** As of when the request came in. */
+  /** As of when the request arrived. */
   person: Person
   /**
-   * For the beginning of a transaction that writes what must not outlive a login or a role: locks the account, and
-   * `targetId`'s when that is changed, and refuses whom the endpoint would not serve any more. Returns the person as of now.
+   * For the beginning of a transaction whose changes must not outlive a login or a role. Locks the account, and that of
+   * `targetId` if it is changed, and refuses anyone whom the endpoint would no longer serve. Returns the person as of
+   * now.
    */
   admitAgain(trx: Trx, targetId?: number): Promise<Person>
 }
@@ -53,11 +54,11 @@ type Result<E extends Endpoint> = E extends MediaEndpoint ? Response : Data<E>
 type Answer<E extends Endpoint> = Result<E> | Promise<Result<E>>
 
 export interface ServeOptions {
-  /** Runs before the input is read; throws what the call is refused for, whatever it brings. */
+  /** Runs before the input is read; throws if the call is refused regardless of its input. */
   before?: () => void
 }
 
-/** Serves an endpoint to people who may use it: access, parse, handle, parse the answer, wrap. */
+/** Serves an endpoint to the people who may use it: checks access, parses, handles, parses the answer, wraps it. */
 export function serve<E extends Endpoint>(
   router: ApiRouter,
   endpoint: E,
@@ -97,7 +98,7 @@ function register<E extends Endpoint>(
 ): void {
   const handle = async (c: AppContext): Promise<Response> => {
     c.header('Cache-Control', 'no-store')
-    // Texts of strangers are in these answers: no browser may take one for a page.
+    // These answers contain texts of strangers, so no browser may interpret one as a page.
     c.header('X-Content-Type-Options', 'nosniff')
     try {
       refuseOtherSites(router.sessions, c, endpoint)
@@ -109,7 +110,7 @@ function register<E extends Endpoint>(
       const answer: unknown = await work(c)
       if (!(answer instanceof Response)) return wrap(c, endpoint, z.parse(endpoint.data, answer))
       if (c.req.method !== 'HEAD') return answer
-      // Nobody will read the body: whoever makes it must hear of that.
+      // Nobody will read the body, so its producer must be told.
       await answer.body?.cancel()
       return new Response(null, answer)
     } catch (error) {
@@ -122,7 +123,7 @@ function register<E extends Endpoint>(
 
 function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint): void {
   if (endpoint.method === 'GET' && !endpoint.changesState) return
-  // A cookie travels by itself; an Authorization header only where a page was allowed to set it, which ours never is.
+  // A cookie is sent automatically; an Authorization header only if a page was allowed to set it, which ours never is.
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
   if (endpoint.method === 'GET' && endpoint.changesState !== 'record' && isPageLoad(c.req.raw)) {
@@ -156,7 +157,7 @@ async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, en
   }
 }
 
-/** What is percent-encoded in an address is UTF-8. A percent sign that begins no code stands for itself. */
+/** Percent-encoded bytes in a URL are UTF-8. A percent sign that begins no code is literal. */
 function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url.replaceAll(/%(?![\da-fA-F]{2})/g, '%25'))
@@ -188,12 +189,12 @@ function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
 function answerError(c: AppContext, thrown: unknown, warn: (message: string) => void): Response {
   const error = thrown instanceof PasswordsBusy ? busy(thrown) : thrown
   if (error instanceof ApiFailure) {
-    // The rest of the body is not waited for.
+    // The rest of the body is not awaited.
     if (error.status === 408) c.header('Connection', 'close')
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
     return c.json({ success: false, message: error.message, ...error.extra }, error.status)
   }
-  // Names are checked before they are written; a clash that gets here lost a race with another request.
+  // Names are checked before they are written, so a conflict here lost a race with another request.
   if (isUniqueViolation(error)) return c.json({ success: false, message: 'This value is already taken.' })
   warn(`${c.req.method} ${c.req.path} failed (request ${c.get('requestId') ?? '-'}): ${describe(error)}`)
   if (isDatabaseError(error)) {

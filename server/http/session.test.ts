@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
     expect(answer.json).toMatchObject({ success: false, message: expect.stringContaining('Not logged in') })
   })
 
-  test('a session cookie logs in, and is safe from scripts', async () => {
+  test('a session cookie logs in, and scripts cannot read it', async () => {
     expect((await self({ cookie })).json.data.username).toBe(person.username)
     const login = await api.call('POST', '/api/user/login', { body: { username: person.username, password } })
     const line = login.headers.getSetCookie()[0] ?? ''
@@ -48,25 +48,25 @@ forEachDatabase((_, openFresh) => {
     expect(login.headers.getSetCookie()[0]).toContain('Secure')
   })
 
-  test('the table holds no usable session id', async () => {
+  test('the table contains no usable session id', async () => {
     const rows = await api.store.read.selectFrom('sessions').selectAll().execute()
     expect(rows).toHaveLength(1)
     expect(JSON.stringify(rows)).not.toContain(cookie.slice('session='.length))
   })
 
-  test('the access token works raw and as Bearer; an unknown one is a plain failure', async () => {
+  test('the access token works raw and as Bearer; an unknown one is an ordinary error', async () => {
     expect((await self({ as: person.token })).json.success).toBe(true)
     expect((await self({ headers: { authorization: person.token } })).json.success).toBe(true)
     const unknown = await self({ as: 'nonsense' })
     expect([unknown.status, unknown.json.success]).toEqual([200, false])
   })
 
-  test('a stale cookie does not hide a good access token', async () => {
+  test('a stale cookie does not hide a valid access token', async () => {
     expect((await self({ cookie: 'session=gone', as: person.token })).json.success).toBe(true)
     expect((await self({ cookie: 'session=gone' })).status).toBe(401)
   })
 
-  test('a ban takes effect with the next request', async () => {
+  test('a ban takes effect at the next request', async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).where('id', '=', person.id).execute())
     for (const options of [{ cookie }, { as: person.token }]) {
       const answer = await self(options)
@@ -74,7 +74,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a demotion takes effect with the next request', async () => {
+  test('a demotion takes effect at the next request', async () => {
     await api.store.write((trx) => trx.updateTable('users').set({ role: 10 }).where('id', '=', person.id).execute())
     expect((await api.call('GET', '/api/user/', { cookie })).json.success).toBe(true)
     await api.store.write((trx) => trx.updateTable('users').set({ role: 1 }).where('id', '=', person.id).execute())

@@ -19,35 +19,35 @@ const lifetimeSeconds = 30 * 86_400
 /** A session's last use is written at most this often. */
 const touchSeconds = 300
 
-/** Whom a request speaks for, or why for nobody. */
+/** The person a request speaks for, or why there is none. */
 export type Identity =
   | { kind: 'person'; person: Person }
   | { kind: 'nobody' }
   | { kind: 'unknown-access-token' }
   | { kind: 'banned' }
 
-/** Knows who is logged in. */
+/** Determines who is logged in. */
 export interface Sessions {
-  /** A valid session cookie decides; without one the access token in Authorization. */
+  /** A valid session cookie decides; without one, the access token in Authorization does. */
   identify(c: AppContext): Promise<Identity>
   /**
-   * The same within a transaction that writes for the account `id`: what ended its logins since the request came in counts,
-   * and what is about to waits, because the account is locked. So is `targetId`, the account of somebody else that the
-   * transaction changes.
+   * The same within a transaction that writes for the account `id`. The account is locked, so whatever ended its logins
+   * since the request arrived counts, and whatever is about to must wait. `targetId`, somebody else's account that the
+   * transaction changes, is locked too.
    */
   identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
-  /** Makes a session for the user and hands its cookie to the caller; a session that the caller had ends. */
+  /** Creates a session for the user and sends its cookie to the caller; the caller's previous session ends. */
   start(c: AppContext, trx: Trx, userId: number): Promise<void>
   /** Ends the caller's session, if there is one. */
   end(c: AppContext, trx: Trx): Promise<void>
-  /** True when the request brings a session cookie, valid or not. */
+  /** True if the request has a session cookie, valid or not. */
   hasCookie(c: AppContext): boolean
 }
 
-/** Sessions are random ids in a cookie; the table holds their keyed hashes only, so that reading it helps nobody. */
+/** Sessions are random ids in a cookie. The table contains only their keyed hashes, so reading it helps nobody. */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')
-  /** The session that an answer brings: a transaction that runs twice makes it anew under the same id. */
+  /** The session that an answer sets: a transaction that runs twice creates it again under the same id. */
   const started = new WeakMap<AppContext, string>()
 
   async function bySession(c: AppContext, trx?: Trx): Promise<Person | undefined> {
@@ -80,7 +80,7 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
     async identifyAgain(c, trx, id, targetId = id) {
       await lockUsers(trx, [id, targetId])
       const now = await identify(c, trx)
-      // Behind a cookie that ended, the access token may be somebody else's.
+      // Behind an expired cookie, the access token may be somebody else's.
       return now.kind === 'person' && now.person.id !== id ? { kind: 'nobody' } : now
     },
     async start(c, trx, userId) {
@@ -93,7 +93,7 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         created_time: now,
         expires_time: now + lifetimeSeconds,
       })
-      // After the new one, which waits for whoever is changing the account and would end its sessions next.
+      // After creating the new one, which waits for anyone who is changing the account and would then end its sessions.
       const before = getCookie(c, cookieName)
       if (before !== undefined) await endSession(trx, hashOf(before))
       if (known !== undefined) return

@@ -1,8 +1,8 @@
 import type { AppContext } from './app-env.ts'
 
 /**
- * Answers what nothing serves under /api, /v1 and beside, in the words and with the name for the request's id that whoever asks
- * knows. `dialect`: of the caller, where the path does not tell it.
+ * Answers paths that nothing serves under /api, /v1 and similar, in the caller's dialect and with the request id header
+ * that the caller knows. `dialect`: the caller's, if the path does not determine it.
  */
 export function unknownPath(
   c: AppContext,

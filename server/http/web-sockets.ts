@@ -1,15 +1,18 @@
 import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
 import type { CallerSocket, SocketSession, Upgrade } from '../lib/network/socket-session.ts'
 
-/** Longest message of a caller, in bytes; OpenAI takes pieces of sound of up to 15 MiB. Longer ones close with 1009. */
+/**
+ * Longest message of a caller, in bytes; OpenAI accepts pieces of sound of up to 15 MiB. A longer message closes with
+ * 1009.
+ */
 const mostMessageBytes = 16 * 1024 * 1024
-/** A caller who answers no ping for so long is gone. */
+/** A caller who answers no ping for this long is gone. */
 const lostAfterSeconds = 120
 
-/** Serves the sessions that requests were turned into. */
+/** Serves the sessions that requests were upgraded to. */
 export const webSockets: WebSocketHandler<SocketSession> = {
   maxPayloadLength: mostMessageBytes,
-  // No message is dropped: whoever sends waits for `drain`.
+  // No message is dropped: senders wait for `drain`.
   backpressureLimit: 0,
   idleTimeout: lostAfterSeconds,
   sendPings: true,

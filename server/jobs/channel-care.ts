@@ -23,17 +23,17 @@ export interface ChannelCareDeps {
   notifyRoot: NotifyRoot
 }
 
-/** All that is done with channels without a caller. */
+/** Everything that is done with channels outside of calls. */
 export interface ChannelCare {
   health: ChannelHealth
   ask: AskUpstream
-  /** Switches off a channel, or one of its keys, after an upstream fault; the work goes on when this returns. */
+  /** Switches off a channel, or one of its keys, after an upstream failure; the work continues after this returns. */
   disable(id: number, reason: string, key?: string): void
-  /** Tells people that a channel is left alone for a while; the work goes on when this returns. */
+  /** Notifies people that a channel is skipped for a while; the work continues after this returns. */
   cooled(event: CoolDown): void
 }
 
-/** How long an upstream is waited for that is asked about itself. */
+/** How long to wait for an upstream that is queried about itself. */
 const askTimeoutMs = 10_000
 
 export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
@@ -43,7 +43,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   const channelSwitch = createChannelSwitch(deps)
   const health = createChannelHealth({ store, relay, routing, channelSwitch, notifyRoot })
   const fetchJson = createFetchJson(askTimeoutMs, relay.guard)
-  // An option that was just set is at work at once.
+  // An option that was just set takes effect at once.
   deps.settings.onChange(() => {
     health.testIfDue().catch((error: unknown) => warn(`the tests of the channels could not begin: ${String(error)}`))
   })

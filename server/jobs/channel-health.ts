@@ -21,20 +21,20 @@ export interface ChannelHealthDeps {
   notifyRoot: NotifyRoot
 }
 
-/** Tests channels, and switches them off and on by the results. */
+/** Tests channels, and switches them off and on according to the results. */
 export interface ChannelHealth {
   test(id: number, model?: string): Promise<Pick<Probe, 'ok' | 'timeMs' | 'message' | 'model' | 'reply'>>
-  /** Starts a run over all channels; false when one is under way, on this node or another. */
+  /** Starts a run over all channels; false if one is in progress, on this node or another. */
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Starts a run when the option ChannelTestFrequency says that one is due. */
+  /** Starts a run if one is due by the option ChannelTestFrequency. */
   testIfDue(): Promise<void>
-  /** Ends a run that is under way before its next test, so that another may begin. */
+  /** Stops a run in progress before its next test, so that another may begin. */
   close(): Promise<void>
 }
 
-/** Tests at a time. */
+/** Concurrent tests. */
 const width = 4
-/** Dead keys of one channel that a run tries again. */
+/** How many dead keys of one channel a run tries again. */
 const mostDeadKeys = 10
 
 const absent: Probe = {
@@ -61,7 +61,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     const probe = await probeChannel(relay, channel, model)
     const message = probe.message.slice(0, maxReason)
     await store.write(async (trx) => {
-      // A channel that was deleted meanwhile has no history to write to.
+      // A channel that was deleted in the meantime has no history to write to.
       if (!(await recordChannelTest(trx, channel.id, probe.timeMs, now()))) return
       const test = { created_at: now(), model: probe.model, ok: probe.ok, elapsed_time: probe.timeMs, message }
       await addChannelTest(trx, channel.id, test)
@@ -71,7 +71,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     return probe
   }
 
-  /** What a test means for the channel, by the options; a channel switched off by hand stays off. */
+  /** Applies the result of a test to the channel, as the options say; a channel switched off by hand stays off. */
   async function judge(channel: Channel, status: number, probe: Probe): Promise<void> {
     const settings = relay.settings()
     const slow = settings.ChannelDisableThreshold > 0 && probe.timeMs > settings.ChannelDisableThreshold * 1000
@@ -114,7 +114,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     return { passed: channels.length - failed.length, failed }
   }
 
-  /** The run goes on when this returns. */
+  /** The run continues after this returns. */
   async function start(scope: 'all' | 'disabled', everySeconds: number): Promise<boolean> {
     if (!(await store.write((trx) => beginRun(trx, channelTestRun, now(), everySeconds)))) return false
     running = true
@@ -140,7 +140,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
 
   return {
     async test(id, model) {
-      // Whoever has just saved a channel tests what was saved.
+      // Somebody who has just saved a channel tests what was saved.
       await routing.reload()
       const channel = channelOf(id)
       const { ok, timeMs, message, model: asked, reply } = channel ? await testOne(channel, model) : absent

@@ -20,25 +20,25 @@ export interface ChannelSwitchDeps {
   notifyRoot: NotifyRoot
 }
 
-/** Switches channels and keys off after upstream faults and on again, on every node at once, and tells root. */
+/** Switches channels and keys off after upstream failures and on again, on every node at once, and notifies root. */
 export interface ChannelSwitch {
-  /** An enabled channel gets status 3. */
+  /** Sets an enabled channel to status 3. */
   disable(id: number, reason: string): Promise<void>
-  /** A channel with status 3 is enabled again; one that a person switched off stays off. */
+  /** Enables a channel with status 3 again; one that a person switched off stays off. */
   enable(id: number): Promise<void>
   /**
-   * A key that the upstream refused is used no more; with `orDisable` the channel is disabled when it has no other. Nothing
-   * happens when the channel has that key no more.
+   * Stops using a key that the upstream refused. With `orDisable` the channel is disabled if it has no other key. Does
+   * nothing if the channel no longer has that key.
    */
   setKeyAside(id: number, key: string, reason: string, orDisable: boolean): Promise<void>
-  /** A key is used again. */
+  /** Uses a key again. */
   reviveKey(id: number, key: string): Promise<void>
-  /** This process leaves a channel alone for a while; told at most once a minute for each channel and model. */
+  /** This process skips a channel for a while; reported at most once a minute for each channel and model. */
   cooled(event: CoolDown): Promise<void>
 }
 
 const minuteMs = 60_000
-/** Channels and models whose last cool-down is remembered. */
+/** How many channels and models are remembered with their last cool-down. */
 const mostRemembered = 10_000
 
 export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
@@ -46,7 +46,7 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   const nameOf = (id: number) => `channel ${id} (${routing.current().channel(id)?.name ?? 'unknown'})`
   const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
 
-  /** Those of now: a call may have failed with a key that somebody replaced while it ran. */
+  /** The current hashes: a call may have failed with a key that somebody replaced while it ran. */
   function hashesOf({ key, key_mode }: SealedKeys): string[] {
     try {
       return keysIn(secrets.open(key, 'channel'), key_mode).map(hashOf)

@@ -2,18 +2,21 @@ import { spawn } from 'node:child_process'
 import type { DatabaseState } from '../events.ts'
 
 interface Check {
-  /** This program's file; a process of its own looks, so that the server's is not held up. */
+  /** This program's file; a separate process does the check, so that the server's is not held up. */
   program: string
-  /** How long it may look. */
+  /** How long the check may take. */
   timeMs: number
-  /** Told once. */
+  /** Called once. */
   report(state: DatabaseState, detail: string): void
 }
 
 /** The command that the other process is started with. */
 export const quickCheckCommand = 'quick-check'
 
-/** Has the SQLite database looked at beside the start. The process is ended with this one, and when its time is over. */
+/**
+ * Checks the SQLite database in the background at startup. The process is ended with this one, and when its time is
+ * over.
+ */
 export function checkDatabase({ program, timeMs, report }: Check): void {
   const child = spawn(process.execPath, [program, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''

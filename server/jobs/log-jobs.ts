@@ -16,15 +16,15 @@ export interface LogJobDeps {
 }
 
 const foldMs = 5_000
-/** So many rows are read as they are by every question about usage, at most. */
+/** The most rows that every query about usage may read uncounted. */
 const mostUncounted = 2000
 const retentionMs = 600_000
 const hourSeconds = 3600
 const daySeconds = 86_400
-/** Between two steps of a purge, so that the calls of the meantime find the database free. */
+/** Between two steps of a purge, so that calls find the database free in the meantime. */
 const pauseMs = 20
 
-/** What is done with the log by the clock: counting what was written, and deleting what is too old. */
+/** Scheduled work on the log: counting new rows, and deleting old ones. */
 export function logJobs(deps: LogJobDeps): Job[] {
   return [
     { name: 'count-usage', everyMs: foldMs, run: () => countUsage(deps) },
@@ -33,8 +33,8 @@ export function logJobs(deps: LogJobDeps): Job[] {
 }
 
 /**
- * Counts new log rows when an hour is over, or when there are many: within an hour most rows go into the same few sums, so
- * the later it is done the less there is to write.
+ * Counts new log rows when an hour is over, or when there are many. Within an hour most rows go into the same few sums,
+ * so the later this is done, the less there is to write.
  */
 export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
   const now = epochSeconds(clock)

@@ -2,17 +2,17 @@ import type { LogRow } from '../store/logs/log-pages.ts'
 import { createLogReader } from '../store/logs/log-tail.ts'
 import type { Store } from '../store/store.ts'
 
-/** Gets the rows that were just written, and in the end that there will be no more. */
+/** Receives the rows that were just written, and finally that there will be no more. */
 export interface TailListener {
   rows(rows: readonly LogRow[]): void
   end(): void
 }
 
-/** New log rows, of every node, for whoever listens. */
+/** New log rows of every node, for all listeners. */
 export interface LogTail {
-  /** How often listeners tell their readers that they are still there. */
+  /** How often listeners send their readers a keep-alive. */
   readonly heartbeatMs: number
-  /** Resolves when the listener gets every row that is written from now on, and perhaps some of the second before. */
+  /** Resolves when the listener receives every row written from now on, and perhaps some of the second before. */
   listen(listener: TailListener): Promise<() => void>
   /** Ends all listeners; later ones are ended at once. */
   close(): void
@@ -21,7 +21,7 @@ export interface LogTail {
 const defaults = { everyMs: 1000, heartbeatMs: 15_000 }
 const rowsPerStep = 500
 
-/** One look at the database a second for all listeners together, and none when there is no listener. */
+/** Reads the database once a second for all listeners together, and not at all without a listener. */
 export function createLogTail(
   store: Store,
   warn: (message: string) => void,

@@ -4,21 +4,21 @@ import { machineName } from '../lib/machine.ts'
 import type { NodeRow } from '../store/installation/nodes.ts'
 
 /**
- * A new id for the process of that number. Where the system tells when a process began (Linux), the id ends with it, so
- * that a later process with the same number is told from this one.
+ * A new id for the process with that pid. If the system knows when a process began (Linux), the id ends with that time,
+ * so that a later process with the same pid is distinguished from this one.
  */
 export function nodeIdOf(pid: number): string {
   const process = processAt(pid)
   return process ? `${randomUUID()}@${process.began}` : randomUUID()
 }
 
-/** What the process table of this machine says of another node; of a node elsewhere it says nothing. */
+/** What the process table of this machine says about another node; it knows nothing about a node elsewhere. */
 export function fateOf(node: Pick<NodeRow, 'id' | 'host' | 'pid'>): 'alive' | 'gone' | 'unknown' {
   if (node.host !== machineName()) return 'unknown'
   if (!exists(node.pid)) return 'gone'
   const [, began] = node.id.split('@')
   const found = processAt(node.pid)
-  // Nobody but this process has its number now.
+  // Only this process has its pid now.
   if (began === undefined || !found) return node.pid === process.pid ? 'gone' : 'unknown'
   return found.began === began && !found.hasEnded ? 'alive' : 'gone'
 }
@@ -32,7 +32,9 @@ function exists(pid: number): boolean {
   return true
 }
 
-/** State and start time (in ticks since the boot), the first and the twentieth field behind the name: proc_pid_stat(5). */
+/**
+ * State and start time (in ticks since the boot), the first and the twentieth field after the name: proc_pid_stat(5).
+ */
 function processAt(pid: number): { began: string; hasEnded: boolean } | undefined {
   let line: string
   try {
@@ -42,6 +44,6 @@ function processAt(pid: number): { began: string; hasEnded: boolean } | undefine
   }
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   const [state, began] = [fields[0], fields[19]]
-  // An ended process keeps its number until its parent has asked how it ended.
+  // An ended process keeps its pid until its parent has collected its exit status.
   return began === undefined ? undefined : { began, hasEnded: state === 'Z' || state === 'X' }
 }

@@ -1,12 +1,12 @@
 import { postWebhook } from '../outbound/webhook.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** Tells root that something happened. Returns at once: whatever happened must not wait for a mail server. */
+/** Notifies root of an event. Returns at once, because the event must not wait for a mail server. */
 export type NotifyRoot = (subject: string, text: string) => void
 
 export interface NotifyDeps {
   settings(): Settings
-  /** Mails root; absent or doing nothing where no mail is set up. */
+  /** Mails root; absent or without effect if no mail is set up. */
   mailRoot?: (subject: string, text: string) => Promise<void>
   warn(message: string): void
 }
@@ -16,7 +16,10 @@ interface Way {
   send(subject: string, text: string): Promise<void>
 }
 
-/** Sends to every way that is set up: mail, webhook, Message Pusher. One that fails is reported and stops no other. */
+/**
+ * Sends through everything that is set up: mail, webhook, Message Pusher. One that fails is reported and does not stop
+ * the others.
+ */
 export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): NotifyRoot {
   return (subject, text) => {
     for (const way of waysOf(settings(), mailRoot)) {

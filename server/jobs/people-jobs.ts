@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 const daySeconds = 86_400
 
-/** What is done for accounts from time to time: reminders, and forgetting what ran out. */
+/** Periodic work on accounts: reminders, and deleting what has expired. */
 export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
   const { store, clock } = deps
   return [

@@ -10,7 +10,7 @@ function pulseAt(startMs: number) {
   }
   const store = { dialect: 'postgres', writeSoon } as unknown as Store
   const pulse = createPulse({ store, nodeId: 'this node', clock: { nowMs: () => world.ms } })
-  /** Lets time pass, with a heartbeat at the end of each of so many steps. */
+  /** Lets time pass in `count` steps, with a heartbeat at the end of each. */
   const beats = async (count: number, everyMs = 5_000) => {
     for (let beat = 0; beat < count; beat++) {
       world.ms += everyMs
@@ -31,7 +31,7 @@ test('a pulse is steady after thirty seconds of heartbeats', async () => {
   expect(pulse.isSteady).toBe(true)
 })
 
-test('a heartbeat that fails, hangs or comes late after a pause begins the time anew', async () => {
+test('a heartbeat that fails, hangs or comes late after a pause restarts the period', async () => {
   const { world, pulse, beats } = pulseAt(1_000_000)
   const steadyAgain = async () => {
     await beats(1)

@@ -2,20 +2,20 @@ import type { Job } from './scheduler.ts'
 import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
-/** Three heartbeats that did not arrive, long before others take this process for dead. */
+/** Three missed heartbeats, long before others consider this process dead. */
 const feltForMs = 15_000
 
 /** The heartbeat of this process, and whether it arrives. */
 export interface Pulse {
-  /** The last heartbeat reached the database, and it was not long ago: one may also hang without failing. */
+  /** The last heartbeat reached the database, and not long ago, because one may also hang without failing. */
   readonly isFelt: boolean
   /**
-   * The heartbeats have all reached the database, without a gap, for as long as a process may be silent: so others that
-   * live had time to be heard. After a gap it may have been the database that was away, or this machine, and not they.
+   * The heartbeats have all reached the database, without a gap, for as long as a process may be silent. So other live
+   * nodes had time to be heard. After a gap the database or this machine may have been away, and not the other nodes.
    */
   readonly isSteady: boolean
   beat(): Promise<void>
-  /** Beats by the clock. */
+  /** The scheduled heartbeat. */
   readonly job: Job
 }
 

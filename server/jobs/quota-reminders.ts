@@ -12,13 +12,13 @@ export interface ReminderDeps {
   warn(message: string): void
 }
 
-/** Ids that one read looks at: short enough to stay out of the way of calls. */
+/** Ids that one read covers: few enough to stay out of the way of calls. */
 const stretch = 5_000
 
 /**
- * Mails everybody whose balance fell below QuotaRemindThreshold, once for each time it does. A balance that was seen
- * above it arms the account; taking the arming back is one statement, so of several nodes one sends the mail. Calls pay
- * nothing for it: the balances are looked at from time to time.
+ * Mails everybody whose balance fell below QuotaRemindThreshold, once each time. A balance seen above it arms the
+ * account. Disarming is one statement, so of several nodes one sends the mail. Calls pay nothing for this: the balances
+ * are checked periodically.
  */
 export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
   const { store, settings, mailer } = deps
@@ -34,7 +34,7 @@ export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
   }
 }
 
-/** False when no mail can be sent just now: those not reminded stay armed for the next time. */
+/** False if no mail can be sent at the moment: accounts not reminded stay armed for the next time. */
 async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing: Crossing): Promise<boolean> {
   const { id, username, email, quota } = crossing
   const mine = await store.write((trx) => armQuota(trx, [id], false))

@@ -1,11 +1,13 @@
-/** Work that is repeated while the process lives. */
+/** Work that is repeated while the process is alive. */
 export interface Job {
   name: string
   everyMs: number
   run(): Promise<unknown>
 }
 
-/** Starts the jobs; each runs once at a time, and a failure is reported and does not stop it. Returns the stop function. */
+/**
+ * Starts the jobs. Each runs once at a time, and a failure is reported and does not stop it. Returns the stop function.
+ */
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => void {
   const timers = jobs.map((job) => {
     let running = false

@@ -31,7 +31,7 @@ forEachDatabase((name, openFresh) => {
     return { store, clock: systemClock, nodeId, events: events as never, swept, pulse: { isSteady: true } }
   }
 
-  /** A node elsewhere whose last heartbeat is so old by the database's clock. */
+  /** A foreign node whose last heartbeat is this old by the database's clock. */
   async function addForeign(
     store: Store,
     silentSeconds: number,
@@ -130,18 +130,18 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, quota: 990, held: 0 })
   })
 
-  test('nodes with a heartbeat are left alone, wherever they run and whatever their process number', async () => {
+  test('nodes with a heartbeat are left alone, wherever they run and whatever their process id', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const alive = await addForeign(store, 25)
-    // A container may have our host name and our process number, but not our process table.
+    // A container may have our host name and our process id, but not our process table.
     const namesake = await addForeign(store, 0, { host: 'another container', pid: process.pid })
     await store.ledger.apply([holdOp(account, 10, { nodeId: alive }), holdOp(account, 10, { nodeId: namesake })])
     expect(await sweepHolds(node(store))).toBe(0)
     expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
   })
 
-  test('a process of this machine that is gone needs no waiting', async () => {
+  test('a process of this machine that is gone is swept without waiting', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { pid } = spawnSync('true')
@@ -164,7 +164,7 @@ forEachDatabase((name, openFresh) => {
       await store.ledger.apply([holdOp(account, 10, { nodeId: silent }), holdOp(account, 20, { nodeId: earlier })])
       const self = node(store)
       await heartbeat(self)
-      // The other row is of a process whose number this one has been given since.
+      // The other row belongs to a process whose id has since been given to this one.
       expect(await sweepHolds(self)).toBe(1)
       expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
       expect(await nodeIds(store)).toContain(silent)
@@ -175,7 +175,7 @@ forEachDatabase((name, openFresh) => {
     },
   )
 
-  test('the silence of others is no death as long as it may be the database that was away', async () => {
+  test('silent nodes are not considered dead as long as the database may have been the one that was away', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const silent = await addForeign(store, 40)
@@ -183,10 +183,10 @@ forEachDatabase((name, openFresh) => {
     const self = node(store)
     await heartbeat(self)
     const unsure = { ...self, pulse: { isSteady: false } }
-    // SQLite serves one process: whoever else is listed went before it.
+    // SQLite serves one process, so any other listed node came before it.
     expect(await sweepHolds(unsure)).toBe(name === 'sqlite' ? 1 : 0)
     expect(await nodeIds(store)).toHaveLength(name === 'sqlite' ? 1 : 2)
-    // A paused machine whose clock has not noticed: by the database's own time this process was silent itself.
+    // A paused machine whose clock has not noticed: by the database's time this process was silent itself.
     await store.write((trx) =>
       trx
         .updateTable('nodes')
@@ -200,7 +200,7 @@ forEachDatabase((name, openFresh) => {
     expect(await nodeIds(store)).toEqual([self.nodeId])
   })
 
-  test('a node that is heard again while it is swept keeps its new calls and its place', async () => {
+  test('a node that is heard again while it is being swept keeps its new calls and its entry', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const back = await addForeign(store, 40)
@@ -218,7 +218,7 @@ forEachDatabase((name, openFresh) => {
     expect((await nodeIds(store)).toSorted()).toEqual([back, self.nodeId].toSorted())
   })
 
-  test('holds of a node that nobody knows are closed, but for new ones: it may be about to say who it is', async () => {
+  test('holds of an unknown node are closed, except new ones: the node may be about to register', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const createdAt = epochSeconds(systemClock)
@@ -245,7 +245,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
   })
 
-  /** The ledger of a node, on a database whose next statement may be carried out only after it was given up. */
+  /** The ledger of a node, on a database that may execute its next statement only after the node gave up on it. */
   function ledgerOf(store: Store, nodeId: string) {
     const late: (() => Promise<unknown>)[] = []
     const failures: Error[] = []
@@ -279,7 +279,7 @@ forEachDatabase((name, openFresh) => {
     return { userId, tokenId, amount, least: amount, crashCharge: 7, modelName: 'gpt-4o', requestId: 'the request' }
   }
 
-  test('a hold that comes to be after its call was refused is given back whole; those of open calls stay', async () => {
+  test('a hold that appears after its call was refused is given back in full; those of open calls stay', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -290,7 +290,7 @@ forEachDatabase((name, openFresh) => {
     expect(await sweepOwnHolds(self, ledger)).toBe(0)
     await late[0]?.()
     expect(await figuresOf(store, account)).toMatchObject({ quota: 890, held: 110 })
-    // Others leave it alone: its process lives.
+    // Others leave it alone, because its process is alive.
     await heartbeat(self)
     expect(await sweepHolds(self)).toBe(0)
     expect(await sweepOwnHolds(self, ledger)).toBe(1)
@@ -301,7 +301,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a charge whose log row the database refuses is written without it', async () => {
+  test('a charge whose log row the database rejects is written without it', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -313,7 +313,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a call whose charge the database refuses is closed as if the process had died', async () => {
+  test('a call whose charge the database rejects is closed as if the process had died', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -330,7 +330,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a charge that was put off and finds its hold closed is told, however it failed', async () => {
+  test('a postponed charge that finds its hold closed is reported, however it failed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { ledger, failures, lost } = ledgerOf(store, 'taken for dead')
@@ -341,7 +341,7 @@ forEachDatabase((name, openFresh) => {
     const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
     for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
       const hold = await ledger.hold({ ...asking(account, 10), requestId: id })
-      // Long ago, so that it is nobody's.
+      // Old enough to belong to nobody.
       await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
       expect(await sweepHolds(node(store))).toBe(1)
       failures.push(failure)
@@ -358,7 +358,7 @@ forEachDatabase((name, openFresh) => {
     await store.ledger.apply(holds)
     const sweepers = [node(store), node(store), node(store)]
     await Promise.all(sweepers.map((self) => heartbeat(self)))
-    // All three are this very process, which each would take for the leftover of an earlier one.
+    // All three are this very process, so each would take the others for leftovers of an earlier one.
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
     await Promise.all(sweepers.map((self) => sweepHolds(self)))
     const swept = sweepers.flatMap((self) => self.swept.map((event) => event.holdId))
@@ -367,7 +367,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('accounts that are gone do not hold up the others', async () => {
+  test('accounts that are gone do not block the others', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const other = await addAccount(store, { user: 1000, token: 500 })

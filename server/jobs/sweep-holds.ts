@@ -18,33 +18,33 @@ import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
 
-/** A process without a heartbeat for so long is taken for dead. */
+/** A process without a heartbeat for this long is considered dead. */
 export const deadAfterSeconds = 30
 const holdsPerBatch = 500
 
-/** What the processes of an installation know of each other by. */
+/** What the processes of an installation know about each other. */
 export interface SweepDeps {
   store: Store
   clock: Clock
   nodeId: string
   events: Events
-  /** Whether the silence of others is theirs: see `Pulse`. */
+  /** Whether the silence of other nodes is really theirs: see `Pulse`. */
   pulse: { readonly isSteady: boolean }
 }
 
-/** Says that this process is alive, first before it takes a hold, so that others leave its holds alone. */
+/** Records that this process is alive. Called before its first hold, so that others leave its holds alone. */
 export function heartbeat({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
   return beat(store, { id: nodeId, host: machineName(), pid: process.pid })
 }
 
-/** Takes this process off the list; its holds must be closed by then. */
+/** Removes this process from the list of nodes; its holds must be closed by then. */
 export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
   await store.write((trx) => removeNode(trx, nodeId))
 }
 
 /**
- * Closes the holds of processes that died: charges the prompt and what was known to be delivered, gives the rest back,
- * and logs the call as interrupted. Several nodes may do it at once: a hold can be ended only once.
+ * Closes the holds of dead processes: charges the prompt and what is known to have been delivered, gives the rest back,
+ * and logs the call as interrupted. Several nodes may do this at once: a hold can be ended only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const { store, clock, events } = deps
@@ -68,13 +68,13 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
 }
 
 /**
- * On this machine the process table knows; elsewhere only the heartbeat tells, and only when that of this process has
- * been arriving: after a time without the database, or without this machine, everybody has been silent. A SQLite database
- * is that of one process: who else is listed went before it.
+ * On this machine the process table decides. Elsewhere only the heartbeat does, and only if this process's own
+ * heartbeats have been arriving: after a time without the database, or a pause of this machine, every node has been
+ * silent. A SQLite database serves one process, so any other listed node came before it.
  */
 async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes> {
   const nodes = await allNodes(store)
-  // The clock of a machine that was paused may not have noticed; the database's has.
+  // The clock of a machine that was paused may not have noticed; the database's clock has.
   const isHeard = nodes.some((node) => node.id === nodeId && node.silentSeconds < deadAfterSeconds / 2)
   const mayJudge = store.dialect === 'sqlite' || (pulse.isSteady && isHeard)
   const others = nodes.filter((node) => node.id !== nodeId).map((node) => ({ id: node.id, fate: fateOf(node) }))
@@ -83,13 +83,13 @@ async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes
 }
 
 /**
- * Closes what stands under this process's own name and no call owns: a hold whose taking was reported as failed is given
- * back whole, for its call was never made; one whose charge the database refused is closed by the crash rule.
+ * Closes holds under this process's own name that no call owns. A hold whose taking was reported as failed is given
+ * back in full, because its call was never made. One whose charge the database rejected is closed by the crash rule.
  */
 export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
   const { store, nodeId, events } = deps
   const now = epochSeconds(deps.clock)
-  // Looked up after it was read: a hold that comes to an end meanwhile is closed already when it is tried again here.
+  // The state is checked after reading: a hold that ends in the meantime is already closed when this tries to close it.
   const lost = (await holdIdsOf(store.read, nodeId)).filter((id) => stateOf(id) !== 'open').slice(0, holdsPerBatch)
   if (lost.length === 0) return 0
   const holds = await holdsWithIds(store.read, lost)

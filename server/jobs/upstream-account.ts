@@ -20,24 +20,24 @@ export interface AskDeps {
   warn(message: string): void
 }
 
-/** An answer of an upstream, or why there is none. */
+/** An answer of an upstream, or the reason why there is none. */
 export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
 
-/** Asks upstreams about themselves. */
+/** Queries upstreams about their accounts and models. */
 export interface AskUpstream {
-  /** What is left there, over all keys in use; saved with the channel. */
+  /** The remaining balance, over all keys in use; saved with the channel. */
   balance(id: number): Promise<Asked<number>>
-  /** Updates the balances of all enabled channels that can be asked; false when that is under way. */
+  /** Updates the balances of all enabled channels that support it; false if an update is in progress. */
   allBalances(): Promise<boolean>
   /** The names of its models, sorted. */
   models(id: number): Promise<Asked<string[]>>
 }
 
-/** Channels asked at a time. */
+/** Channels queried at a time. */
 const width = 8
-/** Keys of one channel that are asked; the rest would make the answer wait too long. */
+/** How many keys of one channel are queried; more would delay the answer too long. */
 const mostKeys = 50
-/** The caller waits for no longer; what is left to ask is asked all the same. */
+/** The caller waits no longer than this; the remaining queries are made all the same. */
 const longestWaitMs = 30_000
 
 const absent = {

@@ -4,7 +4,9 @@ import type { Store } from '../store/store.ts'
 import type { Mailer } from './mailer.ts'
 import type { MailLanguage } from './texts.ts'
 
-/** Makes the function that mails a notice to every super admin who has an address; it does nothing without a mail server. */
+/**
+ * Creates the function that mails a notice to every super admin with an address; it does nothing without a mail server.
+ */
 export function createMailRoot({
   store,
   settings,
@@ -18,7 +20,7 @@ export function createMailRoot({
     if (!mailer.ready()) return
     const language = settings.current().MailLanguage as MailLanguage
     const roots = await rootsWithMail(store.read)
-    // Each for itself: an address that takes no mails keeps the notice from nobody else.
+    // Each separately: an address that rejects mail does not keep the notice from anybody else.
     const sent = await Promise.allSettled(
       roots.map(({ email }) => mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))),
     )

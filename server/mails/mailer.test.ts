@@ -8,7 +8,7 @@ import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
 const evil = `"><img src=x onerror=alert(1)>`
 
-/** Every mail of the product, to somebody with an unkind name. */
+/** Every mail of the product, to somebody with a difficult name. */
 const mails: Readonly<Record<string, (pen: Pen) => MailText>> = {
   verification: ({ texts, name }) => texts.verification(name, '402871', 10),
   addressInUse: ({ texts, name, page }) => texts.addressInUse(name, page('/reset')),
@@ -37,7 +37,7 @@ function elementsOf(html: string): Element[] {
   return elements
 }
 
-/** What a person reads of the HTML form. */
+/** What a person sees of the HTML form. */
 function visibleText(html: string): string {
   const words: string[] = []
   new HTMLRewriter()
@@ -64,7 +64,7 @@ forEachDatabase((database, openFresh) => {
     await api.store.close()
   })
 
-  // What a mail looks like does not depend on the database.
+  // The look of a mail does not depend on the database.
   for (const language of database === 'sqlite' ? (['en', 'zh'] as const satisfies readonly MailLanguage[]) : [])
     describe(language, () => {
       for (const [kind, write] of Object.entries(mails)) {
@@ -79,7 +79,7 @@ forEachDatabase((database, openFresh) => {
           const { subject = '' } = mail.headers
           expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'zh' ? '：' : ': '}`)
           expect([...subject].length).toBeLessThanOrEqual(200)
-          // The simple form comes first: of alternatives the last that can be shown is shown.
+          // The plain form comes first: of alternatives, the last one that can be shown is shown.
           expect(mail.raw).toMatch(/^Content-Type: multipart\/alternative;/m)
           expect([...mail.raw.matchAll(/^Content-Type: (text\/\w+); charset=utf-8/gm)].map((part) => part[1])).toEqual([
             'text/plain',
@@ -126,7 +126,7 @@ forEachDatabase((database, openFresh) => {
       }
     })
 
-  test('a super admin whose address takes no mails keeps a notice from nobody else', async () => {
+  test('a super admin whose address rejects mail does not keep a notice from anybody else', async () => {
     for (const username of ['first', 'second', 'third']) {
       const { id } = await api.addPerson({ username, role: 100 })
       const email = `${username}@example.com`

@@ -6,32 +6,32 @@ import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
 type Texts = (typeof mailTexts)[MailLanguage]
 
-/** What a mail is written with: the texts of a language, the name of the installation and addresses of its pages. */
+/** What is needed to write a mail: the texts of a language, the name of the installation and URLs of its pages. */
 export interface Pen {
   texts: Texts
   name: string
-  /** The public address of a page: `/topup`. */
+  /** The public URL of a page: `/topup`. */
   page(path: string): string
 }
 
 /** Writes mails and hands them to the mail server of the options. */
 export interface Mailer {
-  /** A mail server and a sender are set. */
+  /** True if a mail server and a sender are set. */
   ready(): boolean
-  /** Resolves when the mail server has taken the mail; throws SmtpError. */
+  /** Resolves when the mail server has accepted the mail; throws SmtpError. */
   send(to: string, language: MailLanguage, write: (pen: Pen) => MailText): Promise<void>
-  /** Goes on with `work` after the caller has got an answer; a failure is reported. */
+  /** Runs `work` after the caller has got an answer; a failure is reported. */
   later(what: string, work: () => Promise<void>): void
-  /** Waits for what was put off. */
+  /** Waits for postponed work. */
   idle(): Promise<void>
 }
 
 export interface MailerDeps {
   settings: { current(): Settings }
-  /** Public address of this server while the option ServerAddress is empty. */
+  /** Public URL of this server while the option ServerAddress is empty. */
   localAddress: string
   warn(message: string): void
-  /** PEM of certificates to believe besides those that everybody believes. */
+  /** PEM of certificates to trust in addition to the usual ones. */
   ca?: string
 }
 
@@ -43,7 +43,7 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
       return SMTPServer !== '' && isMailAddress(SMTPFrom || SMTPAccount)
     },
     async send(to, language, write) {
-      // Addresses of imported accounts may be anything; several of them in one are none.
+      // Addresses of imported accounts may be anything; several in one field are not a valid address.
       if (!isMailAddress(to)) throw new Error('the address is not one that mails can go to')
       const now = settings.current()
       const address = now.ServerAddress || localAddress

@@ -8,7 +8,7 @@ export interface RenderedMail {
   html: string
 }
 
-/** What stands around every mail of an installation. */
+/** The text around every mail of an installation. */
 interface MailFrame {
   language: MailLanguage
   /** The option SystemName. */
@@ -17,11 +17,11 @@ interface MailFrame {
   address: string
 }
 
-/** Longer ones are cut by every mail program anyway. */
+/** Mail programs truncate longer ones anyway. */
 const longestSubject = 200
 const longestPreview = 140
 
-/** Gives a mail its form: plain text, and HTML that needs no picture and nothing from outside. */
+/** Formats a mail: as plain text, and as HTML that needs no image and nothing from outside. */
 export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
   const { code, link, note } = mail
   const parts = [
@@ -32,7 +32,7 @@ export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
     `-- \n${frame.name}\n${frame.address}`,
   ]
   const text = parts.filter((part) => part !== undefined && part.trim() !== '').join('\n\n')
-  // A line break would end the head of the mail.
+  // A line break would end the mail's header.
   const subject = cut(mail.subject.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), longestSubject)
   return { subject, text: `${text}\n`, html: htmlPage({ ...mail, subject }, frame) }
 }
@@ -45,7 +45,7 @@ function cut(text: string, most: number): string {
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'PingFang SC','Microsoft YaHei',Helvetica,Arial,sans-serif"
 
-/** For programs that know dark mode; everything else stands in the elements, which is all that others read. */
+/** For programs that support dark mode. Everything else is in the elements, which is all that other programs read. */
 const styles = `:root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){
 .page{background:#12161c!important}
@@ -86,7 +86,7 @@ ${bodyOf(mail, texts.openInstead)}
 `
 }
 
-/** What lists of mails show beside the subject; the blanks keep what follows out of it. */
+/** The text that lists of mails show next to the subject; the blanks keep the following text out of it. */
 function preview({ lines, code }: MailText): string {
   const text = cut([lines[0], code].filter(Boolean).join(' '), longestPreview)
   const hidden = 'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px'

@@ -1,28 +1,28 @@
 /** Languages that mails are written in. */
 export type MailLanguage = 'en' | 'zh'
 
-/** What a mail says, before it has a form. */
+/** The content of a mail, before formatting. */
 export interface MailText {
   subject: string
-  /** Above the lines, where mails are shown with a form. */
+  /** Heading above the lines, in the formatted mail. */
   title: string
   lines: readonly string[]
-  /** Shown large, to be copied. */
+  /** Shown in large type, for copying. */
   code?: string
-  /** The one thing to do, as a button and as a plain address. */
+  /** The one action, as a button and as a plain URL. */
   link?: { label: string; address: string }
-  /** Said small below. */
+  /** Shown in small type below. */
   note?: string
 }
 
 /** Every mail of the product. `name` is the option SystemName. */
 interface MailTexts {
-  /** What stands around every mail. */
+  /** The text around every mail. */
   frame: { openInstead: string; sentBy(name: string): string }
   verification(name: string, code: string, minutes: number): MailText
   addressInUse(name: string, resetAddress: string): MailText
   reset(name: string, username: string, address: string, minutes: number): MailText
-  /** To the address that an account had until now. */
+  /** To the previous address of an account. */
   addressReplaced(name: string, username: string): MailText
   quotaLow(name: string, username: string, quota: string, topUpAddress: string): MailText
   quotaUsedUp(name: string, username: string, topUpAddress: string): MailText
@@ -142,7 +142,7 @@ const zh: MailTexts = {
 
 export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh }
 
-/** The language that a browser asks for (Accept-Language), as far as there are texts in it. */
+/** The language that a browser asks for (Accept-Language), if there are texts in it. */
 export function languageOf(acceptLanguage: string | undefined, fallback: MailLanguage): MailLanguage {
   const wanted = (acceptLanguage ?? '')
     .split(',')

@@ -25,7 +25,7 @@ test('parses the answer, whatever its status', async () => {
   expect(await get(service.url)).toEqual({ tea: true })
 })
 
-test('gives up on a service that accepts and says nothing, and on one that does not end', async () => {
+test('gives up on a service that accepts and stays silent, and on one that does not end', async () => {
   await using silent = await startService(() => undefined)
   expect(await causeOf(get(silent.url))).toMatch(/timed out/i)
   await using endless = await startService((_, response) => void response.writeHead(200).write('{"a":'))
@@ -37,7 +37,7 @@ test('reads no more than the limit', async () => {
   expect(await causeOf(get(service.url))).toContain('longer than 1000 bytes')
 })
 
-test('follows no redirect, and takes nothing but JSON', async () => {
+test('follows no redirect, and accepts only JSON', async () => {
   await using target = await startService((_, response) => response.end('{}'))
   await using service = await startService((_, response) =>
     response.writeHead(302, { location: target.url }).end('moved'),

@@ -7,8 +7,8 @@ import { leadsToMetadata } from './metadata-guard.ts'
 const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
 
 /**
- * An outside service did not do what it was asked. `refused`: it said no, and the message may be shown to who asked.
- * `unavailable`: it could not be reached or its answer made no sense; the cause is for the machine log.
+ * An outside service did not do what was requested. `refused`: it said no, and the message may be shown to the person
+ * who asked. `unavailable`: it could not be reached or its answer made no sense; the cause is for the machine log.
  */
 export class OutboundError extends Error {
   readonly kind: 'refused' | 'unavailable'
@@ -26,9 +26,9 @@ interface JsonCall {
 }
 
 /**
- * Calls a service that the operator set up and parses its answer, whatever the status. It may stand in a private
- * network; metadata services of clouds are never called, also not under a name of somebody else. Redirects are not
- * followed: they would carry secrets to another place.
+ * Calls a service that the operator set up and parses its answer, whatever the status. It may be in a private network.
+ * Metadata services of clouds are never called, not even under another name. Redirects are not followed, because they
+ * would carry secrets elsewhere.
  */
 export async function callJson(service: string, url: string, call: JsonCall, limits = usualLimits): Promise<unknown> {
   const { signal, end } = runningSignal(limits.timeMs)
@@ -39,7 +39,7 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
       headers: { accept: 'application/json', ...call.headers },
       ...(call.body !== undefined && { body: call.body }),
       redirect: 'manual',
-      // Such calls are rare: a connection that was kept could be closed by the other side just as it is used again.
+      // Such calls are rare, and the other side could close an idle connection just as it is used again.
       keepalive: false,
       signal,
     })

@@ -5,10 +5,10 @@ import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
-/** Most bytes of an answer that are read. */
+/** Maximum bytes of an answer that are read. */
 const mostBytes = 8 * 1024 * 1024
 
-/** Reads a JSON object from a service of an admin's choice, by POST where there is a body, bounded in time and size. */
+/** Reads a JSON object from a service that an admin chose, by POST if there is a body, limited in time and size. */
 export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
   return async (
     url: string,
@@ -18,12 +18,12 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
     const { signal, end } = runningSignal(timeoutMs)
     try {
       await guard.check(url)
-      // A redirect would carry the key to another place.
+      // A redirect would carry the key elsewhere.
       const response = await fetchPlain(url, {
         headers,
         signal,
         redirect: 'manual',
-        // Such calls are rare: a connection that was kept could be closed by the other side just as it is used again.
+        // Such calls are rare, and the other side could close an idle connection just as it is used again.
         keepalive: false,
         ...(post && { method: 'POST', body: post.body }),
       })
@@ -37,7 +37,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
     } catch (error) {
       if (error instanceof GatewayError) throw error
       if (signal.aborted) throw new GatewayError('upstream_timeout', 'the upstream did not answer in time')
-      // The error itself may name the address, and some services want the key there.
+      // The error itself may contain the URL, and some services require the key in it.
       const code = (error as NodeJS.ErrnoException).code
       throw new GatewayError('do_request_failed', `the upstream cannot be reached${code ? ` (${code})` : ''}`)
     } finally {

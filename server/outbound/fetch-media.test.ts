@@ -13,7 +13,7 @@ const png = Buffer.from(
 
 let server: Server
 let port = 0
-/** What each path answers. */
+/** The answer of each path. */
 const answers = new Map<string, RequestListener>()
 const seen: { path: string; headers: http.IncomingHttpHeaders }[] = []
 
@@ -33,7 +33,7 @@ afterAll(() => {
   server.close()
 })
 
-/** Names of an internet of our own, which lies on this machine. */
+/** Names of a simulated internet, which resolves to this machine. */
 const names: Record<string, string[]> = {
   'images.example': ['127.0.0.1'],
   'inside.example': ['10.0.0.5'],
@@ -62,8 +62,8 @@ async function fault(work: Promise<unknown>): Promise<string> {
   return 'no fault'
 }
 
-describe('a file at an address', () => {
-  test('comes as its bytes and type, and nothing of the caller goes along', async () => {
+describe('a file at a URL', () => {
+  test('is returned with its bytes and type, and nothing of the caller is sent along', async () => {
     const url = picture('/a.png?key=1')
     expect(await here()(url)).toEqual({ data: png.toString('base64'), mediaType: 'image/png' })
     const last = seen.at(-1)
@@ -71,7 +71,7 @@ describe('a file at an address', () => {
     expect(Object.keys(last?.headers ?? {}).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host'])
   })
 
-  test('of a wrong or missing type has the type of its bytes', async () => {
+  test('with a wrong or missing type gets the type of its bytes', async () => {
     expect((await here()(picture('/b', 'image/jpeg'))).mediaType).toBe('image/png')
     expect((await here()(picture('/c', 'application/octet-stream'))).mediaType).toBe('image/png')
   })
@@ -83,14 +83,14 @@ describe('a file at an address', () => {
     }
   })
 
-  test('is followed through redirects', async () => {
+  test('is fetched through redirects', async () => {
     picture('/end')
     const url = serve('/start', (_request, response) => response.writeHead(302, { location: '/end' }).end())
     expect((await here()(url)).mediaType).toBe('image/png')
   })
 })
 
-describe('an address that is refused', () => {
+describe('a URL that is refused', () => {
   const before = () => seen.length
   const inside = [
     'http://127.0.0.1/a.png',
@@ -111,7 +111,7 @@ describe('an address that is refused', () => {
     })
   }
 
-  test('a name that stands for a private place, alone or beside a public one', async () => {
+  test('a name that resolves to a private address, alone or beside a public one', async () => {
     const count = before()
     expect(await fault(here()(at('/a.png', 'inside.example')))).toContain('not public')
     names['both.example'] = ['127.0.0.1', '10.0.0.5']
@@ -119,21 +119,21 @@ describe('an address that is refused', () => {
     expect(seen.length).toBe(count)
   })
 
-  test('a redirect to a private place', async () => {
+  test('a redirect to a private address', async () => {
     for (const location of ['http://169.254.169.254/', 'http://inside.example/', 'http://[::1]/', '//10.0.0.1/']) {
       const url = serve('/out', (_request, response) => response.writeHead(302, { location }).end())
       expect(await fault(here()(url))).toContain('not public')
     }
   })
 
-  test('a redirect to another kind of address, to nowhere, or round and round', async () => {
+  test('a redirect to another scheme, to nowhere, or in a loop', async () => {
     const to = (location: string) => serve('/away', (_request, response) => response.writeHead(302, { location }).end())
     expect(await fault(here()(to('file:///etc/passwd')))).toContain('http or https')
     expect(await fault(here()(to('')))).toContain('nowhere')
     expect(await fault(here()(to('/away')))).toContain('too often')
   })
 
-  test('a name that means another place when it is asked again', async () => {
+  test('a name that resolves to another address the second time', async () => {
     let asked = 0
     const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.5'])
     picture('/pinned')
@@ -141,7 +141,7 @@ describe('an address that is refused', () => {
     expect(asked).toBe(1)
   })
 
-  test('one of another kind, with a password, or of an unknown name', async () => {
+  test('one with another scheme, with a password, or with an unknown name', async () => {
     for (const url of ['ftp://images.example/a', 'gopher://images.example/', 'data:image/png;base64,AAAA', 'nonsense'])
       expect(await fault(here()(url))).toMatch(/http or https|no address/)
     expect(await fault(here()(`http://user:secret@images.example:${port}/a.png`))).toContain('password')
@@ -150,7 +150,7 @@ describe('an address that is refused', () => {
 })
 
 describe('a server that misbehaves', () => {
-  test('by saying too much, announced or not', async () => {
+  test('by sending too much, announced or not', async () => {
     const mostBytes = 10 * 1024
     const announced = serve('/big', (_request, response) =>
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': '1000000' }).write('x'),
@@ -167,7 +167,7 @@ describe('a server that misbehaves', () => {
     expect(await fault(here({ mostBytes })(endless))).toContain('larger than 10 KiB')
   })
 
-  test('by saying nothing, or beginning and never ending', async () => {
+  test('by sending nothing, or starting and never finishing', async () => {
     const silent = serve('/silent', () => undefined)
     expect(await fault(here({ timeoutMs: 50 })(silent))).toContain('in time')
     const stuck = serve('/stuck', (_request, response) =>
@@ -176,7 +176,7 @@ describe('a server that misbehaves', () => {
     expect(await fault(here({ timeoutMs: 50 })(stuck))).toContain('in time')
   })
 
-  test('by a name service that never answers', async () => {
+  test('by a name server that never answers', async () => {
     const resolve = () => new Promise<never>(() => undefined)
     expect(await fault(here({ timeoutMs: 50, resolve })(at('/a.png')))).toContain('in time')
   })
@@ -194,14 +194,14 @@ describe('a server that misbehaves', () => {
     expect(await fault(here()(packed))).toContain('compressed')
   })
 
-  test('nothing is waited for when the caller has left', async () => {
+  test('nothing is awaited once the caller has left', async () => {
     const controller = new AbortController()
     const silent = serve('/left', () => controller.abort())
     expect(await fault(here()(silent, controller.signal))).toContain('cannot be reached')
   })
 })
 
-test('the certificate must be of the name, though the address is called', async () => {
+test('the certificate must match the name, although the IP address is called', async () => {
   const { certificate, key } = selfSignedCertificate()
   const secure = https.createServer({ cert: certificate, key }, (_request, response) => {
     response.writeHead(200, { 'content-type': 'image/png' }).end(png)
@@ -221,13 +221,13 @@ test('the certificate must be of the name, though the address is called', async 
   }
 })
 
-test('what a caller is told names the host and no more of the address', async () => {
+test('the text for the caller names the host and nothing else of the URL', async () => {
   const told = await fault(here()(at('/missing?token=secret')))
   expect(told).toContain('images.example')
   expect(told).not.toContain('secret')
 })
 
-test('types by their bytes', () => {
+test('types are detected by the bytes', () => {
   const bytes = (text: string) => Buffer.from(text, 'latin1')
   expect(mediaTypeOf(bytes('\xff\xd8\xff\xe0'), '')).toBe('image/jpeg')
   expect(mediaTypeOf(bytes('RIFF....WEBPVP8 '), 'image/png')).toBe('image/webp')

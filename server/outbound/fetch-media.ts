@@ -8,28 +8,28 @@ import { unlessAborted } from '../lib/unless-aborted.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { type Resolve, systemResolve } from './metadata-guard.ts'
 
-/** What stands at an address; `data` is base64. */
+/** The content of a URL; `data` is base64. */
 export interface FetchedMedia {
   readonly data: string
   readonly mediaType: string
 }
 
 /**
- * Reads an image, a sound or a PDF from an address that a caller named. Rejects with GatewayError (400) for an address
- * that is refused, cannot be reached or holds something else. Aborting `signal` gives it up.
+ * Fetches an image, a sound or a PDF from a URL that a caller named. Rejects with GatewayError (400) if the URL is
+ * refused, cannot be reached or has other content. Aborting `signal` cancels it.
  */
 export type FetchMedia = (url: string, signal?: AbortSignal) => Promise<FetchedMedia>
 
-/** Bounds of one address, and what tests put in the place of the internet. */
+/** Limits for one URL, and the replacements that tests use for the internet. */
 export interface FetchMediaOptions {
-  /** All of it, the names and redirects included; default 10 seconds. */
+  /** For everything, lookups and redirects included; default 10 seconds. */
   readonly timeoutMs?: number
   /** Default 20 MiB. */
   readonly mostBytes?: number
   readonly resolve?: Resolve
-  /** Says whether an address may be called; default: those of the public internet. */
+  /** Whether an IP address may be called; default: those of the public internet. */
   readonly allows?: (address: string) => boolean
-  /** Certificates that are believed beside the usual ones. */
+  /** Certificates that are trusted in addition to the usual ones. */
   readonly ca?: string
 }
 
@@ -38,12 +38,12 @@ const defaultMostBytes = 20 * 1024 * 1024
 const mostRedirects = 5
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const mostUrlCharacters = 8_192
-/** A name may stand for many addresses, of which the first few are tried. */
+/** A name may have many addresses; only the first few are tried. */
 const mostAddresses = 3
 
 /**
- * Makes a reader that goes to the public internet only. The address that a name stands for is looked at and then called
- * as it is, so that it cannot be another one a moment later; each redirect is looked at like the first address.
+ * Creates a fetcher that reaches only the public internet. The resolved address is checked and then called directly, so
+ * that it cannot change in between. Each redirect is checked like the first URL.
  */
 export function createFetchMedia(options: FetchMediaOptions = {}): FetchMedia {
   const { timeoutMs = defaultTimeoutMs } = options
@@ -77,7 +77,7 @@ async function follow(first: string, options: FetchMediaOptions, signal: AbortSi
   throw refused(first, 'it redirects too often')
 }
 
-/** Throws GatewayError for an address that is no plain one of the web. */
+/** Throws GatewayError for a URL that is not a plain web address. */
 function targetOf(text: string): URL {
   if (text.length > mostUrlCharacters || !URL.canParse(text)) throw refused('', 'it is no address')
   const url = new URL(text)
@@ -86,12 +86,12 @@ function targetOf(text: string): URL {
   return url
 }
 
-/** The addresses of a host, all of which may be called; those of the older kind, which is everywhere, go first. */
+/** The addresses of a host, all of which may be called. IPv4 goes first, because it works everywhere. */
 async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSignal): Promise<string[]> {
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const found = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
-  // One that is not public among them is no accident.
+  // A private one among them is no accident.
   if (!found.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
   if (found.length === 0) throw refused(url.href, 'its name is not known')
   return [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
@@ -115,7 +115,7 @@ async function callFirst(
   throw last
 }
 
-/** Nothing of the caller goes along but the address. */
+/** Sends nothing of the caller along except the URL. */
 function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const isTls = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -129,12 +129,12 @@ function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: Abor
   }
   return new Promise((resolve, reject) => {
     const answered = (response: IncomingMessage) => {
-      // It may break off while nobody reads it; that is not worth the process.
+      // It may break off while nobody reads it, which must not end the process.
       response.on('error', () => undefined)
       resolve(response)
     }
     const sent = isTls
-      ? // The certificate must be of the name, though the address is called.
+      ? // The certificate must match the name, although the IP address is called.
         https.get({ ...request, ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca }) }, answered)
       : http.get(request, answered)
     sent.on('error', reject)
@@ -183,7 +183,7 @@ function tooLarge(url: string, mostBytes: number): GatewayError {
   return refused(url, `it is larger than ${Math.floor(mostBytes / 1024)} KiB`)
 }
 
-/** The host tells the caller which of several it was; the rest of an address may hold a secret. */
+/** The host tells the caller which URL it was; the rest of the URL may contain a secret. */
 function refused(url: string, why: string, cause?: unknown): GatewayError {
   const at = URL.canParse(url) ? ` at ${new URL(url).host}` : ''
   return new GatewayError('invalid_field_value', `the file${at} cannot be fetched: ${why}`, { cause })

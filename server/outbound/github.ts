@@ -3,7 +3,7 @@ import { callJson, OutboundError } from './call-json.ts'
 
 /** The OAuth application at a code-hosting service. */
 export interface GitHubApp {
-  /** `https://github.com`, without a final slash. */
+  /** `https://github.com`, without a trailing slash. */
   oauthAddress: string
   /** `https://api.github.com`. */
   apiAddress: string
@@ -12,7 +12,7 @@ export interface GitHubApp {
 }
 
 export interface GitHubAccount {
-  /** Number and host: the number stays when the login name changes, and means nothing at another host. */
+  /** Id and host: the id stays when the login name changes, and means nothing at another host. */
   id: string
   login: string
   name: string
@@ -22,7 +22,7 @@ export interface GitHubAccount {
 
 const service = 'The login service'
 const tokenAnswer = z.object({ access_token: z.optional(z.string()), error: z.optional(z.string()) })
-/** What is shown and stored holds no control characters; PostgreSQL's text could not even hold a NUL. */
+/** Text that is shown and stored contains no control characters; PostgreSQL's text type cannot even store a NUL. */
 const cleaned = z.string().check(z.overwrite((value) => value.replaceAll(/\p{Cc}+/gu, ' ').trim()))
 const userAnswer = z.object({
   id: z.int().check(z.positive()),
@@ -31,7 +31,7 @@ const userAnswer = z.object({
   email: z.nullish(z.string()),
 })
 
-/** Where the browser goes to log in; `challenge` is PKCE's, which services that do not know it ignore. */
+/** Where the browser goes to log in; `challenge` is for PKCE, and services that do not support it ignore it. */
 export function authorizeAddress(app: GitHubApp, state: string, challenge: string): string {
   const query = new URLSearchParams({
     client_id: app.clientId,

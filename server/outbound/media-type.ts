@@ -1,4 +1,4 @@
-/** How files of each type begin, and at which byte that stands. */
+/** The first bytes of each file type, and their offset. */
 const beginnings: readonly (readonly [mediaType: string, at: number, bytes: string])[] = [
   ['image/png', 0, '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', 0, '\xff\xd8\xff'],
@@ -14,7 +14,7 @@ const beginnings: readonly (readonly [mediaType: string, at: number, bytes: stri
   ['audio/mpeg', 0, 'ID3'],
 ]
 
-/** Names for the same type. */
+/** Aliases of the same type. */
 const sameAs: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',
@@ -25,18 +25,18 @@ const sameAs: Readonly<Record<string, string>> = {
 }
 
 /**
- * The type of a file: what its bytes say, else what its server says. Undefined for what is neither an image, nor a
- * sound, nor a PDF.
+ * The type of a file: by its bytes, otherwise by its server's header. Undefined if it is neither an image, nor a sound,
+ * nor a PDF.
  */
 export function mediaTypeOf(bytes: Uint8Array, contentType: string): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   const told = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const found = beginnings.find(([, at, text]) => start.startsWith(text, at))
-  // A page that begins like a picture is still a page.
+  // A page that begins like an image is still a page.
   const isOther = told !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(told)
   if (isOther) return undefined
   if (found) return found[0]
   const type = sameAs[told] ?? told
-  // Drawings are programs, and no service reads them.
+  // Drawings (SVG) are programs, and no service reads them.
   return /^(?:image\/(?!svg)|audio\/)[\w.+-]+$/.test(type) ? type : undefined
 }

@@ -2,18 +2,18 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { isMetadataHost } from '../lib/network/metadata-address.ts'
 
-/** Finds the addresses of a name; rejects or returns none for one that is not known. */
+/** Resolves the addresses of a name; rejects or returns none for an unknown name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** As the system resolves names. */
 export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address)
 
-/** True when a host is a cloud's metadata service, by its name or by what that resolves to now. */
+/** True if a host is a cloud's metadata service, by its name or by its current addresses. */
 export async function leadsToMetadata(hostname: string, resolve: Resolve = systemResolve): Promise<boolean> {
   if (isMetadataHost(hostname)) return true
   if (isAddress(hostname)) return false
-  // A name that is not known here may be known to a proxy; that it resolves is not what is asked.
+  // A name that is unknown here may be known to a proxy; whether it resolves is not the question.
   const addresses = await resolve(hostname).catch(() => [])
   return addresses.some(isMetadataHost)
 }
@@ -22,25 +22,27 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Knows which places are no metadata service, for calls that come so often that they cannot all look it up. */
+/** Caches which hosts are not a metadata service, for calls too frequent to look it up each time. */
 export interface MetadataGuard {
-  /** Undefined: the URL may be called. Else it is being looked up; the promise rejects when it must not be called. */
+  /**
+   * Undefined if the URL may be called. Otherwise it is being looked up; the promise rejects if it must not be called.
+   */
   check(url: string): Promise<void> | undefined
 }
 
-/** An answer is believed for so long; after that it is looked up anew beside the calls, which go on … */
+/** An answer is fresh for this long; after that it is looked up again in the background, while calls go on … */
 const freshMs = 30_000
 /** … until it is this old. */
 const staleMs = 300_000
 const mostHosts = 10_000
 
 interface Known {
-  /** Infinity for an address, which never means anything else. */
+  /** Infinity for an IP address, which never changes its meaning. */
   checkedAtMs: number
   checking: Promise<void> | undefined
 }
 
-/** `resolve`: how names are resolved, when not as the system does. */
+/** `resolve`: how names are resolved, if not by the system. */
 export function createMetadataGuard(nowMs: () => number, resolve: Resolve = systemResolve): MetadataGuard {
   const origins = new Map<string, Known>()
 
@@ -72,7 +74,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
       if (ageMs < freshMs) return undefined
       known.checking ??= look(origin, known)
       if (ageMs >= staleMs) return known.checking
-      // Whoever calls next is refused if it says so.
+      // If the new answer is a refusal, the next call gets it.
       known.checking.catch(() => undefined)
       return undefined
     },

@@ -1,18 +1,18 @@
 import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
-/** The record of a release, as code-hosting services write it. */
+/** A release record, as code-hosting services write it. */
 const releaseSchema = z.object({
   tag_name: z.string().check(z.minLength(1), z.maxLength(200)),
   body: z.nullish(z.string()),
 })
 
-/** Release notes may be long; what is longer is no record of a release. */
+/** Release notes may be long; anything longer than this is not a release record. */
 const limits = { timeMs: 10_000, answerBytes: 512 * 1024 }
 
 /** Reads the latest release from a feed. Throws OutboundError. */
 export async function latestRelease(url: string): Promise<{ tag_name: string; body: string }> {
-  // Code-hosting services refuse calls that do not say who makes them.
+  // Code-hosting services refuse calls without a user agent.
   const headers = { 'user-agent': 'tollgate' }
   const result = z.safeParse(releaseSchema, await callJson('The release feed', url, { method: 'GET', headers }, limits))
   if (!result.success) {

@@ -20,7 +20,7 @@ async function failureOf(work: Promise<unknown>): Promise<SmtpError> {
   return error as SmtpError
 }
 
-test('a mail arrives whole: both parts, sender, addresses with a plus, and who sent it', async () => {
+test('a mail arrives complete: both parts, sender, addresses with a plus, and the sending program', async () => {
   await using smtp = await startMailServer()
   await sendMail(server(smtp.port), message)
   const [mail] = await smtp.arrived(1)
@@ -46,7 +46,7 @@ test('speaks TLS from the start, and STARTTLS', async () => {
   expect((await upgraded.arrived(1))[0]).toMatchObject({ secure: true, user: 'mailer' })
 })
 
-test('checks certificates, with both', async () => {
+test('checks certificates in both cases', async () => {
   for (const tls of ['implicit', 'starttls'] as const) {
     await using smtp = await startMailServer({ tls })
     const { ca: _, ...unbelieving } = server(smtp.port, { security: tls === 'implicit' ? 'tls' : 'starttls' })
@@ -56,13 +56,13 @@ test('checks certificates, with both', async () => {
   }
 })
 
-test('sends no password in the clear when STARTTLS is wanted and not offered', async () => {
+test('sends no password in the clear if STARTTLS is required and not offered', async () => {
   await using smtp = await startMailServer({ tls: 'none' })
   await failureOf(sendMail(server(smtp.port, { security: 'starttls' }), message))
   expect(smtp.mails).toEqual([])
 })
 
-test('says what the server said, and whether trying again can help', async () => {
+test("reports the server's message, and whether trying again can help", async () => {
   await using wrong = await startMailServer()
   const login = await failureOf(sendMail(server(wrong.port, { password: 'other' }), message))
   expect([login.message, login.kind]).toEqual([expect.stringContaining('wrong account or password'), 'failed'])
@@ -73,7 +73,7 @@ test('says what the server said, and whether trying again can help', async () =>
   expect((await failureOf(sendMail(server(busy.port), message))).kind).toBe('put-off')
 })
 
-test('does not wait for ever for a server that says nothing', async () => {
+test('does not wait for ever for a silent server', async () => {
   const silent = createServer(() => undefined)
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as { port: number }

@@ -7,11 +7,11 @@ export interface SmtpServer {
   port: number
   /** As the option SMTPSecurity. */
   security: 'auto' | 'tls' | 'starttls' | 'none'
-  /** Empty = the server wants no login. */
+  /** Empty = the server requires no login. */
   account: string
   password: string
   from: { name: string; address: string }
-  /** PEM of certificates to believe besides those that everybody believes. */
+  /** PEM of certificates to trust in addition to the usual ones. */
   ca?: string
 }
 
@@ -24,8 +24,8 @@ export interface Message {
 }
 
 /**
- * A mail that was not taken: `refused`: its recipient is, and trying again changes nothing; `put-off`: its recipient is for
- * now; `failed`: no mail can be sent just now, to nobody.
+ * A mail that was not accepted. `refused`: its recipient is refused, and another try changes nothing. `put-off`: its
+ * recipient is refused for now. `failed`: no mail to anybody can be sent at the moment.
  */
 export class SmtpError extends Error {
   readonly kind: 'refused' | 'put-off' | 'failed'
@@ -36,13 +36,15 @@ export class SmtpError extends Error {
   }
 }
 
-/** For each step of the conversation, and for the whole of it. */
+/** For each step of the conversation, and for all of it. */
 const stepLimitMs = 5_000
 const wholeLimitMs = 15_000
 
-/** Hands a mail to the mail server. Certificates are always checked; what a server says goes into the error's message. */
+/**
+ * Hands a mail to the mail server. Certificates are always checked; the server's answer goes into the error's message.
+ */
 export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
-  // Loaded when it is needed: most servers send no mail, and it takes memory.
+  // Loaded on demand: most servers send no mail, and it takes memory.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host,
@@ -68,7 +70,7 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
       transport.sendMail({
         from,
         to: { name: '', address: message.to },
-        // Given apart, so that nothing in a display name can add a recipient.
+        // Given separately, so that nothing in a display name can add a recipient.
         envelope: { from: from.address, to: [message.to] },
         subject: message.subject,
         text: message.text,
@@ -85,7 +87,10 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
   }
 }
 
-/** What the server says of a recipient means that mail alone; what it says of the sender or an account means all. */
+/**
+ * What the server says about a recipient concerns only that mail; what it says about the sender or an account concerns
+ * all mails.
+ */
 function kindOf(error: unknown): SmtpError['kind'] {
   if (!(error instanceof Error && 'command' in error && error.command === 'RCPT TO')) return 'failed'
   return 'responseCode' in error && Number(error.responseCode) >= 500 ? 'refused' : 'put-off'
@@ -97,7 +102,7 @@ function tlsMode({ security, host, port }: SmtpServer): { secure: boolean; requi
   return mode === 'starttls' ? { secure: false, requireTLS: true } : { secure: false, ignoreTLS: true }
 }
 
-/** What goes to this machine itself passes no network, and its mail server seldom has a certificate. */
+/** Mail to the machine itself crosses no network, and its mail server seldom has a certificate. */
 function automatic(host: string, port: number): 'tls' | 'starttls' | 'none' {
   if (port === 465) return 'tls'
   return ['localhost', '127.0.0.1', '::1'].includes(host.toLowerCase()) ? 'none' : 'starttls'

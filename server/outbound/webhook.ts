@@ -4,7 +4,7 @@ import { leadsToMetadata } from './metadata-guard.ts'
 
 const timeoutMs = 10_000
 
-/** Posts a JSON message to an address of the operator's; throws what went wrong, without the address. */
+/** Posts a JSON message to a URL of the operator; throws what went wrong, without the URL. */
 export async function postWebhook(url: string, message: Readonly<Record<string, unknown>>): Promise<void> {
   if (await leadsToMetadata(new URL(url).hostname)) throw new Error('it is the metadata service of a cloud')
   let response: Response
@@ -18,7 +18,7 @@ export async function postWebhook(url: string, message: Readonly<Record<string, 
       signal,
     })
   } catch (error) {
-    // The address may hold a secret.
+    // The URL may contain a secret.
     throw new Error(`it cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer in time'})`)
   } finally {
     end()

@@ -3,7 +3,7 @@ import { callJson, OutboundError } from './call-json.ts'
 
 /** The helper server that knows which WeChat account asked for a code. */
 export interface WeChatServer {
-  /** Without a final slash. */
+  /** Without a trailing slash. */
   address: string
   token: string
 }

@@ -6,7 +6,7 @@ import { parseRatioTable } from './ratio-table.ts'
 /** A refused option value; the message is for the person who saved it. */
 export class OptionError extends Error {}
 
-/** The typed form of each option by its kind. */
+/** The typed form of each option, by its kind. */
 type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
   ? boolean
   : D['kind'] extends 'integer' | 'number'
@@ -64,7 +64,7 @@ function parseTable(key: OptionKey, text: string): Readonly<Record<string, numbe
   }
 }
 
-/** Name → limits; a name without any is left out. */
+/** Name → limits; a name without limits is omitted. */
 function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> {
   const value = tryParse(text)
   if (!isObject(value)) throw new OptionError(`${key} must be a JSON object of names and limits; {} is an empty one`)

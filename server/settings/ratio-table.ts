@@ -4,19 +4,21 @@ import { decimalText, scaleDecimal } from '../lib/decimal.ts'
 /** Name → ratio in millionths. */
 export type RatioTable = ReadonlyMap<string, bigint>
 
-/** A table, or the reason why the text is none. `rounded` names the entries that had more than six decimals. */
+/**
+ * A table, or the reason why the text is not a valid one. `rounded` names the entries that had more than six decimals.
+ */
 export type ParsedRatioTable =
   | { readonly ok: true; readonly table: RatioTable; readonly rounded: readonly string[] }
   | { readonly ok: false; readonly error: string }
 
-/** The largest ratio, or price of a call in currency units, that a table may hold. */
+/** The largest ratio, or price of a call in currency units, that a table may contain. */
 const largestRatio = 1_000_000
 
 /**
  * Parses the text of a ratio option. It must be one JSON object whose values are numbers from 0 to `largestRatio`.
- * Ratios have six decimals: what has more is rounded to the nearest millionth and named in `rounded`; what would round to
- * 0 without being 0 is an error, because it would make a model free. An empty text is no table: whoever empties a field
- * by mistake must not lose all prices.
+ * Ratios have six decimals. A longer one is rounded to the nearest millionth and named in `rounded`; a non-zero value
+ * that would round to 0 is an error, because it would make a model free. An empty text is not a table, so that emptying
+ * a field by mistake does not lose all prices.
  */
 export function readRatioTable(text: string): ParsedRatioTable {
   if (text.trim() === '') return { ok: false, error: 'must be a JSON object of names and numbers; {} is an empty one' }
@@ -32,7 +34,7 @@ export function readRatioTable(text: string): ParsedRatioTable {
   return ratioTableOf(value)
 }
 
-/** The same for an object that was parsed before. */
+/** The same for an object that is already parsed. */
 export function ratioTableOf(entries: object): ParsedRatioTable {
   const table = new Map<string, bigint>()
   const rounded: string[] = []
@@ -47,7 +49,9 @@ export function ratioTableOf(entries: object): ParsedRatioTable {
 
 type ParsedEntry = { readonly value: bigint; readonly rounded: boolean } | { readonly error: string }
 
-/** A number prints as the shortest decimal that means it, which is the text that was read up to fifteen digits. */
+/**
+ * A number prints as the shortest decimal that denotes it, which for up to fifteen digits is the text that was read.
+ */
 function parseEntry(entry: unknown): ParsedEntry {
   if (typeof entry !== 'number' || !Number.isFinite(entry)) return { error: 'must be a number' }
   if (entry < 0) return { error: 'must not be negative' }
@@ -59,8 +63,8 @@ function parseEntry(entry: unknown): ParsedEntry {
 }
 
 /**
- * Checks the JSON text of a ratio option and answers it as an object, values rounded to six decimals. Throws an Error whose
- * message says what is wrong; see readRatioTable for the rules.
+ * Validates the JSON text of a ratio option and returns it as an object, with values rounded to six decimals. Throws an
+ * Error whose message says what is wrong; see readRatioTable for the rules.
  */
 export function parseRatioTable(text: string): Readonly<Record<string, number>> {
   const parsed = readRatioTable(text)

@@ -5,21 +5,21 @@ import type { Store } from '../store/store.ts'
 
 const definitions: Readonly<Record<OptionKey, OptionDefinition>> = optionDefinitions
 
-/** Each text is bound to its option, so that one moved to another row does not open. */
+/** Each text is bound to its option, so that it cannot be decrypted after being moved to another row. */
 const contextOf = (key: string) => `option ${key}`
 
-/** The form in which a value is stored: secrets sealed, everything else as it is. */
+/** The form in which a value is stored: secrets encrypted, everything else as it is. */
 export function storedOption(secrets: Secrets, key: OptionKey, value: string): Pick<OptionRow, 'value' | 'sealed'> {
   if (!definitions[key].secret) return { value, sealed: false }
   return { value: secrets.seal(value, contextOf(key)), sealed: true }
 }
 
-/** The value of a stored row. Throws when it is sealed and was not sealed under this key for this option. */
+/** The value of a stored row. Throws if it is encrypted, but not with this key for this option. */
 export function openOption(secrets: Secrets, row: OptionRow): string {
   return row.sealed ? secrets.open(row.value, contextOf(row.key)) : row.value
 }
 
-/** Seals secrets that an older version, or somebody by hand, stored as plain text. Returns which. */
+/** Encrypts secrets that an older version, or somebody by hand, stored in plain text. Returns which. */
 export function sealPlainOptions(store: Store, secrets: Secrets): Promise<string[]> {
   const keys = (Object.keys(definitions) as OptionKey[]).filter((key) => definitions[key].secret)
   return sealOptionRows(store, keys, (row) => secrets.seal(row.value, contextOf(row.key)))

@@ -13,7 +13,7 @@ export interface SettingsSource {
   current(): Settings
   /** Runs after every change, with the new settings. */
   onChange(listener: (settings: Settings) => void): void
-  /** Reads the table again; listeners run only when something differs. */
+  /** Reads the table again; listeners run only if something differs. */
   reload(): Promise<void>
 }
 

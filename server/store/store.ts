@@ -5,10 +5,10 @@ import type { Tables } from './schema/tables.ts'
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
-/** What nodes tell each other: which cached things are out of date. */
+/** A message between nodes: which cached things are out of date. */
 export interface Notice {
   topic: 'settings' | 'channels' | 'token' | 'user'
-  /** Row id, or 0 for all of the topic. */
+  /** Row id, or 0 for everything in the topic. */
   id: number
 }
 
@@ -16,26 +16,28 @@ export type NoticeListener = (notice: Notice | 'reconnected') => void | Promise<
 
 /** Carries notices to every node, the sender included. */
 export interface Notices {
-  /** Resolves when this node's own listeners are done, so that whoever made a change sees it with the next call. */
+  /**
+   * Resolves when this node's own listeners are done, so that the person who made a change sees it in the next call.
+   */
   publish(notice: Notice): Promise<void>
   subscribe(listener: NoticeListener): void
   close(): Promise<void>
 }
 
-/** One database, SQLite or PostgreSQL, behind the same calls. */
+/** One database, SQLite or PostgreSQL, behind the same interface. */
 export interface Store {
   readonly dialect: 'sqlite' | 'postgres'
-  /** For reading only: on SQLite it is a connection of its own. */
+  /** For reading only; on SQLite it is a separate connection. */
   readonly read: Db
   /**
-   * Runs `work` in one transaction; on SQLite all writes of the process pass one queue. After a deadlock `work` runs again
-   * from its beginning, so what it does outside the transaction must be the same when it is done twice. Rows of users are
-   * locked before those of their sessions, rows of one table in the order of their ids.
+   * Runs `work` in one transaction; on SQLite all writes of the process pass through one queue. After a deadlock `work`
+   * runs again from its beginning, so its effects outside the transaction must be the same when it runs twice. Rows of
+   * users are locked before those of their sessions, rows of one table in id order.
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
-   * Carries out one statement that must arrive soon or not at all: PostgreSQL has five seconds to answer, and a connection
-   * on which it does not is given up, so that the next statement gets another.
+   * Runs one statement that must arrive soon or not at all. PostgreSQL has five seconds to answer; a connection on
+   * which it does not is dropped, so that the next statement gets another.
    */
   writeSoon(statement: (db: Db) => Compilable): Promise<void>
   readonly ledger: LedgerStore

@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
     expect(await actions('start_timestamp=NaN&p=-1&size=0')).toHaveLength(4)
   })
 
-  test('an event says what was there before and what is there now, and never a secret', async () => {
+  test('an event has the values before and after the change, and never a secret', async () => {
     const root = await api.addPerson({ username: 'root', role: 100 })
     const bob = await api.addPerson({ username: 'bob', quota: 500 })
     const eve = await api.addPerson({ username: 'eve' })
@@ -124,7 +124,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('visitors get 401, ordinary users a failure', async () => {
+  test('visitors get 401, ordinary users an error', async () => {
     const user = await api.addPerson()
     expect((await api.call('GET', '/api/audit/')).status).toBe(401)
     const answer = await api.call('GET', '/api/audit/', { as: user.token })

@@ -6,7 +6,7 @@ import type { Secrets } from '../../lib/secrets/secrets.ts'
 const cookieName = 'known'
 const lifetimeSeconds = 180 * 86_400
 
-/** An account, as far as its mark goes: a new password makes the old marks worthless. */
+/** The parts of an account that its mark depends on: a new password makes old marks worthless. */
 interface Account {
   id: number
   password: string
@@ -27,7 +27,7 @@ export function markBrowser(c: AppContext, secrets: Secrets, account: Account): 
   })
 }
 
-/** True for a browser that has logged in to the account before, with the password that it still has. */
+/** True for a browser that has logged in to the account before, with its current password. */
 export function isKnownBrowser(c: AppContext, secrets: Secrets, account: Account): boolean {
   const [given, mark] = [getCookie(c, cookieName) ?? '', markOf(secrets, account)].map((text) => Buffer.from(text))
   return given !== undefined && mark !== undefined && given.length === mark.length && timingSafeEqual(given, mark)

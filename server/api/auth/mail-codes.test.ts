@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
   const reset = (email: string, token: string) => api.call('POST', '/api/user/reset', { body: { email, token } })
   const login = (username: string, given: string) =>
     api.call('POST', '/api/user/login', { body: { username, password: given } })
-  /** The link of the newest mail that has one, as the browser reads it. */
+  /** The link in the newest mail that has one, as the browser reads it. */
   const linkOf = (text = '') => new URL(/https:\/\/\S+\/user\/reset\?\S+/.exec(text)?.[0] ?? '')
 
   async function addAda(email: string, fields: { username?: string; role?: number } = {}) {
@@ -40,7 +40,7 @@ forEachDatabase((_, openFresh) => {
     return person
   }
 
-  test('a reset link makes a new password once, and ends sessions and access token', async () => {
+  test('a reset link sets a new password once, ends sessions and invalidates the access token', async () => {
     const ada = await addAda('Ada+gate@example.com')
     const cookie = cookieOf(await login('ada', password))
     expect((await ask('ada+gate@example.com')).json).toEqual({ success: true, message: '' })
@@ -48,7 +48,7 @@ forEachDatabase((_, openFresh) => {
     expect(mail?.to).toEqual(['Ada+gate@example.com'])
     const link = linkOf(mail?.text)
     expect([link.origin, link.pathname]).toEqual(['https://gate.example', '/user/reset'])
-    // As the console reads it: a plus that was not encoded would have become a blank.
+    // As the console reads it: an unencoded plus would have become a space.
     const email = link.searchParams.get('email') ?? ''
     const token = link.searchParams.get('token') ?? ''
     expect(email).toBe('Ada+gate@example.com')
@@ -66,7 +66,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(trail)).not.toContain(json.data)
   })
 
-  test('asking for a reset tells nobody who has an account', async () => {
+  test('asking for a reset does not reveal who has an account', async () => {
     await addAda('ada@example.com')
     await addAda('banned@example.com', { username: 'banned' })
     await api.store.write((trx) =>
@@ -74,7 +74,7 @@ forEachDatabase((_, openFresh) => {
     )
     const answers = [await ask('nobody@example.com'), await ask('banned@example.com'), await ask('ada@example.com')]
     for (const answer of answers) expect([answer.status, answer.json]).toEqual([200, { success: true, message: '' }])
-    // And neither does the limit on mails: it counts addresses before anything is known about them.
+    // Neither does the limit on mails: it counts addresses before anything is known about them.
     for (const email of ['nobody@example.com', 'ada@example.com']) expect((await ask(email)).status).toBe(429)
     await api.mailer.idle()
     expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a verification mail tells nobody but the owner that an address is taken', async () => {
+  test('a verification mail tells only the owner that an address is taken', async () => {
     await addAda('ada@example.com')
     const [taken, free] = [await verify('Ada@example.com'), await verify('free@example.com')]
     expect(taken.json).toEqual(free.json)
@@ -96,7 +96,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[1]?.text).toMatch(/\b\d{6}\b/)
   })
 
-  test('a wrong token is counted: after five the right one is dead, too', async () => {
+  test('a wrong token is counted: after five, the right one is invalid too', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
@@ -105,7 +105,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', password)).json.success).toBe(true)
   })
 
-  test('a link is dead after ten minutes, and when a newer one was sent', async () => {
+  test('a link is invalid after ten minutes, and once a newer one was sent', async () => {
     await addAda('ada@example.com')
     const tokenOf = async (count: number) =>
       linkOf((await smtp.arrived(count))[count - 1]?.text).searchParams.get('token') ?? ''
@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', password)).json.success).toBe(true)
   })
 
-  test('one code of the other purpose is worth nothing', async () => {
+  test('a code for another purpose is worth nothing', async () => {
     await addAda('ada@example.com')
     await verify('free@example.com')
     const code = /\b\d{6}\b/.exec((await smtp.arrived(1))[0]?.text ?? '')?.[0] ?? ''
@@ -139,7 +139,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset('ada@example.com', code)).json.success).toBe(false)
   })
 
-  test('a reset gives an account without a password one, and it never logged in with an empty one', async () => {
+  test('a reset gives an account without a password one; before that, an empty password never logged in', async () => {
     const { id } = await api.addPerson({ username: 'github_9', password: '' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'nine@example.com' }).where('id', '=', id).execute(),
@@ -151,7 +151,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('github_9', data)).json.success).toBe(true)
   })
 
-  test('a link outlives a moment in which too many passwords are being checked', async () => {
+  test('a link survives a moment in which too many passwords are being checked', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
@@ -181,14 +181,14 @@ forEachDatabase((_, openFresh) => {
     expect((await verify('a@example.com')).status).toBe(200)
   })
 
-  test('of many requests at once one mail goes out', async () => {
+  test('many simultaneous requests send one mail', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => verify('a@example.com')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429, 429])
     await api.mailer.idle()
     expect(smtp.mails).toHaveLength(1)
   })
 
-  test('what is not an address is refused, and a plus that a client did not encode is one', async () => {
+  test('an invalid address is refused; a plus that a client did not encode is accepted', async () => {
     for (const email of [
       '',
       'ada',
@@ -207,7 +207,7 @@ forEachDatabase((_, openFresh) => {
     expect((await smtp.arrived(1))[0]?.to).toEqual(['a+b@example.com'])
   })
 
-  test('mails are in the language that the browser asks for, else in that of the option', async () => {
+  test('mails are in the language that the browser asks for, otherwise in that of the option', async () => {
     await setOptions(api, { SystemName: 'My <Gate>' })
     await verify('a@example.com', { 'accept-language': 'fr, zh-CN;q=0.8, en;q=0.5' })
     await verify('b@example.com', { 'accept-language': 'fr' })
@@ -221,7 +221,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[0]?.headers.from).toContain('My <Gate>')
   })
 
-  test('without a mail server both calls say so; a failing one is reported to the operator alone', async () => {
+  test('without a mail server both calls say so; a failing one is reported only to the operator', async () => {
     await setOptions(api, { SMTPToken: 'not the password' })
     const failed = await verify('a@example.com')
     expect(failed.json).toEqual({ success: false, message: 'The mail could not be sent, please try again later.' })

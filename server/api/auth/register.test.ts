@@ -37,7 +37,7 @@ forEachDatabase((_, openFresh) => {
     return answer.json
   }
 
-  test('makes an ordinary account without logging in, and password2 and roles are ignored', async () => {
+  test('creates an ordinary account without logging in, and ignores password2 and roles', async () => {
     const answer = await register({ password2: 'something else', role: 100, quota: 5, email: 'a@b.co' })
     expect(answer.json).toEqual({ success: true, message: '' })
     expect(answer.headers.getSetCookie()).toEqual([])
@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('refuses bad input and taken names with a text that a person understands', async () => {
+  test('refuses invalid input and taken names with an understandable message', async () => {
     await register({})
     for (const [body, message] of [
       [{}, 'This username is already taken.'],
@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(await users()).toHaveLength(1)
   })
 
-  test('of many who register one name at once exactly one gets it', async () => {
+  test('of many simultaneous registrations of one name exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => register({})))
     expect(answers.filter((answer) => answer.json.success)).toHaveLength(1)
     for (const answer of answers.filter(({ json }) => !json.success)) {
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('is refused while turned off, before the input is looked at', async () => {
+  test('is refused while disabled, before the input is looked at', async () => {
     for (const key of ['RegisterEnabled', 'PasswordRegisterEnabled']) {
       await setOptions(api, { RegisterEnabled: 'true', PasswordRegisterEnabled: 'true', [key]: 'false' })
       const answer = await register({ username: '' })
@@ -89,7 +89,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('gives what new accounts, invited ones and inviters get, each with its log row', async () => {
+  test('gives the bonuses of new accounts, invited ones and inviters, each with its log row', async () => {
     await setOptions(api, { QuotaForNewUser: '1000', QuotaForInvitee: '200', QuotaForInviter: '30' })
     await setOptions(api, { DisplayInCurrencyEnabled: 'false' })
     const inviter = await api.addPerson({ username: 'inviter', quota: 5 })
@@ -105,7 +105,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('an unknown invite code, or one of a banned person, counts as none', async () => {
+  test('an unknown invite code, or one of a banned person, counts as no code', async () => {
     await setOptions(api, { QuotaForInvitee: '200', QuotaForInviter: '30' })
     const inviter = await api.addPerson({ username: 'inviter', quota: 5 })
     const aff_code = (await api.call('GET', '/api/user/aff', { as: inviter.token })).json.data
@@ -122,7 +122,7 @@ forEachDatabase((_, openFresh) => {
     expect(await logs()).toEqual([])
   })
 
-  test('with e-mail verification the code of the mail is needed, works once, and binds the address', () =>
+  test('with e-mail verification the code of the mail is required, works once, and binds the address', () =>
     withMail(async (smtp) => {
       const email = 'Ada.L+gate@example.com'
       expect((await register({})).json.message).toContain('e-mail verification')
@@ -132,7 +132,7 @@ forEachDatabase((_, openFresh) => {
       const verification_code = code(mail)
       expect((await register({ email, verification_code: '' })).json.success).toBe(false)
       expect((await register({ email: 'other@example.com', verification_code })).json.message).toContain('wrong')
-      // A name that is taken does not use the code up.
+      // A name that is taken does not use up the code.
       await api.addPerson({ username: 'taken' })
       expect((await register({ username: 'taken', email, verification_code })).json.message).toContain('taken')
       expect((await register({ email, verification_code: ` ${verification_code} ` })).json.success).toBe(true)
@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register({ username: 'bob', email, verification_code })).json.message).toContain('wrong')
     }))
 
-  test('a code dies after five wrong tries, and after ten minutes', () =>
+  test('a code expires after five wrong tries, and after ten minutes', () =>
     withMail(async (smtp) => {
       const email = 'ada@example.com'
       await sendCode(email)
@@ -154,7 +154,7 @@ forEachDatabase((_, openFresh) => {
       verification_code = code((await smtp.arrived(2))[1])
       api.time.ms += 600_000
       expect((await register({ email, verification_code })).json.success).toBe(false)
-      // A new code replaces the one before.
+      // A new code replaces the previous one.
       await sendCode(email)
       const replaced = code((await smtp.arrived(3))[2])
       await sendCode(email)
@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register({ email, verification_code })).json.success).toBe(true)
     }))
 
-  test('of many who send one code at once exactly one gets an account', () =>
+  test('of many simultaneous uses of one code exactly one creates an account', () =>
     withMail(async (smtp) => {
       const email = 'ada@example.com'
       await sendCode(email)
@@ -177,7 +177,7 @@ forEachDatabase((_, openFresh) => {
       expect(await users()).toHaveLength(1)
     }))
 
-  test('only listed domains may register, compared exactly but for case', () =>
+  test('only listed domains may register, compared exactly except for case', () =>
     withMail(async (smtp) => {
       await setOptions(api, { EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'example.com, Other.org' })
       for (const email of ['a@sub.example.com', 'a@example.com.evil.net', 'a@notexample.com', 'a@gmail.com']) {
@@ -203,7 +203,7 @@ forEachDatabase((_, openFresh) => {
       )
     }))
 
-  test('the strict limit counts by the address of the socket, whatever X-Forwarded-For says', async () => {
+  test("the strict limit counts by the socket's address, whatever X-Forwarded-For says", async () => {
     const off = { limit: 0, windowMs: 1000 }
     const strict = await createTestApi(api.store, {
       rateRules: { api: off, critical: { limit: 3, windowMs: 1_200_000 }, loginFailures: off },

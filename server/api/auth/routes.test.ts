@@ -18,7 +18,7 @@ forEachDatabase((_, openFresh) => {
   const login = (username: string, given: string, address?: string) =>
     api.call('POST', '/api/user/login', { body: { username, password: given }, ...(address ? { address } : {}) })
 
-  test('a login answers the account without secrets and starts a session', async () => {
+  test('a login returns the account without secrets and starts a session', async () => {
     const { id } = await api.addPerson({ username: 'ada', password: hash, role: 10 })
     const answer = await login('ada', password)
     expect(answer.json).toMatchObject({
@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).json.data.id).toBe(id)
   })
 
-  test('unknown user, wrong password and banned user get one and the same answer', async () => {
+  test('unknown user, wrong password and banned user get the same answer', async () => {
     const { id } = await api.addPerson({ username: 'ada', password: hash })
     const wrong = await login('ada', 'wrong password')
     const unknown = await login('nobody', password)
@@ -42,11 +42,11 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('of very many logins at once some wait and the rest are told to come back, for known and unknown names', async () => {
+  test('of very many simultaneous logins some wait and the rest are told to come back, known or unknown name', async () => {
     await api.addPerson({ username: 'ada', password: hash })
     const names = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 'ada' : 'nobody'))
     const answers = await Promise.all(names.map((name) => login(name, password)))
-    // Two at work and 32 that wait are served in any case, however slow the machine is.
+    // Two in progress and 32 that wait are served in any case, however slow the machine is.
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(34)
     const refused = new Set<string | undefined>()
     for (const [index, { status, headers, json }] of answers.entries()) {
@@ -54,7 +54,7 @@ forEachDatabase((_, openFresh) => {
       else expect([status, headers.get('retry-after'), json.success]).toEqual([503, '3', false])
       if (status !== 200) refused.add(names[index])
     }
-    // A name that is not known takes its turn as any other does.
+    // An unknown name waits its turn like any other.
     expect([...refused].toSorted()).toEqual(['ada', 'nobody'])
     expect((await login('ada', password)).json.success).toBe(true)
   }, 120_000)
@@ -95,7 +95,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie })).status).toBe(401)
   })
 
-  test('guessing at one account is stopped for that address only', async () => {
+  test('guessing at one account is blocked for that address only', async () => {
     const strict = await createTestApi(api.store, {
       rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
     })
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect((await guess('192.0.2.2', password)).json.success).toBe(true)
   })
 
-  test('all ways to write one name count together', async () => {
+  test('all spellings of one name count together', async () => {
     const strict = await createTestApi(api.store, {
       rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
     })
@@ -134,7 +134,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('old', password)).json.success).toBe(true)
   })
 
-  test('logins and failures leave a trail without passwords', async () => {
+  test('logins and failures leave an audit trail without passwords', async () => {
     await api.addPerson({ username: 'ada', password: hash })
     await login('ada', 'wrong password')
     await login('ada', password)

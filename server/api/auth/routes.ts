@@ -19,17 +19,17 @@ import { isKnownBrowser, markBrowser } from './known-browser.ts'
 import { mountMailCodes } from './mail-codes.ts'
 import { mountRegister } from './register.ts'
 
-/** Per account and address: whoever guesses is stopped, the owner at another address is not locked out. */
+/** Per account and address: an attacker is stopped, while the owner at another address is not locked out. */
 const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
 
 /**
- * Per account, from wherever: whoever guesses from changing addresses waits for each answer. The owner does, too, but is
- * never refused.
+ * Per account, from anywhere: an attacker who guesses from changing addresses waits for each answer. So does the owner,
+ * but without ever being refused.
  */
 const accountFailureRule = { limit: 100, windowMs: 3_600_000 }
 const guessPauseMs = 10_000
 
-/** One text for every way to fail, so that it tells nothing about which accounts exist. */
+/** One text for every kind of failure, so that it does not reveal which accounts exist. */
 const loginFailed = 'The username or password is wrong, or the account has been banned.'
 
 /** Logging in and out, registering, and mails with codes. */
@@ -56,18 +56,18 @@ function mountLogin(
 
   servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
     if (body.username === '' || body.password === '') throw new ApiFailure('The username and the password are needed.')
-    // In the one form that the account is found by, or each way of writing its name would have a limit of its own.
+    // In the form by which the account is found, or each spelling of its name would have its own limit.
     const name = body.username.normalize('NFKC').toLowerCase()
     const key = `${addressKey(clientAddress)} ${name}`
     const wait = failures.wait(key)
     if (wait > 0) throw tooManyRequests(wait)
 
     const user = await userForLogin(store.read, body.username)
-    // Checked for unknown names too: it takes the same time, so that names cannot be told apart by it.
+    // Also checked for unknown names, so that timing does not reveal which names exist.
     const matches = await verifyPassword(body.password, user?.password ?? '')
     const byPassword = settings.current().PasswordLoginEnabled
     const isKnown = user !== undefined && isKnownBrowser(context, secrets, user)
-    // A right password waits as a wrong one does, so that the wait tells nothing.
+    // A right password waits as a wrong one does, so that the wait reveals nothing.
     if (!isKnown && ofAccount.wait(name) > 0) await pause(guessPauseMs)
     if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
       failures.take(key)
@@ -79,7 +79,7 @@ function mountLogin(
       throw new ApiFailure(byPassword ? loginFailed : 'The administrator has turned off password login.')
     }
     failures.reset(key)
-    // An imported bcrypt hash becomes ours at the first chance.
+    // An imported bcrypt hash is replaced at the first opportunity.
     const rehashed = user.password.startsWith('$argon2id$') ? undefined : await hashPassword(body.password)
     await store.write(async (trx) => {
       if (!(await lockLogin(trx, user.id, user.password))) throw new ApiFailure(loginFailed)

@@ -2,18 +2,18 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 
 /**
- * Each model of a channel is stored with each of its groups, and calls are routed by what is in memory of these pairs:
- * long lists in both fields would make millions of them.
+ * Each model of a channel is stored with each of its groups, and routing keeps these pairs in memory: long lists in
+ * both fields would create millions of them.
  */
 const mostOfChannel = 50_000
-/** Of all channels that are saved at once. */
+/** For all channels that are saved at once. */
 const mostAtOnce = 500_000
 
-/** Counts what is saved at once. */
+/** Counts the pairs that are saved at once. */
 export class AbilityLimit {
   #total = 0
 
-  /** Adds so many channels that are alike. Throws ApiFailure where it is too much. */
+  /** Adds a number of identical channels. Throws ApiFailure if that is too much. */
   take({ models, group }: { models?: string | undefined; group?: string | undefined }, channels = 1): void {
     const pairs = splitList(models ?? '').length * splitList(group ?? 'default').length
     if (pairs > mostOfChannel) throw tooMany('A channel', mostOfChannel, pairs)

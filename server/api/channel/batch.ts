@@ -25,14 +25,14 @@ import { parseModels } from './channel-input.ts'
 type Deps = Pick<ApiDeps, 'store' | 'clock'>
 type Batch = PersonCall<typeof api.channel.batch>
 
-/** Does one thing with many channels, all or none; ids that are gone are passed over. Returns how many there were. */
+/** Does one thing with many channels, all or none; ids that are gone are skipped. Returns how many there were. */
 export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<number> {
   const { action } = call.body
   const fields = batchFields(call.body)
-  // In id order, as everybody locks channels: two batches at once cannot wait for each other.
+  // In id order, as all code locks channels, so that two batches cannot deadlock.
   const ids = [...new Set(call.body.ids)].sort((a, b) => a - b)
   return store.write(async (trx) => {
-    /** What happened, and to which channels. */
+    /** Each action, and the channels concerned. */
     const changes = new Map<string, number[]>()
     const limit = new AbilityLimit()
     let count = 0
@@ -77,7 +77,7 @@ async function changeOne(
   }
 }
 
-/** Enables a channel. Who switches it on by hand has seen to its keys: all of them are tried again. */
+/** Enables a channel. A person who does that by hand has checked its keys, so all of them are tried again. */
 async function enableByHand(trx: Trx, channel: { id: number; status: number }): Promise<void> {
   if (channel.status === channelStatus.enabled) return
   await forgetDeadKeys(trx, channel.id)
@@ -96,7 +96,7 @@ function batchFields({ action, priority, weight, models, group }: Batch['body'])
   return fields
 }
 
-/** Makes another channel like one that exists and returns its id. */
+/** Copies an existing channel and returns the copy's id. */
 export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof api.channel.copy>): Promise<number> {
   const { id } = call.params
   return store.write(async (trx) => {
@@ -109,7 +109,7 @@ export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof ap
   })
 }
 
-/** Name of a copy whose maker chose none; names have at most 100 characters. */
+/** Default name of a copy; names have at most 100 characters. */
 function copyName(name: string): string {
   return `${[...name].slice(0, 93).join('')} (copy)`
 }

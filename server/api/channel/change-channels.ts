@@ -21,10 +21,10 @@ import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalforme
 import { keysFromConfig } from './config-keys.ts'
 import { refuseLendingKey } from './key-destination.ts'
 
-/** What changes of channels work with. */
+/** What changes of channels depend on. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
 
-/** Type of a channel whose maker names none. */
+/** Type of a new channel if none is given. */
 const defaultType = 1
 
 /** Fields whose values the audit trail shows; prompts and mappings are long, keys are secret. */
@@ -43,7 +43,7 @@ const shownFields = [
   'key_count',
 ]
 
-/** Makes one channel per key, or one of all keys, and returns their ids. */
+/** Creates one channel per key, or one with all keys, and returns their ids. */
 export async function createChannels(
   deps: ChannelChangeDeps,
   call: PersonCall<typeof api.channel.create>,
@@ -70,7 +70,7 @@ export async function createChannels(
   })
 }
 
-/** Writes the fields that were sent; an empty key keeps the old one. */
+/** Writes the fields that are sent; an empty key keeps the old one. */
 export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<typeof api.channel.update>): Promise<void> {
   const { store, secrets, clock } = deps
   const body = keysFromConfig(call.body)
@@ -85,10 +85,10 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     const type = sent.type ?? before.type
     const isReplaced = Boolean(body.key?.trim()) && !body.key_append
     if (!isReplaced) refuseLendingKey(call.person.role, before, { type, base_url: sent.base_url ?? before.base_url })
-    // A key that stays must fit a type that changes.
+    // A kept key must fit a changed type.
     if (keys.key !== undefined || type !== before.type)
       refuseMalformedKeys(type, await openKeys(trx, secrets, id, keys))
-    // Who switches a channel on by hand has seen to its keys: all of them are tried again.
+    // A person who enables a channel by hand has checked its keys, so all of them are tried again.
     if (fields.status === channelStatus.enabled && before.status !== channelStatus.enabled) {
       await forgetDeadKeys(trx, id)
     }
@@ -101,7 +101,7 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
   })
 }
 
-/** Deletes a channel; one that is gone already is no failure. */
+/** Deletes a channel; if it is already gone, that is not an error. */
 export async function removeChannel(
   { store, clock }: ChannelChangeDeps,
   call: PersonCall<typeof api.channel.remove>,

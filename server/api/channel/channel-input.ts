@@ -9,10 +9,10 @@ import type { ChannelFields } from '../../store/channels/channels.ts'
 
 type Body = z.output<typeof createChannelBody>
 
-/** The fields of a channel that a body sends, checked and in the form in which they are stored; the key is not among them. */
+/** The fields of a channel that a body sends, validated and in stored form, without the key. */
 export function channelFields(body: Body, isKnownType: (type: number) => boolean): ChannelFields {
   const fields: ChannelFields = {}
-  // Clients that send whole records send zeros for what they do not know.
+  // Clients that send whole records send zeros for fields they do not know.
   if (body.type) {
     if (!isKnownType(body.type)) throw new ApiFailure(`There is no channel type ${body.type}.`)
     fields.type = body.type
@@ -55,7 +55,7 @@ function parseBaseUrl(text: string): string {
       'base_url must not hold a user name or password: everybody who sees the channel would see them.',
     )
   }
-  // Paths are put behind it: they would become a part of the query, or be left out.
+  // Paths are appended to it, and would become part of the query or be lost.
   if (/[?#]/.test(url)) throw new ApiFailure('base_url must not hold a query or an anchor (? or #).')
   if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be the metadata service of a cloud.')
   return url
@@ -75,7 +75,7 @@ function parseConfig(text: string): string {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new ApiFailure('config must be a JSON object.')
   }
-  // Other consoles send every field they know of, empty when unused.
+  // Other consoles send every field they know, empty if unused.
   const filled = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== '' && value !== null))
   const { config: parsed } = parseInput(z.object({ config: channelConfigSchema }), { config: filled })
   return Object.keys(parsed).length === 0 ? '' : JSON.stringify(parsed)

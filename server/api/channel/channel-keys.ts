@@ -23,7 +23,7 @@ export function newKeys(text: string): string[] {
   return keys
 }
 
-/** Refuses keys that are not of the form that the type's keys have; the message names the form and never the key. */
+/** Refuses keys that do not have the form of the type's keys; the message names the form and never the key. */
 export function refuseMalformedKeys(type: number, keys: readonly string[]): void {
   const keyFault = providerOf(type)?.keyFault
   for (const [index, key] of keys.entries()) {
@@ -32,7 +32,7 @@ export function refuseMalformedKeys(type: number, keys: readonly string[]): void
   }
 }
 
-/** A key goes out in a header, or is a file of JSON (what stands before it names its place) from which another is made. */
+/** A key is sent in a header, or is a JSON file (any prefix names its region) from which another key is derived. */
 function isSendable(key: string): boolean {
   const file = key.indexOf('{')
   const isFile = file >= 0 && isObject(tryParse(key.slice(file)))
@@ -48,8 +48,8 @@ export function manyKeys(secrets: Secrets, lines: readonly string[]): Required<P
 type KeyColumn = 'key' | 'key_mode' | 'key_count'
 
 /**
- * The columns that a change of the key writes: none when the key stays. For a channel of one key the text is the key,
- * whose line breaks only a file of JSON may have; a channel of several takes each line for a key.
+ * The columns that a change of the key writes: none if the key stays. For a channel with one key the text is the key,
+ * in which only a JSON file may have line breaks. For a channel with several keys each line is a key.
  */
 export async function changedKeys(
   trx: Trx,
@@ -70,14 +70,14 @@ export async function changedKeys(
   return manyKeys(secrets, newKeys(body.key_append || text === '' ? `${old}\n${text}` : text))
 }
 
-/** The health of keys that the channel has no more is forgotten. */
+/** Deletes the health of keys that the channel no longer has. */
 export async function forgetOldKeys(trx: Trx, secrets: Secrets, id: number): Promise<void> {
   const present = new Set((await keysWithHash(trx, secrets, id)).map(({ hash }) => hash))
   const gone = (await deadKeysOf(trx, id)).map((dead) => dead.key_hash).filter((hash) => !present.has(hash))
   if (gone.length > 0) await forgetDeadKeys(trx, id, gone)
 }
 
-/** The health of every key in order; the keys stay here. */
+/** The health of every key in order, without the keys themselves. */
 export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<ChannelKeyHealth[]> {
   const dead = new Map((await deadKeysOf(db, id)).map((each) => [each.key_hash, each]))
   return (await keysWithHash(db, secrets, id)).map(({ hash }, place) => {
@@ -86,14 +86,14 @@ export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<C
   })
 }
 
-/** Deletes the keys that were set aside and returns how many; one key must stay. */
+/** Deletes the keys that were set aside and returns how many; one key must remain. */
 export async function removeDead(
   { store, secrets, clock }: KeyDeps,
   call: PersonCall<typeof api.channel.removeDeadKeys>,
 ): Promise<number> {
   const { id } = call.params
   return store.write(async (trx) => {
-    // Locks the channel, so that no key is set aside from here on.
+    // Locks the channel, so that no key is set aside from now on.
     const keys = await keysWithHash(trx, secrets, id)
     const dead = new Set((await deadKeysOf(trx, id)).map((each) => each.key_hash))
     const live = keys.filter(({ hash }) => !dead.has(hash)).map(({ key }) => key)
@@ -108,7 +108,7 @@ export async function removeDead(
   })
 }
 
-/** Uses the keys that were set aside again and returns how many. */
+/** Puts the keys that were set aside back into use and returns how many. */
 export async function reviveDead(
   { store, clock }: KeyDeps,
   call: PersonCall<typeof api.channel.reviveKeys>,

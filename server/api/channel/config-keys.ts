@@ -1,6 +1,6 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** What a body says of a channel's key. */
+/** The fields of a body that concern a channel's key. */
 interface KeyFields {
   key?: string | undefined
   config?: string | null | undefined
@@ -9,8 +9,9 @@ interface KeyFields {
 const secretFields = ['ak', 'sk', 'vertex_ai_project_id', 'vertex_ai_adc'] as const
 
 /**
- * The body with the keys of Bedrock and Vertex where keys belong. one-api's console writes them into `config`, which
- * everybody may read who sees the channel: here they become the key, unless the body has one, and leave `config`.
+ * The body with the keys of Bedrock and Vertex moved to the key field. one-api's console writes them into `config`,
+ * which everybody who sees the channel may read. Here they become the key, unless the body has one, and are removed
+ * from `config`.
  */
 export function keysFromConfig<B extends KeyFields>(body: B): B {
   const config = tryParse(body.config ?? '')
@@ -20,14 +21,14 @@ export function keysFromConfig<B extends KeyFields>(body: B): B {
   return { ...body, ...(key !== undefined && { key }), config: JSON.stringify(Object.fromEntries(rest)) }
 }
 
-/** The key as one-api's console joins it; undefined where a part is missing. */
+/** The key as one-api's console joins it; undefined if a part is missing. */
 function keyOf(config: Readonly<Record<string, unknown>>): string | undefined {
   const text = (name: string) => (typeof config[name] === 'string' ? config[name].trim() : '')
   const aws = [text('ak'), text('sk'), text('region')]
   if (aws.every((part) => part !== '')) return aws.join('|')
   const account = tryParse(text('vertex_ai_adc'))
   const google = [text('region'), text('vertex_ai_project_id')]
-  // On one line, as each line of a key is a key.
+  // On one line, because each line of a key field is a key.
   return isObject(account) && google.every((part) => part !== '')
     ? [...google, JSON.stringify(account)].join('|')
     : undefined

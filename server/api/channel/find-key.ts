@@ -2,11 +2,14 @@ import { sealedChannelKeys } from '../../store/channels/channels.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** What is shorter is no key: it would be worth guessing. */
+/** A shorter text is not a key: it would be feasible to guess it. */
 const leastCharacters = 12
 const keysPerTurn = 200
 
-/** The channels that have this very key. Keys are stored sealed, so each is opened and compared by its keyed hash. */
+/**
+ * The channels that have exactly this key. Keys are stored encrypted, so each is decrypted and compared by its keyed
+ * hash.
+ */
 export async function channelsWithKey(
   { store, secrets, turns }: Pick<ApiDeps, 'store' | 'secrets' | 'turns'>,
   keyword: string,
@@ -22,7 +25,7 @@ export async function channelsWithKey(
   return found
 }
 
-/** One that was sealed under another key has none that could be found. */
+/** A key that was encrypted under another secret key cannot be found. */
 function opened(secrets: ApiDeps['secrets'], sealed: string): string[] {
   try {
     return keyLines(secrets.open(sealed, 'channel'))

@@ -2,16 +2,16 @@ import { roles } from '../../../contract/roles.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { providerOf } from '../../providers/registry.ts'
 
-/** What decides where a channel's key is sent. */
+/** The fields that decide where a channel's key is sent. */
 interface Destination {
   type: number
   base_url: string
 }
 
 /**
- * Refuses an admin who moves a channel to another address without giving its key again: whoever may choose where a key
- * is sent can read it there, and on a host that many share another path is somebody else. The type's own address is
- * nobody's choice, and super admins have the server anyway.
+ * Refuses an admin who moves a channel to another address without giving its key again. Anyone who chooses where a key
+ * is sent can read it there, and on a shared host another path may be somebody else's. The type's own address is not a
+ * choice, and super admins control the server anyway.
  */
 export function refuseLendingKey(role: number, before: Destination, after: Destination): void {
   if (role >= roles.root || after.base_url === '') return
@@ -24,7 +24,7 @@ function ownAddress(type: number): string {
   return providerOf(type)?.meta.defaultBaseUrl ?? ''
 }
 
-/** The whole address, but for the version and slashes at its end, which people write or leave out. */
+/** The whole URL, except the version and slashes at its end, which people write or omit. */
 function placeOf(url: string): string {
   const whole = URL.canParse(url) ? new URL(url).href : url
   return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')

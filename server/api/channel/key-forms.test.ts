@@ -3,7 +3,7 @@ import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { providers } from '../../providers/registry.ts'
 
-/** A key of the form that each type wants, and the form's name as the message has it. */
+/** A key in the form that each type expects, and the form's name as in the message. */
 const forms = [
   { type: 15, key: 'api-key|secret-key', form: 'APIKey|SecretKey' },
   { type: 15, key: 'bce-v3/ALTAK-abc/def', form: 'APIKey|SecretKey' },
@@ -36,7 +36,7 @@ forEachDatabase((_, openFresh) => {
   const create = (body: object) => send('POST', { name: 'one', models: 'm', ...body })
   const stored = () => api.store.read.selectFrom('channels').select(['id', 'key', 'type']).execute()
 
-  test('a channel with a key of another form is refused, by the name of the form and without the key', async () => {
+  test('a channel with a key of another form is refused, naming the form and not the key', async () => {
     for (const { type, key, form } of forms) {
       const refused = await create({ type, key: wrong })
       expect({ type, ...refused }).toMatchObject({ type, success: false })
@@ -68,14 +68,14 @@ forEachDatabase((_, openFresh) => {
         .executeTakeFirst()
       expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
       expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
-      // Sent again beside another key, they change nothing.
+      // Sent again next to another key, they change nothing.
       expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
     }
     const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()
     expect(JSON.stringify(trail)).not.toMatch(/SECRET|private_key/)
   })
 
-  test('each line of a key that makes several channels is checked, and none is made where one is wrong', async () => {
+  test('each line of a key that creates several channels is checked; one invalid line creates none', async () => {
     for (const key_mode of ['single', 'multi']) {
       const refused = await create({ type: 16, key: 'id.secret\nno-dot', key_mode })
       expect(refused).toEqual({
@@ -87,7 +87,7 @@ forEachDatabase((_, openFresh) => {
     expect((await create({ type: 16, key: 'id.secret\nid2.secret2' })).data).toHaveLength(2)
   })
 
-  test('a changed key is checked, and so is a kept one when the type changes', async () => {
+  test('a changed key is checked, and so is a kept key when the type changes', async () => {
     const [id] = (await create({ type: 16, key: 'id.secret' })).data
     const before = await stored()
     const refused = await send('PUT', { id, key: 'no-dot' })
@@ -98,14 +98,14 @@ forEachDatabase((_, openFresh) => {
     expect((await send('PUT', { id, name: 'two' })).success).toBe(true)
   })
 
-  test('a channel of several keys takes no wrong one more', async () => {
+  test('a channel with several keys accepts no further invalid one', async () => {
     const [id] = (await create({ type: 16, key: 'id.secret\nid2.secret2', key_mode: 'multi' })).data
     const refused = await send('PUT', { id, key: 'no-dot', key_append: true })
     expect(refused).toEqual({ success: false, message: 'Line 3 of the key: The key must be id.secret, with one dot.' })
     expect((await send('PUT', { id, key: 'id3.secret3', key_append: true })).data.key_count).toBe(3)
   })
 
-  test('a type whose keys have no form takes every key', async () => {
+  test('a type whose keys have no fixed form accepts every key', async () => {
     expect((await create({ type: 8, key: wrong })).success).toBe(true)
   })
 
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toEqual([])
   })
 
-  test('a changed key is one line, whatever stands around it; only a file of JSON may have line breaks', async () => {
+  test('a changed key is one line, apart from whitespace around it; only a JSON file may have breaks', async () => {
     const keyOf = async (id: number) => {
       const [row] = (await stored()).filter((each) => each.id === id)
       return api.secrets.open(row?.key ?? '', 'channel')
@@ -145,13 +145,13 @@ forEachDatabase((_, openFresh) => {
     expect((await send('PUT', { id: google, key: `us-east5\n|p|${file}` })).success).toBe(false)
   })
 
-  test('several lines for a channel of several keys are several keys, as they are for a new channel', async () => {
+  test('several lines for a channel with several keys are several keys, as for a new channel', async () => {
     const [id] = (await create({ type: 1, key: 'sk-old' })).data
     expect((await send('PUT', { id, key: 'sk-aaa\r\nsk-bbb\n', key_mode: 'multi' })).data.key_count).toBe(2)
     expect((await create({ type: 1, key: 'sk-ccc\r\nsk-ddd\n' })).data).toHaveLength(2)
   })
 
-  test('the catalogue tells the form of every key that has one', async () => {
+  test('the catalogue gives the form of every key that has one', async () => {
     const { json } = await api.call('GET', '/api/channel/types', { as: admin.token })
     const hints = new Map(json.data.map((entry: { type: number; keyHint: string }) => [entry.type, entry.keyHint]))
     for (const { type, form } of forms) expect(hints.get(type)).toContain(form)

@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     const rows = await api.store.read.selectFrom('abilities').selectAll().where('channel_id', '=', id).execute()
     return rows.map((each) => `${each.group}/${each.model} ${Boolean(each.enabled)} ${each.priority}`).sort()
   }
-  /** As the relay does it when an upstream refuses a key. */
+  /** As the relay does when an upstream refuses a key. */
   const markDead = (id: number, key: string, reason = 'status 401') =>
     api.store.write((trx) =>
       trx
@@ -38,7 +38,7 @@ forEachDatabase((_, openFresh) => {
     )
   const audit = () => api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
 
-  test('a balance stands beside success, in failure too', async () => {
+  test('a balance comes beside success, even on failure', async () => {
     const id = await create()
     expect(await call('GET', `update_balance/${id}/`)).toEqual({ success: true, message: '', balance: 12.5 })
     expect(await call('GET', 'update_balance')).toEqual({ success: true, message: '' })
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['default', 'vip'])
   })
 
-  test('a copy is like its model, key and dead keys included, but begins its figures anew', async () => {
+  test('a copy is like its original, key and dead keys included, but starts with fresh figures', async () => {
     const id = await create({
       key: `${secret}1\n${secret}2`,
       key_mode: 'multi',
@@ -121,7 +121,7 @@ forEachDatabase((_, openFresh) => {
     expect((await audit()).at(-1)?.action).toBe('channel.copy')
   })
 
-  test('the name of a copy is cut, not refused', async () => {
+  test("a copy's name that is too long is truncated, not refused", async () => {
     const id = await create({ name: '字'.repeat(100) })
     expect([...(await shown((await call('POST', `${id}/copy`)).data)).name]).toHaveLength(100)
   })
@@ -154,7 +154,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('a batch that cannot be understood does nothing', async () => {
+  test('an invalid batch does nothing', async () => {
     const id = await create()
     for (const body of [
       {},
@@ -176,7 +176,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ status: 1, priority: 0, models: 'gpt-4' })
   })
 
-  test('one channel of several keys, or a channel for each', async () => {
+  test('creates one channel with several keys, or a channel for each key', async () => {
     const many = await call('POST', '', { ...plain, key: `${secret}1\n${secret}2`, key_mode: 'single' })
     expect(many.data).toHaveLength(2)
     const multi = await call('POST', '', {
@@ -193,7 +193,7 @@ forEachDatabase((_, openFresh) => {
     expect(await call('POST', '', { ...plain, key: lines, key_mode: 'multi' })).toMatchObject({ success: false })
   })
 
-  test('keys are added, replaced and turned into one again', async () => {
+  test('keys are added, replaced, and reduced to a single one again', async () => {
     const id = await create({ key: `${secret}1\n${secret}2`, key_mode: 'multi' })
     await call('PUT', '', { id, name: 'renamed', key: '' })
     expect(await storedKeys(id)).toEqual([`${secret}1`, `${secret}2`])
@@ -202,7 +202,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ key_count: 3 })
     await markDead(id, `${secret}1`)
     await markDead(id, `${secret}2`)
-    // The health of a key goes with it, and stays with one that stays.
+    // The health of a key is removed with it, and kept for a key that stays.
     await call('PUT', '', { id, key: `${secret}1\n${secret}4` })
     expect(await shown(id)).toMatchObject({ key_count: 2, keys_dead: 1, key_mode: 'multi' })
     expect((await call('PUT', '', { id, key_mode: 'single' })).message).toContain('one key')
@@ -217,7 +217,7 @@ forEachDatabase((_, openFresh) => {
     expect(await storedKeys(id)).toEqual([`${secret}5`])
   })
 
-  test('a key that is set aside while dead ones are deleted is used no more', async () => {
+  test('a key that is set aside while dead ones are deleted is no longer used', async () => {
     const id = await create({ key: `${secret}1\n${secret}2\n${secret}3`, key_mode: 'multi' })
     await markDead(id, `${secret}1`)
     const key_hash = api.secrets.fingerprint(`${secret}2`, 'channel-key')
@@ -232,7 +232,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ key_count: 1, keys_dead: 0 })
   })
 
-  test('the health of keys is shown by their place; dead ones are used again or deleted', async () => {
+  test('the health of keys is shown by their index; dead ones are revived or deleted', async () => {
     const id = await create({ key: `${secret}1\n${secret}2\n${secret}3`, key_mode: 'multi' })
     await markDead(id, `${secret}2`, 'status 401: no')
     const healthy = { healthy: true, reason: '', since: 0 }
@@ -266,7 +266,7 @@ forEachDatabase((_, openFresh) => {
     expect(await call('GET', `${await create()}/keys`)).toMatchObject({ data: [{ index: 1, healthy: true }] })
   })
 
-  test('whoever enables a channel by hand has its keys tried again', async () => {
+  test('enabling a channel by hand revives its keys', async () => {
     const id = await create({ key: `${secret}1\n${secret}2`, key_mode: 'multi' })
     await markDead(id, `${secret}1`)
     await call('PUT', '', { id, status: 1, name: 'still enabled' })
@@ -280,7 +280,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ keys_dead: 0, status: 1 })
   })
 
-  test('nothing shows a key', async () => {
+  test('no answer shows a key', async () => {
     const id = await create({ key: `${secret}1\n${secret}2`, key_mode: 'multi' })
     await markDead(id, `${secret}1`)
     const answers = [
@@ -315,7 +315,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('visitors get 401, ordinary users a failure', async () => {
+  test('visitors get 401, ordinary users an error', async () => {
     const user = await api.addPerson()
     const id = await create()
     for (const [method, path] of [
@@ -339,7 +339,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '')).data).toHaveLength(1)
   })
 
-  test('a page of another site cannot make a browser ask the upstreams', async () => {
+  test('a page of another site cannot make a browser query the upstreams', async () => {
     const id = await create()
     for (const path of ['update_balance', `update_balance/${id}`]) {
       const answer = await api.call('GET', `/api/channel/${path}`, {

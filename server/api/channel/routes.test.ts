@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'channels', id: data[0] })
   })
 
-  test('one channel per line of the key, keys sealed', async () => {
+  test('creates one channel per line of the key, with the keys encrypted', async () => {
     const { data } = await create({ key: ` ${secret}1 \r\n\n${secret}2\n` })
     expect(data).toHaveLength(2)
     const keys = await Promise.all(data.map(async (id: number) => api.secrets.open((await row(id)).key, 'channel')))
@@ -88,7 +88,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(await api.store.read.selectFrom('channels').selectAll().execute())).not.toContain(secret)
   })
 
-  test('no answer ever holds a key, nor does the audit trail', async () => {
+  test('no answer and no audit event ever contains a key', async () => {
     const { data } = await create()
     const answers = [
       await get(''),
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.secrets.open((await row(data[0])).key, 'channel')).toBe(`${secret}-new`)
   })
 
-  test('name, key and a model are needed; nothing is made without them', async () => {
+  test('name, key and a model are required; nothing is created without them', async () => {
     const needed = 'please fill in channel name and channel key!'
     expect((await create({ name: '' })).message).toBe(needed)
     expect((await create({ key: ' \n ' })).message).toBe(needed)
@@ -111,7 +111,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('')).data).toEqual([])
   })
 
-  test('fields are checked', async () => {
+  test('fields are validated', async () => {
     const cases: [body: object, word: string][] = [
       [{ model_mapping: '{' }, 'model mapping'],
       [{ model_mapping: '[]' }, 'model mapping'],
@@ -141,7 +141,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('fields are put in one form', async () => {
+  test('fields are normalised', async () => {
     const { data } = await create({
       type: 0,
       status: 0,
@@ -164,7 +164,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('a toggle of {id, status} leaves the rest, and abilities follow', async () => {
+  test('a toggle of {id, status} leaves the other fields alone, and abilities follow', async () => {
     const { data } = await create({ base_url: 'http://a.example', priority: 2 })
     const off = await put({ id: data[0], status: 2 })
     expect(off.data).toMatchObject({
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
       { base_url: 'https://a.example:8443/v1', key_mode: 'multi' },
       { base_url: 'https://b.example', key: 'sk-mine', key_mode: 'multi', key_append: true },
       { type: 8, base_url: 'https://b.example' },
-      // On a host that many share, another path is another account.
+      // On a shared host, another path is another account.
       { base_url: 'https://A.example/v2/' },
       { base_url: 'https://a.example/v1/somebody-else' },
       { base_url: 'https://a.example/v1/../else/v1' },
@@ -203,7 +203,7 @@ forEachDatabase((_, openFresh) => {
       expect(answer.message).toContain('Give the key again')
       expect(await urlOf()).toBe('https://a.example/v1')
     }
-    // The same address in another form, none at all, and the type's own address are nobody's choice.
+    // No new destination: the same address in another form, no address, and the type's own address.
     const same = ['https://A.example/v1/', 'https://a.example', 'https://a.example/v1', 'https://a.example/']
     for (const base_url of [...same, '', 'https://api.openai.com', 'https://api.openai.com/v1/'])
       expect([base_url, (await put({ id, base_url, key: '' })).success]).toEqual([base_url, true])
@@ -214,12 +214,12 @@ forEachDatabase((_, openFresh) => {
     const body = { id, base_url: 'https://c.example', key: '' }
     expect((await api.call('PUT', '/api/channel/', { as: root.token, body })).json).toMatchObject({ success: true })
     expect(await urlOf()).toBe('https://c.example')
-    // A copy has the key, too.
+    // A copy has the key as well.
     const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json
     expect((await put({ id: copy.data, base_url: 'https://d.example' })).message).toContain('Give the key again')
   })
 
-  test('an edit writes what is sent, empty text included; an empty key keeps the old one', async () => {
+  test('an edit writes the fields that are sent, empty text included; an empty key keeps the old one', async () => {
     const id = (await create({ base_url: 'http://a.example', other: 'v1', models: 'a,b', system_prompt: 'be nice' }))
       .data[0]
     await put({
@@ -247,7 +247,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ status: 1 })).success).toBe(false)
   })
 
-  test('editing does not touch the figures that calls move meanwhile', async () => {
+  test('editing does not touch the figures that calls change in the meantime', async () => {
     const id = (await create()).data[0]
     const spend = () =>
       api.store.write((trx) =>
@@ -263,20 +263,20 @@ forEachDatabase((_, openFresh) => {
     expect(await abilities(id)).toHaveLength(1)
   })
 
-  test('more models than one statement takes', async () => {
+  test('a channel can have more models than one statement takes', async () => {
     const models = Array.from({ length: 1200 }, (_, i) => `model-${i}`).join(',')
     const id = (await create({ models, group: 'a,b' })).data[0]
     expect(await abilities(id)).toHaveLength(2400)
   })
 
-  test('long lists of models and of groups do not make millions of pairs', async () => {
+  test('long lists of models and groups do not create millions of pairs', async () => {
     const models = Array.from({ length: 501 }, (_, i) => `model-${i}`).join(',')
     const group = Array.from({ length: 100 }, (_, i) => `g${i}`).join(',')
     const many = await create({ models, group })
     expect(many.message).toBe('A channel may have 50000 pairs of a model and a group; these would be 50100.')
     const id = (await create({ models })).data[0]
     expect((await put({ id, group })).message).toContain('may have 50000 pairs')
-    // One that came with more from elsewhere can still be switched off.
+    // A channel that got more in some other way can still be switched off.
     await api.store.write((trx) => trx.updateTable('channels').set({ group }).where('id', '=', id).execute())
     expect((await put({ id, name: 'large' })).success).toBe(true)
     await api.store.write((trx) => trx.updateTable('channels').set({ group: 'default' }).where('id', '=', id).execute())
@@ -287,7 +287,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('?p=0')).data).toHaveLength(1)
   })
 
-  test('lists ten a page and finds by id and beginning of the name', async () => {
+  test('lists ten per page and finds by id and by prefix of the name', async () => {
     for (let i = 0; i < 11; i++) await create({ name: `c${i}` })
     const answer = await api.call('GET', '/api/channel/?p=0', { as: admin.token })
     expect(answer.json.data).toHaveLength(10)
@@ -299,7 +299,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get(`search?keyword=${secret.slice(0, -1)}`)).data).toEqual([])
   })
 
-  test('a search finds the channels of a whole key, one of several too, and shows none of it', async () => {
+  test('a search by a whole key, also one of several, finds its channels and shows none of the key', async () => {
     const [one] = (await create({ name: 'one', key: 'sk-one-1234567890' })).data
     const [several] = (
       await create({ name: 'several', key: 'sk-two-1234567890\nsk-one-1234567890', key_mode: 'multi' })
@@ -313,7 +313,7 @@ forEachDatabase((_, openFresh) => {
       expect(await found(part)).toEqual([])
   })
 
-  test('the list and a search are narrowed to a type, a status and a group, exactly', async () => {
+  test('the list and a search can be filtered by exact type, status and group', async () => {
     const named = async (path: string) => {
       const answer = await api.call('GET', `/api/channel/${path}`, { as: admin.token })
       const names = answer.json.data.map((each: { name: string }) => each.name).sort()
@@ -340,7 +340,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('?group=default&size=1&p=1&sort=name&order=asc')).data[0].name).toBe('on')
   })
 
-  test('a filter that cannot be read is refused', async () => {
+  test('an unreadable filter is refused', async () => {
     for (const [query, word] of [
       ['type=OpenAI', 'type'],
       ['type=-1', 'type'],
@@ -358,7 +358,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('deleting one is no failure when it is gone; deleting all disabled ones tells how many', async () => {
+  test('deleting a channel that is gone is not an error; deleting all disabled ones returns their number', async () => {
     const ids = (await create({ key: 'a\nb\nc' })).data
     expect(await remove(`${ids[0]}/`)).toEqual({ success: true, message: '' })
     expect((await remove(`${ids[0]}`)).success).toBe(true)
@@ -368,7 +368,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('')).data.map((each: { id: number }) => each.id)).toEqual([ids[2]])
   })
 
-  test('models is a bare list, types the catalogue', async () => {
+  test('models is a plain list, types is the catalogue', async () => {
     const models = await get('models')
     expect(Object.keys(models)).toEqual(['object', 'data'])
     expect(models.data.map((each: { id: string; owned_by: string }) => `${each.owned_by}/${each.id}`)).toEqual([
@@ -378,7 +378,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('types')).data).toEqual(testCatalogue)
   })
 
-  test('a test answers the seconds beside success, in failure too', async () => {
+  test('a test returns the seconds beside success, even when it fails', async () => {
     const id = (await create()).data[0]
     expect(await get(`test/${id}/`)).toEqual({ success: true, message: '', time: 1.234 })
     expect(await get(`test/${id}/?model=`)).toEqual({
@@ -408,7 +408,7 @@ forEachDatabase((_, openFresh) => {
     expect((await test('')).json.message).toContain('already running')
   })
 
-  test('visitors get 401, ordinary users a failure', async () => {
+  test('visitors get 401, ordinary users an error', async () => {
     const user = await api.addPerson()
     for (const [method, path] of [
       ['GET', '/api/channel/'],

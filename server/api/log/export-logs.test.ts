@@ -7,7 +7,7 @@ import { foldUsage } from '../../store/usage/usage-rollup.ts'
 
 const now = 1_700_000_000
 
-/** Cells of CSV, as a reader that knows RFC 4180 takes it apart. */
+/** Cells of CSV, as a reader that follows RFC 4180 splits it. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [[]]
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
@@ -52,7 +52,7 @@ forEachDatabase((_, openFresh) => {
     return { response, bytes, rows: parseCsv(new TextDecoder('utf-8', { ignoreBOM: false }).decode(bytes)) }
   }
 
-  test('every cell comes back as it was, but for those that would be calculated', async () => {
+  test('every cell comes back unchanged, except those that would be formulas', async () => {
     const nasty = ['a,b', 'say "hi"', 'two\r\nlines', '日本語', "it's", '', ' x ', '100%_\\']
     await add(...nasty.map((content) => ({ content })), { content: '=1+1' }, { content: '@cmd', token_name: '-2+3' })
     const { response, bytes, rows } = await read('export')
@@ -88,7 +88,7 @@ forEachDatabase((_, openFresh) => {
     expect(hoursOf).toEqual([...hoursOf].sort().reverse())
   })
 
-  test('people get their own rows, and nothing of channels', async () => {
+  test('people get only their own rows, and nothing about channels', async () => {
     await add({}, { user_id: admin.id, username: 'admin', content: 'of somebody else' })
     const { rows } = await read('self/export?username=admin&channel=8&user_id=1', ada)
     expect(rows).toHaveLength(2)
@@ -99,7 +99,7 @@ forEachDatabase((_, openFresh) => {
     expect(((await refused.json()) as { success: boolean }).success).toBe(false)
   })
 
-  test('an export of everybody stands in the audit trail', async () => {
+  test("an export of everybody's rows is in the audit trail", async () => {
     await read('export')
     const { data } = (await api.call('GET', '/api/audit/?action=log.', { as: admin.token })).json
     expect(data).toMatchObject([{ actor_name: 'admin', action: 'log.export' }])
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect((await link('cross-site')).status).toBe(403)
   })
 
-  test('two at a time for each person; a reader who leaves makes room', async () => {
+  test('two exports at a time for each person; a reader who leaves makes room', async () => {
     await add(...Array.from({ length: 600 }, () => ({})))
     const first = await request('self/export', ada)
     const second = await request('self/export', ada)
@@ -129,7 +129,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('self/export', ada)).response.status).toBe(200)
   })
 
-  test('who asks for the head alone, or is answered with a failure, takes no place', async () => {
+  test('a request for the head alone, or one answered with an error, does not count as an export', async () => {
     const head = (as = ada) =>
       api.app.request('/api/log/self/export', { method: 'HEAD', headers: { authorization: as.token } })
     for (let times = 0; times < 4; times++) {
@@ -142,7 +142,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect((await read('self/export', ada)).response.status).toBe(200)
 
-    // The trail cannot be written just now.
+    // The audit trail cannot be written at the moment.
     const { store } = api
     await store.write((trx) => sql`alter table audit_events rename to audit_events_away`.execute(trx))
     for (let times = 0; times < 4; times++) expect((await request('export')).status).toBe(503)
@@ -150,13 +150,13 @@ forEachDatabase((_, openFresh) => {
     expect((await read('export')).response.status).toBe(200)
   })
 
-  test('no more is read than the reader takes', async () => {
+  test('rows are read only as fast as the reader takes them', async () => {
     for (let step = 0; step < 10; step++) await add(...Array.from({ length: 500 }, () => ({})))
     const response = await request('export')
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.read()
-    // What is not read yet is not made yet: rows that go now are not in it.
+    // The unread part is not produced yet: rows deleted now are not in it.
     await api.store.write((trx) => trx.deleteFrom('logs').execute())
     let rest = 0
     for (;;) {

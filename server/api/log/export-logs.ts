@@ -7,7 +7,7 @@ import type { Db } from '../../store/store.ts'
 
 const rowsPerStep = 500
 
-/** Columns of the file; those of admins are left out of other people's. */
+/** Columns of the file; admin columns are omitted for other people. */
 const columns = [
   ['id', (log) => log.id],
   ['time', (log) => new Date(log.created_at * 1000).toISOString()],
@@ -47,14 +47,14 @@ export interface Export {
   filter: LogFilter
   view(row: LogRow): Log
   isAdmin: boolean
-  /** Called once, when the last byte is out, the reader has left or the database has failed. */
+  /** Called once, when the last byte is sent, the reader has left or the database has failed. */
   ended(): void
   warn(message: string): void
 }
 
 /**
- * The rows that match as a CSV answer that is made as fast as it is read: no more than a few hundred rows are in memory.
- * When the reader leaves, the work ends; when the database fails, the transfer breaks off instead of ending well.
+ * The matching rows as a CSV answer, produced as fast as it is read: at most a few hundred rows are in memory. If the
+ * reader leaves, the work ends. If the database fails, the transfer breaks off instead of ending normally.
  */
 export function exportLogs(ask: Export): Response {
   const lines = csvOf(ask)
@@ -99,7 +99,7 @@ async function* csvOf({ db, filter, view, isAdmin }: Export): AsyncGenerator<str
   yield byteOrderMark + csvLine(chosen.map(([name]) => name))
   for await (const rows of walkLogs(db, filter, rowsPerStep)) {
     yield rows.map((row) => csvLine(lineOf(view(row), chosen))).join('')
-    // Calls that are relayed meanwhile have their turn.
+    // Gives relayed calls their turn.
     await setImmediate()
   }
 }

@@ -38,7 +38,7 @@ forEachDatabase((_, openFresh) => {
     expect(await ask(path, as)).toEqual(expected)
   }
 
-  test('days by type, only those of the range, by the clock of the reader', async () => {
+  test("days by type, only those of the range, in the reader's time zone", async () => {
     await add(midnight - 2 * day)
     await add(midnight - 1)
     await add(midnight, { type: 4 })
@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('minutes when the range is short', async () => {
+  test('minutes if the range is short', async () => {
     await add(midnight + 61)
     await add(midnight + 119)
     await add(midnight + 300, { type: 1 })
@@ -79,7 +79,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('without a range: from the first row to now, in no more parts than asked for', async () => {
+  test('without a range: from the first row to now, in no more parts than requested', async () => {
     expect(await ask('histogram?buckets=5')).toMatchObject({ types: [] })
     await add(midnight - 200 * day)
     await add(midnight)
@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     expect(await ask('histogram?buckets=1')).toMatchObject({ types: [{ type: 2, counts: [2] }] })
   })
 
-  test('takes the filters of the list; people see their own rows; deleted rows are gone', async () => {
+  test('accepts the filters of the list; people see their own rows; deleted rows are gone', async () => {
     await add(midnight, { model_name: 'a' })
     await add(midnight, { model_name: 'b' })
     await add(midnight, { user_id: admin.id })

@@ -1,7 +1,7 @@
 import { countByHour, countBySecond, type LogFilter, logHours, type TypeCount } from '../../store/logs/log-hours.ts'
 import type { Db } from '../../store/store.ts'
 
-/** Counts of each type in the parts of a time range. */
+/** Counts by type in the parts of a time range. */
 export interface Histogram {
   /** Seconds. */
   step: number
@@ -12,16 +12,16 @@ export interface Histogram {
 
 const hour = 3600
 const day = 24 * hour
-/** Those below an hour are counted from the rows, all others from sums. */
+/** Steps below an hour are counted from the rows, all others from sums. */
 const steps = [60, 300, 900, hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day, 30 * day]
-/** More rows than this are not read for one chart. */
+/** One chart reads no more rows than this. */
 const mostRows = 20_000
 /** 1970 began on a Thursday. */
 const mondayShift = 3 * day
 
 interface Ask {
   filter: LogFilter
-  /** At most so many parts. */
+  /** Maximum number of parts. */
   buckets: number
   /** Minutes. */
   utcOffset: number
@@ -29,7 +29,7 @@ interface Ask {
   now: number
 }
 
-/** Cuts the range of the filter into parts that people know, by their clock, and counts what is in each. */
+/** Divides the range of the filter into familiar units, in the reader's time zone, and counts the rows in each. */
 export async function histogramOf(db: Db, { filter, buckets, utcOffset, now }: Ask): Promise<Histogram> {
   const hours = await logHours(db, filter)
   const newest = hours[0]
@@ -61,9 +61,9 @@ function planSteps(ask: { start: number; end: number; buckets: number; utcOffset
   for (let at = 0; ; at++) {
     const step = steps[at] ?? 30 * day * 2 ** (at - steps.length + 1)
     if (step < ask.least) continue
-    // A whole number of parts more keeps the sum above zero, where the database rounds down.
+    // Adding a whole number of parts keeps the sum above zero, so that the database rounds down.
     const shift = step <= hour ? 0 : ask.utcOffset * 60 + (step === 7 * day ? mondayShift : 0) + Math.max(step, 7 * day)
-    // From sums, an hour belongs where it begins.
+    // With sums, an hour belongs to the part in which it begins.
     const begin = (time: number) => (step < hour ? time : time - (time % hour))
     const first = Math.floor((begin(ask.start) + shift) / step)
     const count = Math.floor((begin(ask.end) + shift) / step) - first + 1

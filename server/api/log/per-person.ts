@@ -1,8 +1,10 @@
 import { ApiFailure } from '../../http/api-failure.ts'
 
-/** Counts what each person has open in this process. */
+/** Counts each person's open streams or exports in this process. */
 export interface PerPerson {
-  /** Takes a place and returns what gives it back, once; throws a 429 when all places of the person are taken. */
+  /**
+   * Takes a slot and returns a function that gives it back, once; throws a 429 if all slots of the person are taken.
+   */
   take(personId: number): () => void
 }
 

@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows[1]).not.toHaveProperty('channel_id')
   })
 
-  test('people see their own rows, whatever they ask for, and not which channel served them', async () => {
+  test('people see only their own rows, whatever they ask for, and not which channel served them', async () => {
     await add(ada, { channel_id: 7, attempts: '[1]' })
     await add(bob)
     for (const path of ['self', 'self/', 'self?username=bob&user_id=3&channel=8']) {
@@ -66,7 +66,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('self/search?keyword=ratio', bob)).toHaveLength(1)
   })
 
-  test('a row is found by its number, one of somebody else by admins alone', async () => {
+  test('a row is found by its id; only admins find rows of others', async () => {
     await add(ada, { upstream_message: 'said', model_name: 'm' })
     await add(bob)
     const [, { id }] = await get('')
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('?id=999999')).toEqual([])
   })
 
-  test('filters are exact and can be combined; a cleared box does not filter', async () => {
+  test('filters are exact and can be combined; an empty field does not filter', async () => {
     await add(ada, { token_name: 't1', model_name: 'gpt-4', created_at: 100 })
     await add(ada, { token_name: 't2', model_name: 'gpt-4', created_at: 200, channel_id: 3 })
     await add(bob, { type: 4, created_at: 300 })
@@ -90,7 +90,7 @@ forEachDatabase((_, openFresh) => {
     expect(await count('start_timestamp=NaN&type=&end_timestamp=0')).toBe(3)
   })
 
-  test('a filter that cannot be read or is beyond its bounds is refused, wherever it is taken', async () => {
+  test('a filter that is unreadable or out of bounds is refused everywhere', async () => {
     await add(ada, { quota: 10 })
     const refused = [
       ['username', 'a'.repeat(201)],
@@ -120,7 +120,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('ten a page with the number of all', async () => {
+  test('ten per page, with the total number', async () => {
     for (let i = 0; i < 11; i++) await add(ada, { quota: i })
     const answer = await api.call('GET', '/api/log/?p=1', { as: admin.token })
     expect(answer.json.data.map((row: { quota: number }) => row.quota)).toEqual([0])
@@ -143,7 +143,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('stat?username=nobody')).toEqual({ quota: 0, token: 0 })
   })
 
-  test('search: type number or beginning of the content, at most 100', async () => {
+  test('search: by type number or by prefix of the content, at most 100 rows', async () => {
     await add(ada, { content: '100% sure' })
     await add(bob, { type: 4, content: 'bonus' })
     expect(await get('search?keyword=4')).toHaveLength(1)
@@ -153,7 +153,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=')).toHaveLength(100)
   })
 
-  test('search: the row of a request, whichever hour its call ended in; not that of somebody else', async () => {
+  test("search: finds the row of a request, whichever hour its call ended in, but not somebody else's", async () => {
     const startedAt = Date.UTC(2026, 4, 1, 10, 59, 50) / 1000
     const id = '2026050110595012300000112345678'
     await add(ada, { created_at: startedAt - 7200, request_id: 'before' })
@@ -167,7 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=2026139910595012300000112345678')).toEqual([])
   })
 
-  test('a purge keeps used quota provable', async () => {
+  test('a purge keeps the used quota provable', async () => {
     const key = api.secrets.seal('k', 'channel')
     const channelId = await api.store.write(async (trx) => {
       const channel = {
@@ -226,7 +226,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a purge of more rows than one step takes, twice at once, accounts for each row once', async () => {
+  test('two simultaneous purges of more rows than one step takes account for each row once', async () => {
     await api.store.write(async (trx) => {
       await addAccountLog(trx, { user_id: ada.id, username: 'ada', created_at: 5, type: 2, content: '' })
       await trx.updateTable('logs').set({ quota: 1 }).execute()
@@ -259,7 +259,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('')).toHaveLength(1)
   })
 
-  test('visitors get 401; the calls of admins refuse others', async () => {
+  test('visitors get 401; the calls for admins refuse others', async () => {
     for (const path of ['', 'stat', 'search', 'self', 'self/stat', 'self/search']) {
       expect((await api.call('GET', `/api/log/${path}`)).status).toBe(401)
     }

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts'
 const password = 'correct horse'
 const hash = await hashPassword(password)
 
-/** Events of a stream, one after the other; comments are left out unless asked for. */
+/** Events of a stream, one after the other; comments are skipped unless requested. */
 class EventReader {
   readonly #chunks: AsyncIterator<Uint8Array>
   #text = ''
@@ -21,7 +21,7 @@ class EventReader {
     this.#chunks = response.body[Symbol.asyncIterator]()
   }
 
-  /** The next event that is no comment, or undefined at the end. */
+  /** The next event that is not a comment, or undefined at the end. */
   async next(): Promise<{ id?: string; event?: string; data: Record<string, unknown> } | undefined> {
     for (;;) {
       const block = await this.block()
@@ -85,7 +85,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return new EventReader(response)
   }
 
-  test('rows come as they are written, each once, those before it do not', async () => {
+  test('rows come as they are written, each once; earlier rows do not', async () => {
     await add({ quota: 1 })
     const events = await open('stream')
     await add({ quota: 2 })
@@ -113,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('people see their own rows, and not which channel served them', async () => {
+  test('people see only their own rows, and not which channel served them', async () => {
     const events = await open('self/stream?username=admin&channel=3', ada)
     await add({ user_id: admin.id, username: 'admin' })
     await add({ quota: 5, attempts: '[7]' })
@@ -124,7 +124,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await request('self/stream', {})).status).toBe(401)
   })
 
-  test('who comes back gets what was missed', async () => {
+  test('a reader who reconnects gets the missed rows', async () => {
     await add({ quota: 1 })
     const newest = await api.store.read.selectFrom('logs').select('id').executeTakeFirstOrThrow()
     await add({ quota: 2 })
@@ -138,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('four at a time for each person; one that is closed makes room', async () => {
+  test('four streams at a time for each person; closing one makes room', async () => {
     const streams = [await open('self/stream', ada), await open('self/stream', ada), await open('self/stream', ada)]
     streams.push(await open('self/stream?type=2', ada))
     expect((await request('self/stream', { authorization: ada.token })).status).toBe(429)
@@ -148,7 +148,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     for (const each of streams.slice(1)) await each.close()
   })
 
-  test('who asks for the head alone takes no place', async () => {
+  test('a request for the head alone does not count as a stream', async () => {
     for (let times = 0; times < 5; times++) {
       const headers = { authorization: ada.token }
       const answer = await api.app.request('/api/log/self/stream', { method: 'HEAD', headers })
@@ -157,7 +157,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await (await open('self/stream', ada)).close()
   })
 
-  test('a ban ends it with the next row, which is not sent', async () => {
+  test('a ban ends the stream at the next row, which is not sent', async () => {
     const events = await open('self/stream', ada)
     await add({ quota: 1 })
     expect((await events.next())?.data).toMatchObject({ quota: 1 })
@@ -167,14 +167,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toBeUndefined()
   })
 
-  test('a lower role ends the stream of everybody', async () => {
+  test("a lower role ends the stream of everybody's rows", async () => {
     const events = await open('stream')
     await api.store.write((trx) => trx.updateTable('users').set({ role: 1 }).where('id', '=', admin.id).execute())
     await add()
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'not-allowed' } })
   })
 
-  test('a logout ends it', async () => {
+  test('a logout ends the stream', async () => {
     const cookie = cookieOf(await api.call('POST', '/api/user/login', { body: { username: 'ada', password } }))
     const events = new EventReader(await request('self/stream', { cookie }))
     await api.call('GET', '/api/user/logout', { cookie })
@@ -182,14 +182,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'not-allowed' } })
   })
 
-  test('a node that ends tells its readers', async () => {
+  test('a node that stops tells its readers', async () => {
     const events = await open('stream')
     api.logTail.close()
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'shutting-down' } })
     expect(await events.next()).toBeUndefined()
   })
 
-  test('a reader who takes nothing is told to come back, and holds no more than a bounded number of rows', async () => {
+  test('a reader who reads nothing is told to reconnect, and only a bounded number of rows is held', async () => {
     const response = await request('stream', { authorization: admin.token })
     for (let step = 0; step < 12; step++) {
       const rows = Array.from({ length: 100 }, () => ({
@@ -198,7 +198,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }))
       await api.store.write((trx) => trx.insertInto('logs').values(rows).execute())
     }
-    // One that does read has had all of them by now, so the other has been offered them.
+    // A reader who does read has received all of them by now, so the other has been offered them.
     const other = await open('stream')
     await add({ quota: 77 })
     while ((await other.next())?.data.quota !== 77);
@@ -208,7 +208,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(text.match(/^id: /gm)?.length).toBeLessThanOrEqual(1000)
   })
 
-  test('a reader for whom there is nothing hears that it is still there, until it may not read any more', async () => {
+  test('an idle stream still sends keep-alives, until its reader may no longer read', async () => {
     const warn = (message: string) => void api.warnings.push(message)
     const logTail = createLogTail(api.store, warn, { everyMs: 5, heartbeatMs: 5 })
     const quick = await createTestApi(api.store, { logTail })
@@ -222,7 +222,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   if (name === 'postgres') {
-    test('rows of other nodes come too, also when a lower number is committed later', async () => {
+    test('rows of other nodes come too, even if a lower number is committed later', async () => {
       const other = openStore({ url })
       try {
         const events = await open('stream')

@@ -10,9 +10,9 @@ import type { Store } from '../../store/store.ts'
 import type { RowFilter } from '../../store/usage/usage-series.ts'
 
 const reconnectMs = 3000
-/** Rows that a reader has not taken yet; with more it is told to come back. */
+/** Rows that a reader has not taken yet; if there are more it is told to reconnect. */
 const mostWaiting = 1000
-/** A reader that comes back gets what it missed: at most so many rows, of so many of the log. */
+/** A reader that reconnects gets the rows it missed: at most this many rows, from this many of the log. */
 const caughtUp = { limit: 500, depth: 20_000 }
 
 export interface LiveLogs {
@@ -24,15 +24,15 @@ export interface LiveLogs {
   context: AppContext
   filter: RowFilter
   view(row: LogRow): Log
-  /** Called once, when the stream is over. */
+  /** Called once, when the stream ends. */
   ended(): void
 }
 
 type Reason = 'not-allowed' | 'too-slow' | 'shutting-down' | 'failed'
 
 /**
- * New rows that match as server-sent events. Before each delivery it is asked again who the reader is, so a logout, a
- * ban or a lower role ends the stream with the next row or heartbeat.
+ * New rows that match, as server-sent events. Before each delivery the reader's identity is checked again, so a logout,
+ * a ban or a lower role ends the stream at the next row or heartbeat.
  */
 export async function streamLogs(live: LiveLogs): Promise<Response> {
   const feed = new Feed(live)
@@ -79,7 +79,7 @@ class Feed {
   async begin(): Promise<void> {
     const { tail, store, filter, context } = this.#live
     this.#send(`retry: ${reconnectMs}\n: new log rows\n\n`)
-    // What is written while the missed rows are looked up waits behind them.
+    // Rows written while the missed ones are looked up wait behind them.
     let missed: LogRow[] = []
     const ready = Promise.withResolvers<void>()
     this.#work = ready.promise
@@ -129,7 +129,7 @@ class Feed {
       .catch(() => this.#end('failed'))
   }
 
-  /** The person of before, with the same rights. */
+  /** True while the reader is still the same person with the same rights. */
   async #mayRead(): Promise<boolean> {
     const { sessions, context, person, access } = this.#live
     const now = await sessions.identify(context)

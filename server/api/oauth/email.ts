@@ -31,14 +31,14 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, detail))
       return me
     })
-    // Outside the transaction: a wrong try must stay counted.
+    // Outside the transaction, so that a wrong try stays counted.
     if (!before) throw new ApiFailure('The verification code is wrong or has expired.')
     await announce({ topic: 'user', id: person.id })
     const isReplaced = before.email !== '' && before.email.toLowerCase() !== email.toLowerCase()
     if (!isReplaced || !mailer.ready()) return
     const wanted = call.context.req.header('accept-language')
     const language = languageOf(wanted, settings.current().MailLanguage as MailLanguage)
-    // Whoever has the account's session only should not take it over unnoticed.
+    // Somebody who has only the account's session must not take it over unnoticed.
     mailer.later('telling the old address of an account', () =>
       mailer.send(before.email, language, ({ texts, name }) => texts.addressReplaced(name, before.username)),
     )

@@ -59,7 +59,7 @@ forEachDatabase((_, openFresh) => {
   }
   const idOf = (person: OutsidePerson) => `${person.id}@${new URL(hub.url).host}`
 
-  test('a first login makes an account that can go on, with what new accounts get', async () => {
+  test('a first login creates a usable account, with what new accounts get', async () => {
     await setOptions(api, { QuotaForNewUser: '1000', DisplayInCurrencyEnabled: 'false' })
     const mine = browser()
     const answer = await mine.logIn(octo)
@@ -84,7 +84,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('the address has state and PKCE, and nothing secret leaves', async () => {
+  test('the authorization URL has state and PKCE, and leaks nothing secret', async () => {
     const mine = browser()
     const answer = await mine.get('/api/oauth/github/start')
     const address = new URL(answer.json.data)
@@ -107,18 +107,18 @@ forEachDatabase((_, openFresh) => {
     expect(codes).not.toContain(address.searchParams.get('state') ?? 'no state')
   })
 
-  test('who logs in again gets the same account, also under a new login name', async () => {
+  test('a later login gets the same account, also under a new login name', async () => {
     const first = await browser().logIn(octo)
     const renamed = { ...octo, login: 'octavia', name: 'Octavia' }
     const second = await browser().logIn(renamed)
     expect(second.json.data.id).toBe(first.json.data.id)
     expect((await rows()).map(({ github_id }) => github_id)).toEqual(['octavia'])
-    // Whoever takes the old login name over gets an account of its own.
+    // Another person who takes over the old login name gets a separate account.
     const heir = await browser().logIn({ ...octo, id: 99, email: 'heir@example.com' })
     expect(heir.json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('an imported account is known by its login name once, and by the number from then on', async () => {
+  test('an imported account is recognised by its login name once, and by the id from then on', async () => {
     const { id } = await api.addPerson({ username: 'imported' })
     await api.store.write((trx) => trx.updateTable('users').set({ github_id: 'octo' }).where('id', '=', id).execute())
     expect((await browser().logIn(octo)).json.data).toMatchObject({ id, username: 'imported' })
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
     expect((await browser().logIn({ ...octo, id: 99 })).json.data.id).not.toBe(id)
   })
 
-  test('the same number at another host is somebody else', async () => {
+  test('the same id at another host is somebody else', async () => {
     const first = await browser().logIn(octo)
     await using other = await startOAuthServer()
     await setOptions(api, { GitHubOAuthBaseURL: other.url, GitHubApiBaseURL: other.url })
@@ -135,7 +135,7 @@ forEachDatabase((_, openFresh) => {
     expect((await mine.callback(back)).json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('an address that somebody has, or that is not allowed, is not taken over', async () => {
+  test('an address that is taken, or not allowed, is not adopted', async () => {
     const { id } = await api.addPerson({ username: 'owner' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'OCTO@example.com' }).where('id', '=', id).execute(),
@@ -149,17 +149,17 @@ forEachDatabase((_, openFresh) => {
     expect((await rows()).map(({ email }) => email)).toEqual(['OCTO@example.com', '', '', '', ''])
   })
 
-  test('who is logged in binds, and the message says so', async () => {
+  test('a logged-in user binds the account, and the message says so', async () => {
     const { id } = await api.addPerson({ username: 'ada', password: hash })
     const mine = browser(await sessionOf('ada'))
     expect((await mine.logIn(octo)).json).toEqual({ success: true, message: 'bind' })
     expect((await rows())[0]).toMatchObject({ id, github_id: 'octo', github_account_id: idOf(octo), email: '' })
-    // Binding the same account again is no clash.
+    // Binding the same account again is not a conflict.
     expect((await mine.logIn(octo)).json).toEqual({ success: true, message: 'bind' })
     expect((await browser().logIn(octo)).json.data.username).toBe('ada')
   })
 
-  test('an outside account that is bound already cannot be bound to another user', async () => {
+  test('an outside account that is already bound cannot be bound to another user', async () => {
     await browser().logIn(octo)
     await api.addPerson({ username: 'ada', password: hash })
     const mine = browser(await sessionOf('ada'))
@@ -202,29 +202,29 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('two open logins of one browser both end well', async () => {
+  test('two open logins of one browser both succeed', async () => {
     const mine = browser()
     const first = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const second = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     expect((await mine.callback(first)).json.success).toBe(true)
-    // The second comes back when the browser is logged in already, so it binds.
+    // When the second comes back the browser is already logged in, so it binds.
     expect((await mine.callback(second)).json.message).toBe('bind')
   })
 
-  test('clients that build the address themselves get a state alone', async () => {
+  test('clients that build the URL themselves get only a state', async () => {
     const mine = browser()
     const state = (await mine.get('/api/oauth/state')).json.data
     expect((await mine.callback({ code: hub.plainCode(octo), state })).json.success).toBe(true)
     expect(JSON.parse(hub.requests[0]?.body ?? '')).not.toHaveProperty('code_verifier')
   })
 
-  test('OAuthStateOptional lets a callback without state pass, and none with a wrong one', async () => {
+  test('OAuthStateOptional accepts a callback without state, but none with a wrong one', async () => {
     await setOptions(api, { OAuthStateOptional: 'true' })
     expect((await browser().callback({ code: hub.plainCode(octo), state: 'swrong' })).status).toBe(403)
     expect((await browser().callback({ code: hub.plainCode(octo) })).json.success).toBe(true)
   })
 
-  test('what the service refuses is told to the person; what makes no sense to the operator', async () => {
+  test('a refusal by the service is shown to the person, an invalid answer only to the operator', async () => {
     const mine = browser()
     const { state } = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const used = await mine.callback({ code: 'no such code', state })
@@ -242,7 +242,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toEqual([])
   })
 
-  test('banned people, closed registration and a login that is off are refused', async () => {
+  test('banned people, closed registration and a disabled login are refused', async () => {
     await browser().logIn(octo)
     await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).execute())
     const banned = await browser().logIn(octo)
@@ -266,7 +266,7 @@ forEachDatabase((_, openFresh) => {
     expect(second.json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('of many first logins at once one account comes out', async () => {
+  test('many first logins at once create one account', async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => browser().logIn(octo)))
     expect(answers.map(({ json }) => json.success)).toEqual([true, true, true, true])
     expect(await rows()).toHaveLength(1)

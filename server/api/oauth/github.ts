@@ -17,7 +17,7 @@ import { loginView } from '../user-view.ts'
 import type { OAuthStates } from './oauth-state.ts'
 import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts'
 
-/** Login and binding by the code-hosting OAuth. */
+/** Login and binding by the code-hosting service's OAuth. */
 export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuthStates }): void {
   const { settings, sessions, states, warn } = deps
 
@@ -32,7 +32,7 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     const app = appOf(now)
     if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
     if (query.code === '') throw new ApiFailure('The code of the login service is missing.')
-    // Asked before the outside call, so that a code is not spent for somebody who may not use it.
+    // Checked before the outside call, so that a code is not used up for somebody who may not use it.
     const identity = usable(await sessions.identify(context))
     const verifier = states.verifierOf(query.state)
     const found = await askOutside(
@@ -41,20 +41,20 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     )
     if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, found))
     await bindGitHub(deps, context, identity.person, found)
-    // The one message that clients look at.
+    // The one message that clients check.
     context.set('successMessage', 'bind')
     return undefined
   })
 }
 
-/** Refuses who brings a login that cannot be used; nobody is welcome. */
+/** Refuses a login that cannot be used; requests without any login pass. */
 function usable(identity: Identity): Exclude<Identity, { kind: 'banned' | 'unknown-access-token' }> {
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
   return identity
 }
 
-/** The application of the options; refuses while the login is off. */
+/** The OAuth app in the options; refuses while the login is off. */
 function appOf(settings: Settings): GitHubApp {
   if (!settings.GitHubOAuthEnabled) throw new ApiFailure('The administrator has not turned on this login.')
   const { GitHubOAuthBaseURL, GitHubApiBaseURL } = optionDefinitions
@@ -66,7 +66,7 @@ function appOf(settings: Settings): GitHubApp {
   }
 }
 
-/** The account bound to the number; else the imported one that knows the login name only, which learns the number now. */
+/** The account bound to the id; otherwise the imported one that knows only the login name, and learns the id now. */
 async function boundAccount(trx: Trx, found: GitHubAccount): Promise<Account | undefined> {
   const account =
     (await accountOf(trx, { github_account_id: found.id })) ??
@@ -92,7 +92,7 @@ async function logInByGitHub(deps: OAuthDeps, context: AppContext, found: GitHub
   })
 }
 
-/** The address that the person shows there, if it may be used and nobody has it; else none. */
+/** The address that the person shows there, if it is allowed and free; otherwise none. */
 async function freeAddress(trx: Trx, settings: Settings, email: string): Promise<string> {
   if (!isMailAddress(email) || !isAllowedAddress(settings, email)) return ''
   await lockIdentity(trx, 'email', email)

@@ -9,22 +9,22 @@ import type { ApiDeps } from '../deps.ts'
 const cookieName = 'oauth_state'
 const lifetimeSeconds = 600
 const purpose = 'oauth-state'
-/** How a state begins whose login was started with a PKCE challenge. */
+/** Prefix of a state whose login was started with a PKCE challenge. */
 const pkceMark = 'p'
 
 /**
- * Ties the end of an outside login to its beginning: a state works once, within ten minutes, and only in the browser
- * that asked for it, known by a cookie that no script can read. Otherwise another site could log people in to an
- * account of its own, or bind that account to theirs.
+ * Ties the end of an outside login to its beginning. A state works once, within ten minutes, and only in the browser
+ * that requested it, which is recognised by a cookie that no script can read. Otherwise another site could log people
+ * in to one of its accounts, or bind that account to theirs.
  */
 export interface OAuthStates {
-  /** A state alone, for clients that build the address themselves. */
+  /** Only a state, for clients that build the URL themselves. */
   issue(c: AppContext): Promise<string>
   /** A state with its PKCE challenge. */
   issueWithChallenge(c: AppContext): Promise<{ state: string; challenge: string }>
-  /** Uses a state up; throws 403 when it is not this browser's. */
+  /** Uses up a state; throws 403 if it is not this browser's. */
   demand(c: AppContext, state: string): Promise<void>
-  /** The PKCE verifier of a state; undefined when its login was started without. */
+  /** The PKCE verifier of a state; undefined if its login was started without PKCE. */
   verifierOf(state: string): string | undefined
 }
 
@@ -38,19 +38,20 @@ export function createOAuthStates({
     subject: secrets.fingerprint(state, 'oauth-state'),
     code_hash: secrets.fingerprint(browser, 'oauth-browser'),
   })
-  // Made from the state under the secret key, so that it need not be stored and no one else can make it.
+  // Derived from the state with the secret key, so that it need not be stored and nobody else can compute it.
   const verifier = (state: string) => secrets.fingerprint(state, 'oauth-pkce')
 
   async function issue(c: AppContext, mark: string): Promise<string> {
     const known = getCookie(c, cookieName)
-    // A browser with two open logins keeps its mark, so that both can end well.
+    // A browser with two open logins keeps its mark, so that both can succeed.
     const browser = known !== undefined && /^[\w-]{43}$/.test(known) ? known : randomBytes(32).toString('base64url')
     const state = mark + randomBytes(24).toString('base64url')
     const now = epochSeconds(clock)
     const code = { ...row(state, browser), created_time: now, expires_time: now + lifetimeSeconds }
     await store.write((trx) => saveCode(trx, code))
     setCookie(c, cookieName, browser, {
-      // Behind a proxy the path begins with a prefix, or not: a path of its own would not come back at all of them.
+      // Behind a proxy the path may or may not begin with a prefix; with a narrower path the cookie would not always
+      // come back.
       path: '/',
       httpOnly: true,
       sameSite: 'Lax',

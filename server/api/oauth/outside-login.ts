@@ -12,7 +12,7 @@ import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createAccount, type NewAccount } from '../new-account.ts'
 
-/** What logins by outside services work with. */
+/** What logins by outside services depend on. */
 export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'mailer' | 'warn'> {
   sessions: Sessions
   announce: Announce
@@ -33,7 +33,7 @@ export async function logIn(
   account: Account,
   service: string,
 ): Promise<void> {
-  // As it is now, and stays until the session stands: whoever bans it next ends that too.
+  // The account as it is now. It stays locked until the session is created, so a later ban ends the session too.
   const now = await lockUser(trx, { id: account.id })
   if (now?.status !== userStatus.enabled) throw new ApiFailure('This account has been banned.')
   await sessions.start(context, trx, account.id)
@@ -41,7 +41,7 @@ export async function logIn(
   await recordAudit(trx, auditEvent(clock, call, 'login', `user ${account.id}`, service))
 }
 
-/** Makes the account of a first login; its name is the service and the account's number. */
+/** Creates the account of a first login; its name is the service and the account's id. */
 export async function firstLogin(
   { settings, clock }: OAuthDeps,
   trx: Trx,

@@ -6,7 +6,7 @@ import { createOAuthStates } from './oauth-state.ts'
 import type { OAuthDeps } from './outside-login.ts'
 import { mountWeChat } from './wechat.ts'
 
-/** Logins by outside services, and what is bound to an account. */
+/** Logins by outside services, and the bindings of an account. */
 export function mountOAuth(router: ApiRouter, given: Omit<OAuthDeps, 'sessions'>): void {
   const deps = { ...given, sessions: router.sessions }
   const states = createOAuthStates(deps)

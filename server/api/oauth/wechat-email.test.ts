@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     api.call('GET', `/api/oauth/wechat/bind?code=${encodeURIComponent(code)}`, { as })
   const rows = () => api.store.read.selectFrom('users').selectAll().orderBy('id').execute()
 
-  test('WeChat: a first login makes an account, the next finds it', async () => {
+  test('WeChat: a first login creates an account, the next finds it', async () => {
     const first = await login(helper.codeFor('wx-1'))
     const [user] = await rows()
     expect(first.json).toMatchObject({
@@ -42,7 +42,7 @@ forEachDatabase((_, openFresh) => {
     expect(helper.requests[0]?.headers.authorization).toBe(helper.token)
   })
 
-  test('WeChat: who is logged in binds; a bound account cannot be bound to another user', async () => {
+  test('WeChat: a logged-in user binds; a bound account cannot be bound to another user', async () => {
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
     expect((await bind(helper.codeFor('wx-1'), ada.token)).json).toEqual({ success: true, message: '' })
     expect((await bind(helper.codeFor('wx-1'), bob.token)).json.message).toContain('already bound')
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     ]) {
       expect([address, await put(address)]).toEqual([address, false])
     }
-    // Stored by another way, it is not called all the same, and the token goes nowhere.
+    // Even if it is stored by another way it is not called, and the token goes nowhere.
     await setOptions(api, { WeChatServerAddress: 'http://169.254.169.254' })
     expect((await login('x')).json.message).toContain('cannot be reached')
     await using target = await startService((_request, response) => response.end('{"success": true, "data": "wx-1"}'))
@@ -99,7 +99,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('WeChat: turned off, closed registration and banned people are refused', async () => {
+  test('WeChat: a disabled login, closed registration and banned people are refused', async () => {
     await login(helper.codeFor('wx-1'))
     await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).execute())
     expect((await login(helper.codeFor('wx-1'))).json.message).toBe('This account has been banned.')
@@ -110,13 +110,13 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/status')).json.data.wechat_login).toBe(false)
   })
 
-  test('WeChat: of many first logins of one person at once one account comes out', async () => {
+  test('WeChat: many simultaneous first logins of one person create one account', async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => login(helper.codeFor('wx-1'))))
     expect(answers.map(({ json }) => json.success)).toEqual([true, true, true, true])
     expect(await rows()).toHaveLength(1)
   })
 
-  test('e-mail: the code of the mail binds the address, once, and a taken one is refused', async () => {
+  test('e-mail: the code of the mail binds the address, once, and a taken address is refused', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
       { action: 'user.bind-email', detail: `email="" → "${email}"` },
     ])
 
-    // A code that was sent while the address was free is worth nothing once it is somebody's.
+    // A code that was sent while the address was free is worthless once the address is taken.
     await api.store.write((trx) => trx.updateTable('users').set({ email: '' }).execute())
     api.time.ms += 60_000
     await api.call('GET', `/api/verification?email=${encodeURIComponent(email)}`)
@@ -147,7 +147,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(late, bob.token)).json.message).toContain('already belongs to another account')
   })
 
-  test('e-mail: the address that an account had is told when another takes its place, and only then', async () => {
+  test('e-mail: the old address is notified when another replaces it, and only then', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const ada = await api.addPerson({ username: 'ada' })
@@ -172,7 +172,7 @@ forEachDatabase((_, openFresh) => {
     expect(told?.text).not.toContain('new@example.com')
   })
 
-  test('e-mail: five wrong tries end a code', async () => {
+  test('e-mail: five wrong tries invalidate a code', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const { token } = await api.addPerson()
@@ -184,7 +184,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(code)).json.success).toBe(false)
   })
 
-  test('the invite code is made when there is none, and stays', async () => {
+  test('the invite code is created when there is none, and stays', async () => {
     const ada = await api.addPerson()
     await api.store.write((trx) => trx.updateTable('users').set({ aff_code: null }).execute())
     const aff = async () => (await api.call('GET', '/api/user/aff', { as: ada.token })).json.data

@@ -56,8 +56,8 @@ const securitySchemes = {
 }
 
 /**
- * Makes the OpenAPI document of the contract; the same contract, version and base path make the same document.
- * `basePath` stands in front of every path, as the outside world sees them: '' or '/gateway'.
+ * Creates the OpenAPI document of the contract; the same contract, version and base path give the same document.
+ * `basePath` is the prefix of every path as the outside world sees it: '' or '/gateway'.
  */
 export function openApiDocument(version: string, basePath = ''): OpenApi {
   const writer = createSchemaWriter()

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './types.ts'
 
-/** What fields mean that mean the same wherever they stand; a schema's own words come before these. */
+/** Descriptions of fields that mean the same everywhere; a schema's own description takes precedence. */
 const words: Readonly<Record<string, string>> = {
   // Envelopes and errors
   message: 'What to tell people; empty where there is nothing to tell.',
@@ -131,7 +131,7 @@ const words: Readonly<Record<string, string>> = {
   verification_code: 'The code that was sent by mail.',
   password2: 'The password again.',
   state: 'A word that comes back with the login, so that it is known to be ours.',
-  // Billing as OpenAI has it
+  // Billing in OpenAI's form
   soft_limit_usd: 'Limit in US dollars.',
   hard_limit_usd: 'Limit in US dollars.',
   system_hard_limit_usd: 'Limit in US dollars.',
@@ -178,18 +178,18 @@ const words: Readonly<Record<string, string>> = {
   parent: 'Always null.',
 }
 
-/** What parts of a query mean that mean something else than a field of that name. */
+/** Descriptions of query parameters that mean something else than a field of that name. */
 const queryWords: Readonly<Record<string, string>> = {
   ...words,
   code: 'The code that the other service, or the mail, gave.',
 }
 
-/** What a part of a query means, where its schema does not say. */
+/** The description of a query parameter, if its schema has none. */
 export function wordsOfQuery(name: string): string | undefined {
   return queryWords[name]
 }
 
-/** A part of the document in which every field of every schema says what it means; examples stay as they are. */
+/** A part of the document in which every field of every schema has a description; examples are left unchanged. */
 export function withWords<Part extends object>(part: Part): Part {
   return described(part) as Part
 }

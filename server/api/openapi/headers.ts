@@ -6,7 +6,7 @@ const perMinute = {
   reset: 'When all of it will be there again, such as `1m30s`.',
 }
 
-/** The headers of a limit per minute, of calls and of tokens. */
+/** The headers of a limit per minute, for calls and for tokens. */
 const limitHeaders = Object.fromEntries(
   ['Requests', 'Tokens'].flatMap((what) =>
     Object.entries(perMinute).map(([part, description]): [string, HeaderObject] => [
@@ -32,7 +32,7 @@ export const sharedHeaders: Record<string, HeaderObject> = {
   ...limitHeaders,
 }
 
-/** What tells how limits per minute stand. */
+/** The headers that report the state of limits per minute. */
 export const limitHeaderNames = Object.keys(limitHeaders)
 
 /** References to headers by name. */

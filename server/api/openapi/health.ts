@@ -13,7 +13,7 @@ function operation(operationId: string, summary: string, responses: Record<strin
   return { operationId, tags: [healthTag.name], summary, security: [], responses }
 }
 
-/** What monitors ask, outside both APIs. */
+/** The endpoints for monitoring, outside both APIs. */
 export function healthOperations(): Placed[] {
   const lives = { 200: { description: 'It does.', content: json(state) } }
   const ready = {

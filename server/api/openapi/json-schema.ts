@@ -10,7 +10,7 @@ import { tokenSchema } from '../../../contract/api/token.ts'
 import { userSchema } from '../../../contract/api/user.ts'
 import type { JsonSchema } from './types.ts'
 
-/** Things with a name of their own in the document; all of them are in answers only. */
+/** Schemas that are named in the document; all of them occur only in answers. */
 const named = {
   Status: statusSchema,
   User: userSchema,
@@ -31,7 +31,7 @@ const named = {
 export interface SchemaWriter {
   /** `input` is what a caller may send, `output` what the server sends. */
   write(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema
-  /** The named schemas that `write` met so far. */
+  /** The named schemas that `write` has found so far. */
   components: Record<string, JsonSchema>
 }
 
@@ -43,10 +43,10 @@ export function createSchemaWriter(): SchemaWriter {
   return {
     components,
     write(schema, io) {
-      // Within an object, so that a named schema is referred to even when it is all there is.
+      // Wrapped in an object, so that a named schema is a reference even at the top level.
       const whole = z.toJSONSchema(z.object({ schema }), {
         io,
-        // Ids come from our table, everything else that a schema tells of itself from the contract.
+        // Ids come from our table; all other metadata of a schema comes from the contract.
         metadata: names as never,
         override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, z.globalRegistry.get(zodSchema)),
       }) as unknown as { properties: { schema: JsonSchema }; $defs?: Record<string, JsonSchema> }
@@ -59,7 +59,10 @@ export function createSchemaWriter(): SchemaWriter {
   }
 }
 
-/** Points references to the document's own place for schemas, and drops what says nothing: keys are text, whole numbers have 53 bits. */
+/**
+ * Points references to the document's own schemas, and drops redundant statements: keys are text, whole numbers have 53
+ * bits.
+ */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
   if (typeof value !== 'object' || value === null) return value
@@ -72,7 +75,7 @@ function tidy(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Classes of Unicode are written differently in other languages: the description tells what they mean. */
+/** Unicode classes are written differently in other languages; the description says what they mean. */
 function isOwnPattern(key: string, value: unknown): boolean {
   return key === 'pattern' && typeof value === 'string' && value.includes('\\p{')
 }

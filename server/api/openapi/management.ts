@@ -10,7 +10,7 @@ import { linksOf } from './links.ts'
 import { groupTags } from './tags.ts'
 import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
 
-/** A place in the document. */
+/** An operation and its path in the document. */
 export interface Placed {
   path: string
   method: Method
@@ -34,7 +34,7 @@ export const managementResponses: Record<string, ResponseObject> = {
   DatabaseAway: failure('The database cannot be reached.'),
 }
 
-/** What is left of the envelope when there is no data. */
+/** The envelope when there is no data. */
 export const managementSchemas: Record<string, JsonSchema> = {
   Done: envelope(true, {}, []),
   Failure: envelope(false, {}, []),
@@ -72,7 +72,7 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
   }
 }
 
-/** A body in which fields that nobody knows are refused; those that are ignored may have any value. */
+/** A body that refuses unknown fields; ignored fields may have any value. */
 function closed(body: JsonSchema, ignores: readonly string[] = []): JsonSchema {
   const ignored = ignores.filter((name) => body.properties?.[name] === undefined)
   return {
@@ -86,7 +86,7 @@ function hasFields({ properties = {} }: JsonSchema): boolean {
   return Object.keys(properties).length > 0
 }
 
-/** The roles stand where OAuth has its scopes: OpenAPI gives that place to them for other schemes. */
+/** The roles are listed as scopes: OpenAPI allows that for schemes other than OAuth. */
 function securityOf(access: Access): Operation['security'] {
   return access === 'public' ? [] : [{ session: [access] }, { accessToken: [access] }, { bareAccessToken: [access] }]
 }
@@ -96,7 +96,7 @@ function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parame
   return Object.entries(properties).map(([name, { description = wordsOfQuery(name), ...rest }]) => ({
     name,
     in: place,
-    // What has a default is filled in when it is left out.
+    // A field with a default is filled in when it is omitted.
     required: place === 'path' || (required.includes(name) && rest.default === undefined),
     ...(description !== undefined && { description }),
     schema: rest,
@@ -144,13 +144,13 @@ function answerContent(writer: SchemaWriter, { media, data, envelope: form }: En
   if (form === 'bare') return json({ oneOf: [schema, refused] })
   if (form === 'flat') {
     const { properties = {}, required = [] } = schema
-    // Such a call answers some of its fields even when it fails.
+    // Such a call returns some of its fields even when it fails.
     return json({ oneOf: [envelope(true, properties, required), envelope(false, properties, [])] })
   }
   return json({ oneOf: [envelope(true, { data: schema }, type === 'optional' ? [] : ['data']), refused] })
 }
 
-/** The envelope with further fields; nothing beyond them is ever sent. */
+/** The envelope with further fields; nothing else is ever sent. */
 function envelope(success: boolean, fields: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
   return {
     type: 'object',

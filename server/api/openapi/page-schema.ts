@@ -8,7 +8,7 @@ interface Field {
   isRequired: boolean
 }
 
-/** What a value is, in a few words of HTML. */
+/** A type, in a few words of HTML. */
 export function typeHtml(schema: JsonSchema): string {
   if (schema.$ref !== undefined) {
     const name = escapeHtml(schema.$ref.split('/').at(-1) ?? '')
@@ -40,7 +40,7 @@ export function typeHtml(schema: JsonSchema): string {
   }
 }
 
-/** The fields of an object, those of objects within it too, as a table; empty text when there are none. */
+/** The fields of an object, including those of nested objects, as a table; empty text if there are none. */
 export function fieldsTable(schema: JsonSchema, caption: string, need: 'always' | 'needed' = 'always'): string {
   const fields = fieldsOf(schema, '')
   if (fields.length === 0) return ''
@@ -53,7 +53,7 @@ export function fieldsTable(schema: JsonSchema, caption: string, need: 'always' 
   return table(caption, ['Field', 'Value', need === 'always' ? 'Present' : 'Needed', 'Meaning'], rows)
 }
 
-/** A table that scrolls by itself where the page is narrow. */
+/** A table that scrolls horizontally on a narrow page. */
 export function table(caption: string, heads: readonly string[], rows: readonly string[]): string {
   const head = heads.map((each) => `<th scope="col">${each}</th>`).join('')
   return `<div class="wide" tabindex="0" role="group" aria-label="${escapeHtml(caption)}"><table><caption>${escapeHtml(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
@@ -64,7 +64,7 @@ function codeOf(value: unknown): string {
   return `<code>${escapeHtml(JSON.stringify(value))}</code>`
 }
 
-/** The description of a schema, or of the one form of it that has one. */
+/** The description of a schema, or of the one variant of it that has one. */
 function textOf(schema: JsonSchema): string {
   const described = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].find((each) => each.description)
   return escapeHtml(described?.description ?? '')

@@ -1,4 +1,4 @@
-/** The style sheet of the page; in the page itself, so that it asks for nothing else. */
+/** The style sheet of the page, inlined so that the page loads nothing else. */
 export const pageStyle = `
 :root { color-scheme: light dark; --ink: #1a2230; --dim: #4a5668; --paper: #ffffff; --soft: #f2f4f8; --line: #cdd5e0; --link: #0b4fb3; --ring: #0b4fb3 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e8f0; --dim: #aab6c7; --paper: #11151c; --soft: #1b212b; --line: #3a4454; --link: #8ab8ff; --ring: #8ab8ff } }

@@ -4,7 +4,7 @@ import { fieldsTable, table, typeHtml } from './page-schema.ts'
 import { pageStyle } from './page-style.ts'
 import type { Content, JsonSchema, Method, OpenApi, Operation, Reference, ResponseObject } from './types.ts'
 
-/** What the page may do: show its own style, and nothing else. */
+/** The page may only use its own style, and nothing else. */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(pageStyle).digest('base64')}'`,
@@ -15,7 +15,7 @@ export const pagePolicy = [
 
 const methods: readonly Method[] = ['get', 'post', 'put', 'delete']
 
-/** The document as one HTML page that needs no script and asks for nothing else. */
+/** The document as one HTML page that needs no script and loads nothing else. */
 export function docsPage(document: OpenApi): string {
   const { info, tags, components, servers } = document
   const address = `${servers[0]?.url ?? '/'}/api/openapi.json`.replace('//', '/')
@@ -130,7 +130,7 @@ function answerRow(status: string, { description, content = {} }: ResponseObject
   return `<tr><th scope="row">${name}</th><td>${inline(description)}</td><td>${bodies.join('<br>')}</td></tr>`
 }
 
-/** The fields of a success; those of a refusal are the same everywhere. */
+/** The fields of a success; those of a failure are the same everywhere. */
 function successTable(
   response: ResponseObject | Reference | undefined,
   shared: Record<string, ResponseObject>,
@@ -184,7 +184,7 @@ function paragraphs(text: string): string {
     .join('\n')
 }
 
-/** The little Markdown that descriptions have: code and bold. */
+/** The small subset of Markdown that descriptions use: code and bold. */
 function inline(text: string): string {
   return escapeHtml(text)
     .replaceAll(/`([^`]+)`/g, '<code>$1</code>')

@@ -32,7 +32,7 @@ const readCodes: readonly ErrorCode[] = [
   'internal_error',
 ]
 
-/** Codes that only some calls have; every other code may come from every relayed call. */
+/** Codes that only some calls return; every relayed call can return every other code. */
 const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => boolean>> = {
   model_not_found: (path) => path === '/v1/models/{model}' || path === '/v1beta/models/{model}',
   invalid_multipart: (_, { form }) => form !== undefined,
@@ -41,9 +41,9 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   prompt_too_long: (path) => path.startsWith('/v1/images/'),
   size_not_supported: (path) => path.startsWith('/v1/images/'),
   n_not_within_range: (path) => path.startsWith('/v1/images/'),
-  // Calls have limits of their token and owner, billing pages one of the address.
+  // Calls are limited by their token and owner, billing endpoints by address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
-  // A session has no body; what it lacks is refused by its address.
+  // A session has no body; a missing parameter is refused by its URL.
   upgrade_required: (path) => path === realtimePath,
   api_not_implemented: (path) => path === realtimePath,
   invalid_json: hasBody,
@@ -53,7 +53,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   request_too_large: hasBody,
   unsupported_media_type: hasBody,
   feature_not_supported: hasBody,
-  // In the events of a stream that has begun; the status is gone by then.
+  // Occurs only in the events of a stream that has begun, when the status is already sent.
   upstream_stream_error: () => false,
   upstream_stream_incomplete: () => false,
   quota_exhausted_mid_stream: () => false,
@@ -61,7 +61,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   bad_response_status_code: () => false,
 }
 
-/** The body of every failure of the relay. */
+/** The body of every relay error. */
 export const relaySchemas: Record<string, JsonSchema> = {
   RelayError: {
     type: 'object',
@@ -174,7 +174,7 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
   }
 }
 
-/** The ways to hand over a token that programs of the call's dialect know. */
+/** The ways of passing a token that programs of the call's dialect know. */
 function securityOf(path: string): Operation['security'] {
   const others = path.startsWith('/v1beta/')
     ? ['relayTokenForGemini', 'relayTokenInAddress']
@@ -209,7 +209,7 @@ const modelParameter: Parameter = {
   schema: { type: 'string' },
 }
 
-/** `/v1/chat/completions` → `relayChatCompletions`; what is served twice keeps its prefix. */
+/** `/v1/chat/completions` → `relayChatCompletions`; an endpoint that is served twice keeps its prefix. */
 function nameOf(path: string): string {
   const words = path.replace(/^\/v1\/(?!dashboard)/, '').match(/\w+/g) ?? []
   return `relay${words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('')}`

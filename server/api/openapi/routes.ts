@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts'
 import { openApiDocument } from './document.ts'
 import { docsPage, pagePolicy } from './page.ts'
 
-/** Seconds for which the document may be kept without asking again; it changes with the version only. */
+/** Seconds for which the document may be cached without revalidation; it changes only with the version. */
 const maxAge = 300
 
 interface Kept {
@@ -14,7 +14,7 @@ interface Kept {
   etag: string
 }
 
-/** The API as a document and as a page, both made from the contract when somebody first asks. */
+/** The API as a document and as a page, both generated from the contract on the first request. */
 export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiDeps, 'version' | 'basePath'>): void {
   const document = once(() => openApiDocument(version, basePath))
   const json = once(() => kept(JSON.stringify(document())))
@@ -23,7 +23,7 @@ export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiD
   servePublic(router, api.docs.document, ({ context }) =>
     answer(context, json(), {
       'content-type': 'application/json; charset=utf-8',
-      // It is the same for everybody and names no secret, so tools of other sites may read it.
+      // It is the same for everybody and contains no secret, so tools of other sites may read it.
       'access-control-allow-origin': '*',
     }),
   )

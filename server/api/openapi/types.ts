@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that ours has. */
+/** The parts of OpenAPI 3.1 that our document uses. */
 export interface OpenApi {
   openapi: string
   info: { title: string; version: string; summary: string; description: string; license: { name: string } }
@@ -45,21 +45,21 @@ export interface ResponseObject {
   description: string
   headers?: Record<string, HeaderObject | Reference>
   content?: Content
-  /** Calls that take something of this answer. */
+  /** Operations that take a value from this answer. */
   links?: Record<string, Link>
 }
 
 export interface Link {
   operationId: string
   description?: string
-  /** Where each parameter stands in the answer, or in the request. */
+  /** Where in the answer, or in the request, each parameter is found. */
   parameters?: Record<string, string>
   requestBody?: unknown
 }
 
 export interface HeaderObject {
   description: string
-  /** It stands in every such answer. */
+  /** It is present in every such answer. */
   required?: true
   schema: JsonSchema
 }

@@ -5,7 +5,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { baseAddresses } from './option-text.ts'
 
-/** A switch that may be turned on only when what it works with is set. */
+/** Switches that may be turned on only if the settings they need are set. */
 const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   GitHubOAuthEnabled: { key: 'GitHubClientId', message: 'Please set GitHubClientId before turning on this login.' },
   EmailDomainRestrictionEnabled: {
@@ -24,7 +24,7 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
 
 const links: readonly OptionKey[] = ['WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
-/** Called by this server itself. They may stand in a private network; no cloud's metadata service may stand there. */
+/** Called by this server itself. They may be in a private network, but not a cloud's metadata service. */
 const calledAddresses: readonly OptionKey[] = [
   'WeChatServerAddress',
   'GitHubOAuthBaseURL',
@@ -35,7 +35,7 @@ const calledAddresses: readonly OptionKey[] = [
   'MessagePusherAddress',
 ]
 
-/** Refuses values that only make sense together with others, and addresses that a browser would run as a script. */
+/** Refuses values that are invalid in combination with others, and URLs that a browser would run as a script. */
 export function checkOption(key: OptionKey, value: string, current: (key: OptionKey) => string): void {
   const need = needs[key]
   if (need && value === 'true' && current(need.key).replaceAll(',', '').trim() === '')
@@ -69,7 +69,7 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   }
 }
 
-/** It stands in the head of every page and in the subject of every mail. */
+/** It appears in the head of every page and in the subject of every mail. */
 const longestName = 100
 
 function checkMailHost(value: string): void {
@@ -79,7 +79,7 @@ function checkMailHost(value: string): void {
   }
 }
 
-/** Something that a path can be put behind. */
+/** A URL to which a path can be appended. */
 function isBaseAddress(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false
   const { username, password, search, hash } = new URL(value)

@@ -3,7 +3,9 @@ import type { PriceSheet } from '../../billing/price.ts'
 import { createPriceBook, type PriceOptions } from '../../billing/price-book.ts'
 import type { ServedModel } from '../../store/channels/served-models.ts'
 
-/** What each model costs under these options: those that are served, then those that only ModelRatio names. */
+/**
+ * What each model costs under these options: first the models that are served, then those that only ModelRatio names.
+ */
 export function modelPrices(options: PriceOptions, served: readonly ServedModel[]): ModelPriceEntry[] {
   const book = createPriceBook(options)
   const builtIn = createPriceBook({})

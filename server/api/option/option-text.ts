@@ -3,7 +3,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 import { OptionError, parseOption } from '../../settings/parse-option.ts'
 
-/** Paths are put behind these. */
+/** Paths are appended to these. */
 export const baseAddresses: readonly OptionKey[] = [
   'ServerAddress',
   'WeChatServerAddress',
@@ -11,10 +11,10 @@ export const baseAddresses: readonly OptionKey[] = [
   'GitHubApiBaseURL',
 ]
 
-/** Blanks around these may be meant. */
+/** Spaces around these may be intended. */
 const verbatim: readonly OptionKey[] = ['Notice', 'About', 'HomePageContent', 'Footer', 'SMTPToken']
 
-/** The one form in which a value is stored, however it was typed; throws what is wrong with it. */
+/** The form in which a value is stored, however it was typed; throws if it is invalid. */
 export function optionText(key: OptionKey, value: string): string {
   const { kind }: OptionDefinition = optionDefinitions[key]
   const text = kind === 'json' || verbatim.includes(key) ? value : value.trim()
@@ -31,7 +31,7 @@ export function optionText(key: OptionKey, value: string): string {
 
 const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u
 
-/** Each domain once, in small letters; people also write them with the @ before. */
+/** Each domain once, in lower case; people also write them with a leading @. */
 function domains(text: string): string {
   const found = splitList(text).map((each) => each.replace(/^@/, '').toLowerCase())
   const wrong = found.find((each) => !domain.test(each))

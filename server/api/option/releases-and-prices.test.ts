@@ -17,7 +17,7 @@ forEachDatabase((_, openFresh) => {
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body: body as object }) })).json
   const put = (key: string, value: string) => call('PUT', '/api/option/', { key, value })
 
-  test('the latest release is read from the feed that was set, and only then', async () => {
+  test('the latest release is read from the configured feed, and only then', async () => {
     expect((await call('GET', '/api/option/latest_release')).message).toContain('UpdateFeedURL')
     await using feed = await startService((request, response) =>
       response.end(request.url === '/latest' ? '{"tag_name":"v9.1","body":"# New"}' : '{"message":"Not Found"}'),
@@ -34,7 +34,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('UpdateFeedURL', 'file:///etc/passwd')).success).toBe(false)
   })
 
-  test('prices name each model as it is sent upstream, with what it costs and why', async () => {
+  test('prices name each model as it is sent upstream, with its price and the source of the price', async () => {
     const add = (models: string, fields: object = {}) =>
       call('POST', '/api/channel/', { name: 'c', type: 1, key: 'sk-1', models, group: 'default', ...fields })
     await add('gpt-4o,my-model')

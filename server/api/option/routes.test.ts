@@ -22,7 +22,7 @@ forEachDatabase((_, openFresh) => {
     return Object.fromEntries(data.map(({ key, value }: { key: string; value: string }) => [key, value]))
   }
 
-  test('lists every option but the secret ones, all as text', async () => {
+  test('lists every option except the secret ones, all as text', async () => {
     await put('TurnstileSecretKey', 'ts-secret')
     await put('SMTPToken', 'smtp-secret')
     for (const who of [admin, root]) {
@@ -53,7 +53,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'settings', id: 0 })
   })
 
-  test('admins write what their role may, root the rest', async () => {
+  test('admins write the options that their role may write, root the rest', async () => {
     expect((await put('Notice', 'hello', admin)).json.success).toBe(true)
     const refused = await put('ModelRatio', '{}', admin)
     expect([refused.status, refused.json.success]).toEqual([200, false])
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('numbers and booleans are taken as their text', async () => {
+  test('numbers and booleans are accepted as their text', async () => {
     expect((await put('RetryTimes', 3)).json.success).toBe(true)
     expect((await put('LogConsumeEnabled', false)).json.success).toBe(true)
     expect((await put('HoldWaitTime', 0.5)).json.success).toBe(true)
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put('PreConsumedQuota', '-1')).json.success).toBe(false)
   })
 
-  test('the table of options says of each what it is and who may write it, and the server keeps to it', async () => {
+  test('the table of options describes each and says who may write it, and the server enforces it', async () => {
     await put('SMTPToken', 'smtp-secret')
     const answer = (await api.call('GET', '/api/option/definitions', { as: admin.token })).json
     const table: { key: OptionKey; default: string; writer: string; secret: boolean; section: string }[] = answer.data
@@ -129,7 +129,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('where keys, links for new passwords and logins go is for super admins alone', async () => {
+  test('only super admins set where keys, password reset links and logins go', async () => {
     const keys = ['ChatLink', 'ServerAddress', 'GitHubOAuthBaseURL', 'WeChatServerAddress'] as const
     for (const key of keys) {
       const before = (await put(key, 'https://trusted.example', root)).json.success
@@ -146,7 +146,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('PUT', '/api/option/', { as: root.token })).status).toBe(400)
   })
 
-  test('a bad value is refused before it is stored, and the old one stays', async () => {
+  test('an invalid value is refused before it is stored, and the old one stays', async () => {
     await put('ModelRatio', '{"gpt-4":15}')
     for (const [key, value] of [
       ['ModelRatio', '{'],
@@ -177,7 +177,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list()).ModelRatio).toBe('{"gpt-4":15}')
   })
 
-  test('switches need what they work with', async () => {
+  test('switches need the settings that they work with', async () => {
     for (const [key, need] of [
       ['GitHubOAuthEnabled', 'GitHubClientId'],
       ['WeChatAuthEnabled', 'WeChatServerAddress'],
@@ -192,7 +192,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('what a switch works with cannot be emptied while it is on', async () => {
+  test('settings that a switch works with cannot be emptied while it is on', async () => {
     await put('EmailDomainWhitelist', 'example.com')
     await put('EmailDomainRestrictionEnabled', 'true')
     expect((await put('EmailDomainWhitelist', ' , ')).json.success).toBe(false)
@@ -217,17 +217,17 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('an admin cannot turn the links of reset mails to a page of the own', async () => {
+  test('an admin cannot direct the links of reset mails to their own page', async () => {
     expect((await put('ServerAddress', 'https://gate.attacker.example', admin)).json.success).toBe(false)
     expect((await put('SMTPServer', 'mail.attacker.example', admin)).json.success).toBe(false)
   })
 
-  test('a final slash of server addresses goes', async () => {
+  test('a trailing slash of server addresses is removed', async () => {
     await put('ServerAddress', 'https://gate.example/')
     expect((await list()).ServerAddress).toBe('https://gate.example')
   })
 
-  test('the trail shows old and new value, but of secrets only that they changed', async () => {
+  test('the audit trail shows the old and new value, but of secrets only that they changed', async () => {
     await put('RetryTimes', '2')
     await put('SMTPToken', 'smtp-secret')
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
@@ -242,7 +242,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['alpha', 'default', 'vip'])
   })
 
-  test('visitors get 401, ordinary users a failure', async () => {
+  test('visitors get 401, ordinary users an error', async () => {
     const user = await api.addPerson()
     for (const [method, path] of [
       ['GET', '/api/option/'],

@@ -50,7 +50,7 @@ export function mountOptions(
 
   serve(router, api.option.update, async (call) => {
     const { key } = call.body
-    // One-api's consoles send it; this one has no themes to choose from.
+    // One-api's consoles send it; this one has no themes.
     if (key === 'Theme') return
     if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
     const definition = definitions[key]
@@ -70,7 +70,8 @@ export function mountOptions(
       const detail = definition.secret ? 'changed' : `${shorten(current(key))} → ${shorten(value)}`
       await recordAudit(trx, auditEvent(clock, call, 'option.update', key, detail))
     })
-    // The notice makes every node reload in its own time; whoever saved must see the new value with the next call.
+    // The notice makes every node reload in its own time, but the person who saved must see the new value in the next
+    // call.
     await announce({ topic: 'settings', id: 0 })
     await settings.reload()
   })

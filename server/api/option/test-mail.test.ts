@@ -15,7 +15,7 @@ forEachDatabase((_, openFresh) => {
 
   const send = (body: object, as = root.token) => api.call('POST', '/api/option/test_mail', { as, body })
 
-  test('a test mail goes to the address given, else to the own one', async () => {
+  test("a test mail goes to the given address, or else to the sender's own", async () => {
     await using smtp = await startMailServer({ tls: 'starttls' })
     await mailThrough(api, smtp, 'starttls')
     expect((await send({})).json.message).toContain('give an address')
@@ -34,7 +34,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[0]?.text).toContain('The mail settings work')
   })
 
-  test('a failure says what the mail server said, without the password', async () => {
+  test("a failure contains the mail server's message, without the password", async () => {
     expect((await send({ email: 'a@b.co' })).json.message).toContain('SMTPServer')
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)

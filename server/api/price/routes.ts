@@ -4,7 +4,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** What models cost those who call them. */
+/** Prices of models for their callers. */
 export function mountPrices(router: ApiRouter, { priceList }: Pick<ApiDeps, 'priceList'>): void {
   serve(router, api.price.list, ({ person, query }) => {
     const { group = person.group } = query

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
   const logs = () => api.store.read.selectFrom('logs').selectAll().where('type', '=', 1).orderBy('id').execute()
   const audit = () => api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
 
-  test('makes as many codes of 32 hex digits as asked for, each different', async () => {
+  test('creates as many codes of 32 hex digits as requested, all different', async () => {
     const { success, message, data } = await create({ count: 100 })
     expect({ success, message }).toEqual({ success: true, message: '' })
     expect(data).toHaveLength(100)
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect(await call('GET', '99999')).toMatchObject({ success: false })
   })
 
-  test('lists ten a page, newest first, and finds by id and beginning of the name', async () => {
+  test('lists ten per page, newest first, and finds by id and by prefix of the name', async () => {
     await create({ name: 'spring', count: 12 })
     await create({ name: 'autumn' })
     const first = await api.call('GET', '/api/redemption/?p=0', { as: admin.token })
@@ -75,7 +75,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '?sort=quota&order=asc&size=3')).data).toHaveLength(3)
   })
 
-  test('the list and a search are narrowed to a status', async () => {
+  test('the list and a search can be filtered by status', async () => {
     const [used] = (await create({ name: 'used' })).data
     await create({ name: 'off' })
     await call('PUT', '?status_only=true', { id: (await call('GET', '')).data[0].id, status: 2 })
@@ -96,7 +96,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('refuses bad input, and makes nothing', async () => {
+  test('refuses invalid input, and creates nothing', async () => {
     const cases: [body: object, word: string][] = [
       [{ count: 0 }, 'count'],
       [{ count: 101 }, 'count'],
@@ -123,7 +123,7 @@ forEachDatabase((_, openFresh) => {
     expect(await audit()).toEqual([])
   })
 
-  test('a name may have 20 characters, counted as people count', async () => {
+  test('a name may have 20 characters, as people count them', async () => {
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字啊' })).success).toBe(false)
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字' })).success).toBe(true)
   })
@@ -154,7 +154,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('what is no unused code gives nothing', async () => {
+  test('only an unused code gives quota', async () => {
     const [key] = (await create()).data
     const { id } = (await call('GET', '')).data[0]
     await call('PUT', '?status_only=true', { id, status: 2 })
@@ -178,7 +178,7 @@ forEachDatabase((_, openFresh) => {
     expect((await account()).quota).toBe(1000)
   })
 
-  test('name and quota change; the status only by its own form, and never away from used', async () => {
+  test('name and quota can change; the status changes only by its own form, and never from used', async () => {
     const [key] = (await create()).data
     const { id } = (await call('GET', '')).data[0]
     expect((await call('PUT', '', { id, name: 'new', quota: 9, status: 2 })).data).toMatchObject({
@@ -207,7 +207,7 @@ forEachDatabase((_, openFresh) => {
     expect(await call('PUT', '', { id: 99_999, name: 'x' })).toMatchObject({ success: false })
   })
 
-  test('a name from elsewhere that is too long for a new one does not stop other changes', async () => {
+  test('an imported name that is too long for a new code does not block other changes', async () => {
     const name = 'a name of an imported code'
     await create()
     await api.store.write((trx) => trx.updateTable('redemptions').set({ name }).execute())
@@ -215,7 +215,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('PUT', '', { id, name, quota: 5 })).data).toMatchObject({ name, quota: 5 })
   })
 
-  test('deleting works in every state, and a deleted code is not valid', async () => {
+  test('a code can be deleted in every state, and is then invalid', async () => {
     const [key, used] = (await create({ count: 2 })).data
     await redeem(used)
     const rows = (await call('GET', '')).data
@@ -225,7 +225,7 @@ forEachDatabase((_, openFresh) => {
     expect(await call('DELETE', '1')).toMatchObject({ success: false })
   })
 
-  test('an admin gives quota to a user who exists', async () => {
+  test('an admin gives quota to an existing user', async () => {
     expect(await topUp({ user_id: user.id, quota: 300, remark: 'sorry for the trouble' })).toEqual({
       success: true,
       message: '',
@@ -254,7 +254,7 @@ forEachDatabase((_, openFresh) => {
     expect((await account()).quota).toBe(1305)
   })
 
-  test('the trail names codes by id, never by what they are', async () => {
+  test('the audit trail names codes by id, never by their text', async () => {
     const keys = (await create({ count: 3 })).data
     await redeem(keys[0])
     await redeem(`${keys[1]}x`)
@@ -274,7 +274,7 @@ forEachDatabase((_, openFresh) => {
     for (const key of keys) expect(written).not.toContain(key)
   })
 
-  test('visitors get 401; ordinary users see and make no codes, and give nobody quota', async () => {
+  test('visitors get 401; ordinary users neither see nor create codes, and cannot give quota', async () => {
     await create()
     for (const [method, path] of [
       ['GET', '/api/redemption/'],

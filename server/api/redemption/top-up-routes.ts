@@ -20,7 +20,7 @@ const refusals: Readonly<Record<TopUpRefused['reason'], string>> = {
   'no-room': 'The balance would become too large.',
 }
 
-/** The two ways in which people get quota: a code that they redeem, and a gift of an admin. */
+/** The two ways to get quota: redeeming a code, and a gift from an admin. */
 export function mountTopUps(router: ApiRouter, { store, clock, settings, announce }: TopUpDeps): void {
   serve(router, api.redemption.redeem, async (call) => {
     const { person, body } = call

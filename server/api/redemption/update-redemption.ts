@@ -20,7 +20,7 @@ type Fields = Parameters<typeof updateRedemption>[2]
 
 const named = z.object({ name: redemptionName })
 
-/** Changes a code: its status alone, or everything but its status. Returns the new row. */
+/** Changes a code: only its status, or everything except its status. Returns the new row. */
 export async function changeRedemption(
   { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
   call: Update,
@@ -50,7 +50,7 @@ function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
 
 function wantedFields({ body }: Update, before: RedemptionRow): Fields {
   const fields: Fields = {}
-  // Codes that were imported may have names that are not allowed for new ones, and are sent back whole by clients.
+  // Imported codes may have names that are not allowed for new ones, and clients send records back as a whole.
   if (body.name !== undefined && body.name !== before.name) fields.name = parseInput(named, { name: body.name }).name
   if (body.quota !== undefined && body.quota !== before.quota) {
     if (before.status === redemptionStatus.used) {

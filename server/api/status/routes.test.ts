@@ -10,7 +10,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => api.store.close())
 
-  test('the status document has every field that clients read, of the right kind', async () => {
+  test('the status document has every field that clients read, with the right type', async () => {
     const { json } = await api.call('GET', '/api/status')
     expect(json.success).toBe(true)
     expect(json.data).toMatchObject({

@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
   })
 
-  test('what is left out: no name, no quota, never expires', async () => {
+  test('defaults: no name, no quota, never expires', async () => {
     for (const body of [{}, { expired_time: 0, remain_quota: null, models: '', subnet: null }]) {
       expect((await create(body)).data).toMatchObject({
         name: '',
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('models and networks are put in one form', async () => {
+  test('models and networks are normalised', async () => {
     const { data } = await create({
       models: ' gpt-4 , gpt-4,,claude-3',
       subnet: '10.0.0.0/8, 192.0.2.1,2001:db8::1,2001:db8::/32',
@@ -88,7 +88,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id: data.id, models: null, subnet: '' })).data).toMatchObject({ models: null, subnet: null })
   })
 
-  test('bad input is refused by name of the field', async () => {
+  test('invalid input is refused with the name of the field', async () => {
     const cases: [body: object, word: string][] = [
       [{ name: 'x'.repeat(31) }, 'name'],
       [{ remain_quota: -1 }, 'remain_quota'],
@@ -112,7 +112,7 @@ forEachDatabase((_, openFresh) => {
     expect((await create({ name: '字'.repeat(30) })).success).toBe(true)
   })
 
-  test('lists own tokens only, ten a page, newest first', async () => {
+  test('lists only own tokens, ten per page, newest first', async () => {
     for (let i = 0; i < 12; i++) await create({ name: `t${i}`, remain_quota: i, unlimited_quota: i === 3 })
     await create({ name: 'theirs' }, other.token)
     const first = await get('?p=0')
@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('search?keyword=%25')).json.data).toEqual([])
   })
 
-  test("somebody else's token does not exist, for root neither", async () => {
+  test("somebody else's token does not exist, not even for root", async () => {
     const { id } = (await create({ name: 'mine' })).data
     expect((await get(String(id))).json.success).toBe(true)
     expect((await get(String(id), other.token)).json).toEqual({ success: false, message: 'This token does not exist.' })
@@ -139,12 +139,12 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id, status: 2 }, '?status_only=true', other.token)).success).toBe(false)
     expect((await api.call('DELETE', `/api/token/${id}`, { as: other.token })).json.success).toBe(false)
     expect(await row(id)).toMatchObject({ name: 'mine', status: 1 })
-    // The owner cannot be changed by naming another one.
+    // Naming another owner does not change the owner.
     await put({ id, user_id: other.id, key: 'x', used_quota: 5 })
     expect(await row(id)).toMatchObject({ user_id: me.id, used_quota: 0 })
   })
 
-  test('an update writes what is sent, zero included, and leaves the rest', async () => {
+  test('an update writes the fields that are sent, zero included, and leaves the rest', async () => {
     const { id, key } = (await create({ name: 'a', remain_quota: 100, models: 'm' })).data
     expect((await put({ id, remain_quota: 0 })).data).toMatchObject({ name: 'a', remain_quota: 0, models: 'm', key })
     expect((await put({ id, name: '', unlimited_quota: true, expired_time: 1_800_000_000 })).data).toMatchObject({
@@ -159,7 +159,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ name: 'no id' })).message).toBe('id is missing.')
   })
 
-  test('the toggle writes the status and nothing else, and only 1 or 2', async () => {
+  test('the toggle writes only the status, and only 1 or 2', async () => {
     const { id } = (await create({ name: 'a', remain_quota: 100 })).data
     expect((await put({ id, status: 2 }, '?status_only=true')).data).toMatchObject({
       status: 2,
@@ -173,7 +173,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'token', id })
   })
 
-  test('an expired or exhausted token must be mended before it is enabled', async () => {
+  test('an expired or exhausted token must be fixed before it is enabled', async () => {
     const { id } = (await create({ remain_quota: 10 })).data
     await set(id, { status: 3, expired_time: 1_600_000_000 })
     expect((await put({ id, status: 1 }, '?status_only=true')).message).toContain('expired')
@@ -210,7 +210,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id, remain_quota: 1, remain_quota_delta: 1 })).success).toBe(false)
   })
 
-  test('an overdrawn token that is sent back whole is no fault', async () => {
+  test('an overdrawn token that is sent back unchanged is not an error', async () => {
     const { id } = (await create({ remain_quota: 5 })).data
     await set(id, { remain_quota: -20, used_quota: 25 })
     expect((await put({ id, name: 'x', remain_quota: -20 })).success).toBe(true)

@@ -19,7 +19,7 @@ type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Anno
 
 const keyLength = 48
 
-/** A person's own tokens; everybody else's do not exist here, for admins neither. */
+/** A person's own tokens; everybody else's do not exist here, not even for admins. */
 export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
   const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))
@@ -60,7 +60,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
       await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${made.id}`, made.name))
       return made
     })
-    // A node may remember that this key is unknown.
+    // A node may have cached that this key is unknown.
     await announce({ topic: 'token', id: row.id })
     return view(row)
   })

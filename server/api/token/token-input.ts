@@ -2,7 +2,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { parseNetwork } from '../../lib/network/ip-network.ts'
 import { splitList } from '../../lib/split-list.ts'
 
-/** The CIDRs of a subnet field in one form; a plain address becomes the network of itself. Nothing = null. */
+/** The CIDRs of a subnet field, normalised; a plain address becomes a network of one. Empty = null. */
 export function parseSubnet(text: string | null): string | null {
   const parts = splitList(text ?? '')
   return parts.length === 0 ? null : parts.map(networkOf).join(',')
@@ -14,13 +14,13 @@ function networkOf(part: string): string {
   return `${part}/${part.includes(':') ? 128 : 32}`
 }
 
-/** The model names of a models field in one form. Nothing = null: all models. */
+/** The model names of a models field, normalised. Empty = null: all models. */
 export function parseModels(text: string | null): string | null {
   const models = splitList(text ?? '')
   return models.length === 0 ? null : models.join(',')
 }
 
-/** When a token ends: -1 for never, which 0 and nothing mean too. */
+/** When a token expires: -1 for never, which 0 and null also mean. */
 export function parseExpiry(seconds: number | null | undefined): number {
   return seconds || -1
 }

@@ -23,7 +23,7 @@ import { parseExpiry, parseModels, parseSubnet } from './token-input.ts'
 
 type Update = PersonCall<typeof api.token.update>
 
-/** Changes a token of the caller: its status alone, or everything but its status. Returns the new row. */
+/** Changes a token of the caller: only its status, or everything except its status. Returns the new row. */
 export async function updateOwnToken(
   { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
   call: Update,
@@ -45,7 +45,7 @@ export async function updateOwnToken(
   })
 }
 
-/** What ended a token must be changed first; the stored values count, as in one-api. */
+/** The reason why a token ended must be removed first; the stored values count, as in one-api. */
 function refuseToEnable(token: TokenRow, nowSeconds: number): void {
   if (token.status === tokenStatus.expired && token.expired_time !== -1 && token.expired_time <= nowSeconds) {
     throw new ApiFailure('The token has expired. Change its expiry time first, or let it never expire.')
@@ -72,7 +72,7 @@ function wantedFields({ body }: Update): TokenFields {
   return { ...fields, ...limitsSent(body) }
 }
 
-/** Moves what remains; returns the new figure for the audit trail, or nothing when it stays. */
+/** Changes the remaining quota; returns the new figure for the audit trail, or nothing if it is unchanged. */
 async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise<{ remain_quota?: number }> {
   if (body.remain_quota != null && body.remain_quota_delta !== undefined) {
     throw new ApiFailure('Send either remain_quota or remain_quota_delta, not both.')

@@ -103,7 +103,7 @@ forEachDatabase((_, openFresh) => {
     expect(await values('first_byte')).toEqual([10, 10, 0])
   })
 
-  test('names the greatest groups and puts the others together', async () => {
+  test('names the largest groups and merges the others', async () => {
     for (const [model, quota] of [
       ['a', 5],
       ['b', 50],
@@ -122,7 +122,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('group_by=model&top=4')).other).toBeNull()
   })
 
-  test('tokens, users and channels are named as they are called now, or were called last', async () => {
+  test('tokens, users and channels have their current name, or their last one', async () => {
     const account = await addAccount(api.store, { user: 5 })
     const { tokenId } = await addSecondToken(api.store, { ...account, userId: ada.id })
     const channel = { channel_id: 999 }
@@ -137,13 +137,13 @@ forEachDatabase((_, openFresh) => {
         ['999', 'gone'],
       ])
       expect((await read('group_by=user')).groups.map(({ name }) => name)).toEqual(['lovelace', 'bob'])
-      // A channel that is not there any more.
+      // A channel that no longer exists.
       expect((await read('group_by=channel')).groups).toMatchObject([{ key: '999', name: '999', total: { quota: 15 } }])
       await foldUsage(api.store, now)
     }
   })
 
-  test('filters are those of the logs, as whole names', async () => {
+  test('filters are those of the logs, matching whole names', async () => {
     await add(ada, midnight, 1, { model_name: 'gpt_4', token_name: '100%' })
     await add(ada, midnight, 2, { model_name: 'gpt-4', token_name: '100x', channel_id: 7 })
     await add(bob, midnight, 4, { model_name: 'gpt-4' })
@@ -160,7 +160,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a range is widened to whole hours, and says so', async () => {
+  test('a range is widened to whole hours, and the answer says so', async () => {
     await add(ada, midnight + 10, 1)
     await add(ada, midnight + hour + 3599, 2)
     await add(ada, midnight + 2 * hour, 4)
@@ -168,7 +168,7 @@ forEachDatabase((_, openFresh) => {
     expect(usage).toMatchObject({ start: midnight, end: midnight + 2 * hour, values: [1, 2], total: { quota: 3 } })
   })
 
-  test('compares with the time before, of the same length', async () => {
+  test('compares with the preceding period of the same length', async () => {
     await add(ada, midnight - day, 5, { model_name: 'a' })
     await add(ada, midnight - day - 1, 100, { model_name: 'a' })
     await add(ada, midnight, 7, { model_name: 'a' })
@@ -183,11 +183,11 @@ forEachDatabase((_, openFresh) => {
       ['a', 105],
       ['b', 0],
     ])
-    // There is nothing before everything.
+    // Nothing precedes the whole time.
     expect((await read('compare=previous')).previous).toBeNull()
   })
 
-  test('people see their own usage and nothing of channels, whatever they ask for', async () => {
+  test('people see only their own usage and nothing of channels, whatever they ask for', async () => {
     await add(ada, midnight, 10, { channel_id: 7 })
     await add(bob, midnight, 20, { channel_id: 8 })
     for (let round = 0; round < 2; round++) {
@@ -202,7 +202,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/usage/')).status).toBe(401)
   })
 
-  test('too many buckets and words that do not exist are refused', async () => {
+  test('too many buckets and unknown words are refused', async () => {
     expect(await ask('rollup=hour&start_timestamp=1')).toMatchObject({
       success: false,
       message: expect.stringContaining('at most 1000 buckets'),

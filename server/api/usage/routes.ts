@@ -31,7 +31,7 @@ const groupColumns = {
   channel: 'channel_id',
 } as const satisfies Record<UsageGroup, Dimension | undefined>
 
-/** What calls used: everybody's for admins, the own ones for everybody else. */
+/** Usage of calls: everybody's for admins, their own for everybody else. */
 export function mountUsage(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.usage.read, async ({ query, person }) => {
     const filter = filterFor(query, person)
@@ -40,7 +40,7 @@ export function mountUsage(router: ApiRouter, { store, clock }: Pick<ApiDeps, 's
   })
 }
 
-/** People who are no admins see their own calls, and nothing of channels. */
+/** People who are not admins see their own calls, and nothing about channels. */
 function filterFor(query: Query, person: Person): RowFilter {
   const { token_name, model_name, username, channel } = query
   if (person.role >= roles.admin) return { token_name, model_name, username, channel }
@@ -48,7 +48,7 @@ function filterFor(query: Query, person: Person): RowFilter {
   return { token_name, model_name, userId: person.id }
 }
 
-/** The range in whole hours; one without a start begins with the first call. */
+/** The range in whole hours; without a start it begins with the first call. */
 async function rangeOf(db: Db, clock: Clock, query: Query, filter: RowFilter): Promise<HourRange> {
   const { start_timestamp: start, end_timestamp: end } = query
   const now = epochSeconds(clock)
@@ -64,14 +64,14 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
     throw new ApiFailure(`An answer has at most ${maxUsageBuckets} buckets: take a shorter range or a coarser rollup.`)
   }
   const group = groupColumns[query.group_by]
-  // There is nothing before the first call, and without a beginning there are no hours to be read for its day.
+  // There is nothing before the first call, and without a start there are no hours to read for its day.
   const read = query.start_timestamp === 0 ? { ...range, from: 0 } : range
   const ask = { filter, group, metric }
   const ranking = await rankUsage(db, { ...ask, range: read, limit })
   const keys = ranking.top.map(({ g }) => g)
   const earlier = { from: Math.max(0, 2 * range.from - range.to), to: range.from }
   const isCompared = query.compare !== undefined && query.start_timestamp !== 0
-  // None needs what the others find: on PostgreSQL they run side by side.
+  // None needs the results of the others, so on PostgreSQL they run in parallel.
   const [before, buckets, names, attempts, attemptsBefore] = await Promise.all([
     isCompared ? rankUsage(db, { ...ask, range: earlier, limit, only: keys }) : undefined,
     usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }),
@@ -117,7 +117,7 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
   }
 }
 
-/** A metric over time: what is divided, and by what. */
+/** A metric over time: the dividend and the divisor. */
 interface Curve {
   over: number[]
   under: number[]
@@ -142,7 +142,7 @@ function valuesOf(curve: Curve | undefined, metric: UsageMetric, plan: BucketPla
   return isMean ? curve.over.map((value, index) => mean(value, curve.under[index] ?? 0)) : curve.over
 }
 
-/** What is left of the whole without some of its parts. */
+/** What remains of the whole without some of its parts. */
 function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): Curve | undefined {
   if (!whole) return undefined
   const minus = (side: keyof Curve) =>

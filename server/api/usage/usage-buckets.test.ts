@@ -8,13 +8,13 @@ const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
     new Date(start * 1000).toISOString().slice(0, 16),
   )
 
-/** Where an hour lands, by way of the number that the database computes for it. */
+/** The bucket of an hour, through the number that the database computes for it. */
 function placeOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
   const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset)
   return plan.indexOf(Math.trunc((hoursOf(hour) * 60 + plan.unit.shift) / plan.unit.minutes))
 }
 
-test('hours, and none where the range is empty', () => {
+test('hours, and none if the range is empty', () => {
   expect(namesOf('2024-02-28T22:00Z', '2024-02-29T01:00Z', 'hour')).toEqual([
     '2024-02-28T22:00',
     '2024-02-28T23:00',
@@ -23,7 +23,7 @@ test('hours, and none where the range is empty', () => {
   expect(namesOf('2024-02-28T22:00Z', '2024-02-28T22:00Z', 'hour')).toEqual([])
 })
 
-test('days begin by the clock of the reader', () => {
+test("days begin in the reader's time zone", () => {
   expect(namesOf('2024-02-28T10:00Z', '2024-03-01T10:00Z', 'day')).toEqual([
     '2024-02-28T00:00',
     '2024-02-29T00:00',
@@ -50,7 +50,7 @@ test('weeks begin on Monday, months on the first', () => {
   )
 })
 
-test('an hour lands in the bucket in which it begins', () => {
+test('an hour belongs to the bucket in which it begins', () => {
   const [from, to] = ['2024-02-25T00:00Z', '2024-03-10T00:00Z']
   expect(placeOf('2024-02-25T23:00Z', from, to, 'day', 0)).toBe(0)
   expect(placeOf('2024-02-26T00:00Z', from, to, 'day', 0)).toBe(1)

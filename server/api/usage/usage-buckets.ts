@@ -1,8 +1,8 @@
 import type { UsageRollup } from '../../../contract/api/usage.ts'
 
-/** How a range is cut, and which bucket of the answer a bucket of the database belongs to. */
+/** How a range is divided, and which bucket of the answer a bucket of the database belongs to. */
 export interface BucketPlan {
-  /** What the database is asked for: hours, or days of the reader's time zone. */
+  /** The unit of the database query: hours, or days of the reader's time zone. */
   unit: { minutes: number; shift: number }
   /** Epoch seconds at which each bucket begins. */
   starts: number[]
@@ -11,10 +11,10 @@ export interface BucketPlan {
 
 const minutesOf = { hour: 60, day: 1440 } as const
 const daySeconds = 86_400
-/** Keeps the division of the database above zero, where it rounds down. */
+/** Keeps the dividend in the database above zero, so that it rounds down. */
 const shiftDays = 1
 
-/** Cuts whole hours since 1970 into buckets; `utcOffset` (minutes) says where the reader's day begins. */
+/** Divides whole hours since 1970 into buckets; `utcOffset` (minutes) determines where the reader's day begins. */
 export function planBuckets(range: { from: number; to: number }, rollup: UsageRollup, utcOffset: number): BucketPlan {
   if (rollup === 'hour') {
     const count = Math.max(0, range.to - range.from)
@@ -40,7 +40,7 @@ export function planBuckets(range: { from: number; to: number }, rollup: UsageRo
   }
 }
 
-/** The day, counted from 1970, with which the bucket of a day begins. */
+/** The first day, counted from 1970, of the bucket that contains a day. */
 function firstDayOf(day: number, rollup: 'day' | 'week' | 'month'): number {
   if (rollup === 'day') return day
   const date = new Date(day * daySeconds * 1000)

@@ -10,17 +10,17 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** What changes of accounts work with. */
+/** What changes of accounts depend on. */
 export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock'>
 
-/** People act on accounts of lower roles only; root acts on every account. */
+/** People act only on accounts with lower roles; root acts on every account. */
 export function refuseUnlessAbove(person: { role: number }, target: { role: number }): void {
   if (person.role <= target.role && person.role < roles.root) {
     throw new ApiFailure('You do not have the permission to act on an account with a role as high as your own.')
   }
 }
 
-/** Carries out one of the actions of the user list and returns the account's new status and role. */
+/** Performs one of the actions of the user list and returns the account's new status and role. */
 export async function manageUser(
   { store, clock }: UserDeps,
   call: PersonCall<typeof api.user.manage>,
@@ -30,7 +30,7 @@ export async function manageUser(
     const id = await idOfUsername(trx, username)
     const person = await call.admitAgain(trx, id)
     const target = id === undefined ? undefined : await lockUser(trx, { id })
-    // Until it was locked, the account may have been given another name.
+    // Before it was locked, the account may have been renamed.
     if (target?.username !== username) throw new ApiFailure('This user does not exist.')
     refuseUnlessAbove(person, target)
     const changed = outcome(person, target, action)

@@ -8,8 +8,8 @@ import type { Trx } from '../../store/store.ts'
 const named = z.object({ username: usernameSchema })
 
 /**
- * The name that a change asks for, checked; undefined when it stays. The rules hold for new names only: accounts that
- * were imported may have older ones and are sent back whole by clients.
+ * The name that a change asks for, validated; undefined if it is unchanged. The rules apply to new names only: imported
+ * accounts may have older ones, and clients send records back as a whole.
  */
 export async function newUsername(
   trx: Trx,

@@ -41,7 +41,7 @@ forEachDatabase((_, openFresh) => {
     return { quota, unexplained: quota + used_quota - granted_quota }
   }
 
-  test('lists ten a page, newest first, with the number of all in a header', async () => {
+  test('lists ten per page, newest first, with the total in a header', async () => {
     for (let i = 0; i < 9; i++) await api.addPerson()
     const list = async (query: string) => api.call('GET', `/api/user/${query}`, { as: admin.token })
     const first = await list('?p=0')
@@ -57,14 +57,14 @@ forEachDatabase((_, openFresh) => {
     expect((await list('?order=quota&size=100')).json.data.at(-1).username).toBe('user')
   })
 
-  test('no list, search or single answer holds a secret', async () => {
+  test('no list, search or single answer contains a secret', async () => {
     for (const path of ['/api/user/', '/api/user/search?keyword=', `/api/user/${user.id}`]) {
       const text = JSON.stringify((await api.call('GET', path, { as: root.token })).json)
       expect(text).not.toMatch(/argon2|_hash|access-token-of/)
     }
   })
 
-  test('search finds ids and beginnings, and takes % and _ as they are', async () => {
+  test('search finds ids and prefixes, and treats % and _ literally', async () => {
     await api.addPerson({ username: 'u_er' })
     const search = async (keyword: string) => {
       const answer = await api.call('GET', `/api/user/search?keyword=${encodeURIComponent(keyword)}`, {
@@ -113,7 +113,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('an update writes the fields sent; quota 0 is a value', async () => {
+  test('an update writes the fields that are sent; quota 0 is a value', async () => {
     await put({ id: user.id, display_name: 'Somebody', group: 'vip', quota: 0 })
     expect(await row(user.id)).toMatchObject({
       username: 'user',
@@ -128,7 +128,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'user', id: user.id })
   })
 
-  test('a changed quota is logged to the user, an unchanged one is not', async () => {
+  test('a changed quota is logged for the user, an unchanged one is not', async () => {
     await put({ id: user.id, quota: 1000, display_name: 'x' })
     await put({ id: user.id, quota: 600_000 })
     const logs = await api.store.read.selectFrom('logs').selectAll().execute()
@@ -150,7 +150,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balances(user.id)).unexplained).toBe(0)
   })
 
-  test('refuses quotas that make no sense', async () => {
+  test('refuses invalid quotas', async () => {
     for (const body of [
       { quota: -1 },
       { quota: 1.5 },
@@ -165,13 +165,13 @@ forEachDatabase((_, openFresh) => {
     expect(await balances(user.id)).toEqual({ quota: 1000, unexplained: 0 })
   })
 
-  test('an overdrawn balance that is sent back unchanged is no fault', async () => {
+  test('an overdrawn balance that is sent back unchanged is not an error', async () => {
     await spend(1500)
     expect((await put({ id: user.id, quota: -500, display_name: 'x' })).json.success).toBe(true)
     expect(await balances(user.id)).toEqual({ quota: -500, unexplained: 0 })
   })
 
-  test('admins cannot edit their equals, nor change roles', async () => {
+  test('admins can neither edit their equals nor change roles', async () => {
     const other = await api.addPerson({ role: 10 })
     expect((await put({ id: other.id, display_name: 'x' })).json.success).toBe(false)
     expect((await put({ id: root.id, password: 'new password' })).json.success).toBe(false)
@@ -184,20 +184,20 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id: 99_999, quota: 1 }, root.token)).json.success).toBe(false)
   })
 
-  test('a password set by an admin ends sessions and access token', async () => {
+  test('a password set by an admin ends sessions and invalidates the access token', async () => {
     const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
     await put({ id: user.id, password: 'battery staple' })
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(login) })).status).toBe(401)
     expect((await api.call('GET', '/api/user/self', { as: user.token })).json.success).toBe(false)
   })
 
-  test('manage: what each action does', async () => {
+  test('manage: the effect of each action', async () => {
     expect((await manage('user', 'promote')).json.data).toEqual({ status: 1, role: 10 })
     expect((await manage('user', 'demote')).json.data).toEqual({ status: 1, role: 1 })
     const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
     expect((await manage('user', 'disable')).json.data).toEqual({ status: 2, role: 1 })
     expect((await manage('user', 'enable')).json.data).toEqual({ status: 1, role: 1 })
-    // The ban ended the session for good; lifting it does not bring it back.
+    // The ban ended the session for good; lifting it does not bring the session back.
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(login) })).status).toBe(401)
     expect((await manage('user', 'delete')).json.success).toBe(true)
     expect((await manage('user', 'enable')).json.success).toBe(false)
@@ -230,7 +230,7 @@ forEachDatabase((_, openFresh) => {
     expect((await remove(user.id, admin)).json.success).toBe(false)
   })
 
-  test('every call refuses visitors with 401 and ordinary users with a failure', async () => {
+  test('every call refuses visitors with 401 and ordinary users with an error', async () => {
     for (const [method, path] of [
       ['GET', '/api/user/'],
       ['GET', '/api/user/search'],
@@ -247,7 +247,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('admin actions leave a trail', async () => {
+  test('admin actions leave an audit trail', async () => {
     await manage('user', 'disable')
     await put({ id: user.id, quota: 5, password: 'battery staple' })
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()

@@ -41,7 +41,7 @@ export function mountSelf(
       if (password !== undefined) fields.password = password
       await updateUser(trx, me.id, fields)
       if (password !== undefined) {
-        // Everybody who knew the old password is out; whoever changed it goes on with a new session.
+        // Everybody who knew the old password is logged out; the person who changes it continues with a new session.
         await revokeLogins(trx, me.id)
         if (router.sessions.hasCookie(context)) await router.sessions.start(context, trx, me.id)
       }

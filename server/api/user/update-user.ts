@@ -30,7 +30,7 @@ type Update = PersonCall<typeof api.user.update>
 
 const shownFields = ['username', 'display_name', 'group', 'role', 'status', 'quota']
 
-/** Writes what an admin changed of somebody's account, and nothing else of the row. */
+/** Writes only those fields of somebody's account that an admin changed. */
 export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<void> {
   const { store, clock } = deps
   const { body } = call
@@ -53,7 +53,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
     await updateUser(trx, target.id, fields)
     if (limitsOf(limits) || fields.group !== undefined) await countOpenCalls(trx, { userId: target.id })
     const delta = await changeQuota(deps, trx, call, { ...target, username: username ?? target.username })
-    // A password set by somebody else is given because the account may be in wrong hands: no login of before survives.
+    // An admin sets a password because the account may be in the wrong hands, so no earlier login survives.
     if (password !== undefined) await revokeLogins(trx, target.id)
     else if (fields.status === userStatus.disabled || (fields.role ?? target.role) < target.role) {
       await endSessionsOf(trx, target.id)
@@ -64,7 +64,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
   })
 }
 
-/** Clients send role and status back as they got them; only a difference is a wish. */
+/** Clients send role and status back as they received them; only a difference is a request. */
 function roleAndStatus(body: Update['body'], person: { role: number }, target: UserRow): UserFields {
   const fields: UserFields = {}
   if (body.role && body.role !== target.role) {
@@ -83,7 +83,7 @@ function roleAndStatus(body: Update['body'], person: { role: number }, target: U
   return fields
 }
 
-/** Moves the balance and tells the user so in the logs; returns the difference. */
+/** Changes the balance and tells the user so in the logs; returns the difference. */
 async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: UserRow): Promise<number> {
   const wanted = body.quota ?? target.quota + (body.quota_delta ?? 0)
   if (wanted === target.quota) return 0

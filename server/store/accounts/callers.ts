@@ -18,13 +18,13 @@ export interface CallerRow {
   userStatus: number
   role: number
   group: string
-  /** Undefined when there are none. */
+  /** Undefined if there are none. */
   tokenLimits: Limits | undefined
-  /** The user's own; the group's are an option. */
+  /** The user's own; the group's limits are an option. */
   userLimits: Limits | undefined
 }
 
-/** Looks a token up by the fingerprint of its key; the owner's columns are empty when the user row is gone. */
+/** Looks up a token by the fingerprint of its key; the owner's columns are empty if the user row is gone. */
 export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | undefined> {
   const row = await db
     .selectFrom('tokens')
@@ -83,7 +83,7 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
   }
 }
 
-/** Marks a token expired, unless somebody changed its status meanwhile; true when it did. */
+/** Marks a token expired, unless somebody changed its status in the meantime; true if it did. */
 export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
   const result = await trx
     .updateTable('tokens')
@@ -94,7 +94,9 @@ export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
   return result.numUpdatedRows > 0n
 }
 
-/** Marks a token exhausted if it still is: nothing left, and no open call that could give back. True when it did. */
+/**
+ * Marks a token exhausted if it still is: nothing left, and no open call that could give quota back. True if it did.
+ */
 export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean> {
   // The ledger locks the row too, so that no hold begins or ends in between.
   const token = await trx
@@ -108,7 +110,7 @@ export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean>
   return true
 }
 
-/** Quota figures of a token and its owner, for the billing calls. */
+/** Quota figures of a token and its owner, for the billing endpoints. */
 export async function quotaFigures(db: Db, tokenId: number, userId: number) {
   const token = await db
     .selectFrom('tokens')
@@ -119,7 +121,7 @@ export async function quotaFigures(db: Db, tokenId: number, userId: number) {
   return { token, user }
 }
 
-/** True while the token has quota left or calls of it are still open. */
+/** True while the token has quota left or open calls. */
 export async function tokenHasQuota(db: Db, tokenId: number): Promise<boolean> {
   const token = await db
     .selectFrom('tokens')
@@ -132,7 +134,7 @@ export async function tokenHasQuota(db: Db, tokenId: number): Promise<boolean> {
   return open !== undefined
 }
 
-/** True while the account has quota left or calls of it are still open. */
+/** True while the account has quota left or open calls. */
 export async function userHasQuota(db: Db, userId: number): Promise<boolean> {
   const user = await db.selectFrom('users').select('quota').where('id', '=', userId).executeTakeFirst()
   if (!user || user.quota > 0) return user !== undefined

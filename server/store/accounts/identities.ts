@@ -10,25 +10,25 @@ const columns = ['id', 'username', 'display_name', 'role', 'status', 'group', 'e
 /** An account as logins see it. */
 export type Account = Pick<Selectable<UsersTable>, (typeof columns)[number]>
 
-/** By which outside identity an account is looked for. */
+/** The outside identity by which an account is looked up. */
 export type Identity = { github_account_id: string } | { wechat_id: string } | { importedGitHubLogin: string }
 
 function living(db: Db) {
   return db.selectFrom('users').where('status', '<>', userStatus.deleted)
 }
 
-/** Accounts with that identity: at most one unless rows were imported; two are enough to know that it is not one. */
+/** Accounts with that identity: at most one unless rows were imported. Two are enough to know that it is ambiguous. */
 export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[]> {
   const query = living(db).select(columns).limit(2)
   if ('github_account_id' in identity) {
     return query.where('github_account_id', '=', identity.github_account_id).execute()
   }
   if ('wechat_id' in identity) return query.where('wechat_id', '=', identity.wechat_id).execute()
-  // Rows of one-api know the login name only; those that a login has met since have the account's number too.
+  // Rows of one-api contain only the login name; rows used by a login since then also have the account's id.
   return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
 }
 
-/** Accounts with that e-mail address, letters compared without case; more than one only when rows were imported. */
+/** Accounts with that e-mail address, compared case-insensitively; more than one only if rows were imported. */
 export function accountsByMail(db: Db, email: string): Promise<Account[]> {
   return living(db)
     .select(columns)
@@ -37,7 +37,7 @@ export function accountsByMail(db: Db, email: string): Promise<Account[]> {
     .execute()
 }
 
-/** Who gets the mails about the installation itself. */
+/** The accounts that get mails about the installation itself. */
 export function rootsWithMail(db: Db): Promise<Account[]> {
   return living(db)
     .select(columns)
@@ -47,7 +47,7 @@ export function rootsWithMail(db: Db): Promise<Account[]> {
     .execute()
 }
 
-/** What ties an account to identities outside. */
+/** The bindings of an account to outside identities. */
 export type Bindings = Pick<Updateable<UsersTable>, 'email' | 'github_id' | 'github_account_id' | 'wechat_id'>
 
 export async function bindAccount(trx: Trx, id: number, bindings: Bindings): Promise<void> {
@@ -70,7 +70,7 @@ export function inviterOf(trx: Trx, affCode: string): Promise<{ id: number; user
     .executeTakeFirst()
 }
 
-/** The invite code of an account; made from `fresh` when it has none. */
+/** The invite code of an account; `fresh` becomes the code if it has none. */
 export async function affCodeOf(trx: Trx, id: number, fresh: string): Promise<string> {
   await trx
     .updateTable('users')

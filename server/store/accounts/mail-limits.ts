@@ -2,14 +2,17 @@ import { sql } from 'kysely'
 import type { Trx } from '../store.ts'
 
 export interface MailRule {
-  /** Least time between two mails to one recipient. */
+  /** Minimum time between two mails to one recipient. */
   pauseSeconds: number
-  /** Most mails to one recipient within `windowSeconds`, counted from the first. */
+  /** Maximum mails to one recipient within `windowSeconds`, counted from the first. */
   limit: number
   windowSeconds: number
 }
 
-/** Counts one mail to the recipient, on all nodes together. 0 = it may be sent, otherwise the seconds until one may. */
+/**
+ * Counts one mail to the recipient, on all nodes together. Returns 0 if it may be sent, otherwise the seconds until one
+ * may.
+ */
 export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, nowSeconds: number): Promise<number> {
   const isOver = sql<boolean>`mail_limits.window_start <= ${nowSeconds - rule.windowSeconds}`
   const taken = await trx
@@ -39,7 +42,7 @@ export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, 
   return Math.max(1, pause, window)
 }
 
-/** Forgets recipients whose last mail is older than any limit; for an hourly job. */
+/** Deletes recipients whose last mail is older than any limit; for an hourly job. */
 export async function deleteOldMailLimits(trx: Trx, beforeSeconds: number): Promise<void> {
   await trx.deleteFrom('mail_limits').where('last_time', '<', beforeSeconds).execute()
 }

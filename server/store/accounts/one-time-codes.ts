@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 /** A code that can be used once; only its keyed hash is stored. */
 export interface OneTimeCode {
   purpose: string
-  /** Whom or what it is for; a new code replaces the one of the same purpose and subject. */
+  /** The person or thing it is for; a new code replaces the one with the same purpose and subject. */
   subject: string
   code_hash: string
 }
@@ -24,8 +24,8 @@ export async function saveCode(
 }
 
 /**
- * True when this is the live code; it is used up then. A wrong one is counted, and after `maxAttempts` of them the code
- * is dead: the transaction must be committed in either case.
+ * True if this is the valid code, which is then used up. A wrong one is counted, and after `maxAttempts` of them the
+ * code is invalid. The transaction must be committed in either case.
  */
 export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
   const row = await codeRow(trx, code, nowSeconds, maxAttempts)
@@ -42,12 +42,12 @@ export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, m
   return true
 }
 
-/** True when `useCode` would say so now; nothing is counted and nothing used up. */
+/** True if `useCode` would return true now; nothing is counted or used up. */
 export async function isCode(db: Db, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
   return (await codeRow(db, code, nowSeconds, maxAttempts))?.code_hash === code.code_hash
 }
 
-/** The code of that purpose and subject while it lives; locked when a transaction asks. */
+/** The valid code of that purpose and subject; locked if called in a transaction. */
 async function codeRow(
   db: Db,
   { purpose, subject }: OneTimeCode,
@@ -64,7 +64,7 @@ async function codeRow(
   return row && row.expires_time > nowSeconds && row.attempts < maxAttempts ? row : undefined
 }
 
-/** Removes what nobody can use any more; for an hourly job. */
+/** Deletes codes that nobody can use any more; for an hourly job. */
 export async function deleteExpiredCodes(trx: Trx, nowSeconds: number): Promise<void> {
   await trx.deleteFrom('one_time_codes').where('expires_time', '<=', nowSeconds).execute()
 }

@@ -31,7 +31,7 @@ export function redemptionById(db: Db, id: number): Promise<RedemptionRow | unde
   return db.selectFrom('redemptions').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** A code read to be changed: nobody else changes or redeems it until the transaction ends. */
+/** Reads a code in order to change it: nobody else changes or redeems it until the transaction ends. */
 export function lockRedemption(trx: Trx, id: number): Promise<RedemptionRow | undefined> {
   return trx
     .selectFrom('redemptions')
@@ -43,7 +43,7 @@ export function lockRedemption(trx: Trx, id: number): Promise<RedemptionRow | un
 
 export type NewRedemption = Pick<RedemptionRow, 'user_id' | 'key' | 'name' | 'quota' | 'created_time'>
 
-/** Makes codes that nobody has used; returns their ids. */
+/** Creates unused codes and returns their ids. */
 export async function addRedemptions(trx: Trx, codes: readonly NewRedemption[]): Promise<number[]> {
   const rows = await trx
     .insertInto('redemptions')
@@ -62,7 +62,7 @@ export async function updateRedemption(
   await trx.updateTable('redemptions').set(fields).where('id', '=', id).execute()
 }
 
-/** Deletes a code and returns what it was; undefined when there is none. */
+/** Deletes a code and returns it; undefined if there is none. */
 export function deleteRedemption(
   trx: Trx,
   id: number,
@@ -71,8 +71,8 @@ export function deleteRedemption(
 }
 
 /**
- * Marks an unused code as used by somebody and returns what it is worth; undefined when there is no such unused code.
- * One conditional statement: of any number of people who try at once, on whichever node, one gets the row.
+ * Marks an unused code as used by somebody and returns its quota; undefined if there is no such unused code. One
+ * conditional statement: of any number of people who try at once, on whichever node, one gets the row.
  */
 export function takeRedemption(
   trx: Trx,
@@ -88,7 +88,7 @@ export function takeRedemption(
     .executeTakeFirst()
 }
 
-/** True when the code exists, whatever its status. */
+/** True if the code exists, whatever its status. */
 export async function isRedemptionKey(db: Db, key: string): Promise<boolean> {
   return (await db.selectFrom('redemptions').select('id').where('key', '=', key).executeTakeFirst()) !== undefined
 }

@@ -3,18 +3,18 @@ import { userStatus } from '../../../contract/statuses.ts'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** An account whose balance lies on the other side of the threshold than when it was last looked at. */
+/** An account whose balance has crossed the threshold since it was last checked. */
 export interface Crossing {
   id: number
   username: string
   email: string
-  /** The balance, what open calls hold included. */
+  /** The balance, including what open calls hold. */
   quota: number
 }
 
 /**
- * Looks at the accounts with ids in (after, upTo]: `risen` are those that stand above the threshold and are not armed yet,
- * `fallen` those that are armed and stand below. One stretch of ids at a time, so that no read is long.
+ * Checks the accounts with ids in (after, upTo]: `risen` are those above the threshold that are not armed yet, `fallen`
+ * those that are armed and below it. One range of ids at a time, so that no read is long.
  */
 export async function quotaCrossings(
   db: Db,
@@ -45,10 +45,13 @@ export async function quotaCrossings(
   return { risen, fallen }
 }
 
-/** Arms accounts, or (false) takes the turn of reminding; answers which of them changed, so that one node reminds. */
+/**
+ * Arms accounts, or (false) disarms them in order to send the reminder. Returns which of them changed, so that only one
+ * node reminds.
+ */
 export async function armQuota(trx: Trx, ids: readonly number[], armed: boolean): Promise<number[]> {
   if (ids.length === 0) return []
-  // Locked in id order first, as the ledger does; an update alone takes them as they lie.
+  // Locked in id order first, as the ledger does; a plain UPDATE locks them in physical order.
   const rows = await trx
     .selectFrom('users')
     .select('id')

@@ -2,7 +2,7 @@ import type { Db, Trx } from '../store.ts'
 
 const personColumns = ['users.id', 'users.username', 'users.role', 'users.status', 'users.group'] as const
 
-/** The account behind a session, as it is now; undefined when the session ended. */
+/** The account behind a session, as it is now; undefined if the session has ended. */
 export function personBySession(db: Db, idHash: string, nowSeconds: number) {
   return db
     .selectFrom('sessions')
@@ -45,7 +45,7 @@ export async function endSessionsOf(trx: Trx, userId: number): Promise<void> {
   await trx.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }
 
-/** Removes what nobody can use any more; for a daily job. */
+/** Deletes sessions that nobody can use any more; for a daily job. */
 export async function deleteExpiredSessions(trx: Trx, nowSeconds: number): Promise<void> {
   await trx.deleteFrom('sessions').where('expires_time', '<=', nowSeconds).execute()
 }

@@ -5,7 +5,7 @@ import { needsRowLocks, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, type Page } from '../statements/page.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** A token as stored: `key` is sealed. */
+/** A token as stored: `key` is encrypted. */
 export type TokenRow = Selectable<TokensTable>
 
 /** Columns that lists can be sorted by. */
@@ -36,12 +36,12 @@ export function listTokens(db: Db, userId: number, page: Page<TokenSort>, keywor
   )
 }
 
-/** A token of that user; somebody else's counts as not there. */
+/** A token of that user; somebody else's counts as missing. */
 export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
   return db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
 }
 
-/** As `tokenOf`, read to be changed: nobody else changes the row until the transaction ends. */
+/** As `tokenOf`, in order to change it: nobody else changes the row until the transaction ends. */
 export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
   return trx
     .selectFrom('tokens')
@@ -57,7 +57,7 @@ export type NewToken = Omit<
   'id' | 'status' | 'used_quota' | 'granted_quota' | 'unlogged_quota' | 'accessed_time'
 >
 
-/** Makes a token; its whole quota counts as granted. */
+/** Creates a token; its whole quota counts as granted. */
 export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
   return trx
     .insertInto('tokens')
@@ -73,7 +73,7 @@ export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
     .executeTakeFirstOrThrow()
 }
 
-/** What its owner may write into a token; the quota has its own calls. */
+/** The fields of a token that its owner may write; the quota has its own calls. */
 export type TokenFields = Pick<
   Updateable<TokensTable>,
   'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet' | LimitField
@@ -84,7 +84,10 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
   await trx.updateTable('tokens').set(fields).where('id', '=', id).execute()
 }
 
-/** Puts what remains at a value; what was granted moves by the same difference, whatever calls spend meanwhile. */
+/**
+ * Sets the remaining quota to a value; the granted quota changes by the same difference, whatever calls spend in the
+ * meantime.
+ */
 export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<void> {
   await trx
     .updateTable('tokens')
@@ -102,7 +105,7 @@ export async function addTokenQuota(trx: Trx, id: number, delta: number): Promis
     .execute()
 }
 
-/** Deletes a token of that user and returns what it was called; undefined when there is none. */
+/** Deletes a token of that user and returns its name; undefined if there is none. */
 export function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
   return trx
     .deleteFrom('tokens')

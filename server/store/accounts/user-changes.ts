@@ -22,7 +22,7 @@ export interface NewUser {
   wechat_id?: string
 }
 
-/** Makes an account with an invite code of its own and returns its id. */
+/** Creates an account with its own invite code and returns its id. */
 export async function addUser(trx: Trx, user: NewUser): Promise<number> {
   const row = await trx
     .insertInto('users')
@@ -49,7 +49,7 @@ export async function addUser(trx: Trx, user: NewUser): Promise<number> {
   return row.id
 }
 
-/** What a person may write into a user row; quotas have their own call. */
+/** The fields of a user row that a person may write; quotas have their own call. */
 export type UserFields = Pick<
   Updateable<UsersTable>,
   'username' | 'display_name' | 'password' | 'group' | 'role' | 'status' | 'access_token_hash' | LimitField
@@ -60,7 +60,9 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
   await trx.updateTable('users').set(fields).where('id', '=', id).execute()
 }
 
-/** Puts a balance at a value; what was granted moves by the same difference, whatever calls spend meanwhile. */
+/**
+ * Sets a balance to a value; the granted quota changes by the same difference, whatever calls spend in the meantime.
+ */
 export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<void> {
   await trx
     .updateTable('users')
@@ -79,8 +81,8 @@ export async function addUserQuota(trx: Trx, id: number, delta: number): Promise
 }
 
 /**
- * Gives quota to an account in use, unless its balance would pass `most`; false when it does not.
- * One conditional statement, so that no two gifts can pass the limit together.
+ * Gives quota to an account in use, unless its balance would exceed `most`; false if it was not given. One conditional
+ * statement, so that no two gifts can exceed the limit together.
  */
 export async function giveUserQuota(trx: Trx, id: number, quota: number, most: number): Promise<boolean> {
   const result = await trx
@@ -93,13 +95,13 @@ export async function giveUserQuota(trx: Trx, id: number, quota: number, most: n
   return result.numUpdatedRows > 0n
 }
 
-/** Takes away the means to log in: sessions, and the access token too. */
+/** Revokes everything that logs in: sessions, and the access token too. */
 export async function revokeLogins(trx: Trx, id: number): Promise<void> {
   await endSessionsOf(trx, id)
   await trx.updateTable('users').set({ access_token_hash: null }).where('id', '=', id).execute()
 }
 
-/** Deletes an account: the row stays for its logs and sums, but name, bindings and secrets are free or gone. */
+/** Deletes an account: the row stays for its logs and sums, but name and bindings are freed and secrets deleted. */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)
   await trx

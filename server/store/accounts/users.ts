@@ -37,7 +37,7 @@ const columns = [
 /** A user without anything secret. */
 export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number]>
 
-/** Accounts that were not deleted: a deleted one keeps its row, so that logs and sums keep their owner. */
+/** Accounts that were not deleted. A deleted account keeps its row, so that logs and sums keep their owner. */
 function living(db: Db) {
   return db.selectFrom('users').where('status', '<>', userStatus.deleted)
 }
@@ -60,7 +60,7 @@ export function userById(db: Db, id: number): Promise<UserRow | undefined> {
   return living(db).select(columns).where('id', '=', id).executeTakeFirst()
 }
 
-/** A user read to be changed: nobody else changes the row until the transaction ends. */
+/** Reads a user in order to change it: nobody else changes the row until the transaction ends. */
 export function lockUser(trx: Trx, by: { id: number } | { username: string }): Promise<UserRow | undefined> {
   const locking = living(trx)
     .select(columns)
@@ -69,20 +69,20 @@ export function lockUser(trx: Trx, by: { id: number } | { username: string }): P
   return found.executeTakeFirst()
 }
 
-/** Locks the accounts that one change concerns, in the order of their numbers, so that no two changes wait for each other. */
+/** Locks all accounts that a change concerns, in id order, so that no two changes deadlock. */
 export async function lockUsers(trx: Trx, ids: readonly number[]): Promise<void> {
   if (!needsRowLocks(trx)) return
   await trx.selectFrom('users').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
 }
 
-/** The number of the account that has exactly this name. */
+/** The id of the account with exactly this name. */
 export async function idOfUsername(db: Db, username: string): Promise<number | undefined> {
   return (await living(db).select('id').where('username', '=', username).executeTakeFirst())?.id
 }
 
 /**
- * True while an account is enabled and has the password that was just verified; locked, so that whoever bans it or changes
- * its password meanwhile ends the session too that comes of it.
+ * True while an account is enabled and has the password that was just verified. The row is locked, so that a ban or a
+ * password change in the meantime also ends the resulting session.
  */
 export async function lockLogin(trx: Trx, id: number, passwordHash: string): Promise<boolean> {
   const row = await trx
@@ -94,11 +94,14 @@ export async function lockLogin(trx: Trx, id: number, passwordHash: string): Pro
   return row?.status === userStatus.enabled && row.password === passwordHash
 }
 
-/** The account that a person who types this at the login means: by name, else by an e-mail address only one has. */
+/**
+ * The account that a person means who types this at the login: by name, otherwise by an e-mail address that only one
+ * account has.
+ */
 export async function userForLogin(db: Db, name: string) {
   const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])
   const named = (username: string) => find().where('username', '=', username).executeTakeFirst()
-  // Some keyboards send letters in parts; names are stored in one form.
+  // Some keyboards send letters in parts; names are stored normalised.
   const byName = (await named(name)) ?? (await named(name.normalize('NFKC')))
   if (byName || name === '') return byName
   const byEmail = await find()
@@ -109,8 +112,8 @@ export async function userForLogin(db: Db, name: string) {
 }
 
 /**
- * Keeps a name for the account that this transaction gives it to; false when another one has it, or is just being given
- * it. Nobody waits here: whoever did could hold the row that the other one waits for.
+ * Reserves a name for the account that this transaction gives it to; false if another account has it, or is just
+ * getting it. Nothing waits here: a waiting transaction could hold the row that the other one waits for.
  */
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {
@@ -123,8 +126,8 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 }
 
 /**
- * True when another account has that name, letters of any script compared without case, or one that it looks like in
- * another alphabet: look-alikes help nobody.
+ * True if another account has that name, ignoring case in any script, or a name that looks like it in another alphabet:
+ * look-alikes help nobody.
  */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
@@ -133,13 +136,13 @@ export async function usernameTaken(db: Db, username: string, exceptId = 0): Pro
     .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower, latinLookalike(username) ?? lower])
     .executeTakeFirst()
   if (found || !hasOtherCase(username)) return found !== undefined
-  // What the database takes for the other case of a letter differs: SQLite knows it of ASCII letters only.
+  // Databases differ in what they consider the other case of a letter: SQLite knows it for ASCII only.
   const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()
   const shown = latinLookalike(username) ?? lower
   return alike.some(({ username: other }) => (latinLookalike(other) ?? other.toLowerCase()) === shown)
 }
 
-/** True for a name with letters outside ASCII that can be written large and small. */
+/** True for a name with non-ASCII letters that have upper and lower case. */
 function hasOtherCase(name: string): boolean {
   const others = name.replaceAll(/\p{ASCII}/gu, '')
   return others.toLowerCase() !== others.toUpperCase()

@@ -20,8 +20,8 @@ const copied = [
 ] as const
 
 /**
- * Makes a channel like another, with the health of its keys and without its figures; the sealed key stays in the
- * database. Returns the new id, undefined when there is no such channel.
+ * Creates a channel like another, with the health of its keys and without its figures; the encrypted key stays in the
+ * database. Returns the new id, or undefined if there is no such channel.
  */
 export async function copyChannel(
   trx: Trx,

@@ -6,7 +6,7 @@ import { recordAudit } from '../installation/audit.ts'
 import { noCall } from '../logs/logs.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** Moves a channel from one status to another, with its abilities; false when it was not in the first any more. */
+/** Moves a channel from one status to another, with its abilities; false if it no longer had the first status. */
 export async function moveChannelStatus(trx: Trx, id: number, from: number, to: number): Promise<boolean> {
   const result = await trx
     .updateTable('channels')
@@ -23,7 +23,7 @@ export async function moveChannelStatus(trx: Trx, id: number, from: number, to: 
   return true
 }
 
-/** What the gateway did with a channel by itself. */
+/** An automatic change of a channel by the gateway. */
 export interface ChannelEvent {
   /** Epoch seconds. */
   at: number
@@ -31,11 +31,11 @@ export interface ChannelEvent {
   action: AuditAction
   /** For the log: which channel, and what was done. */
   content: string
-  /** Why; '' = there is nothing to say. */
+  /** Why; '' = no reason to show. */
   reason: string
 }
 
-/** Leaves a log row, an audit event and the channel's reason, in the transaction of what was done. */
+/** Writes a log row, an audit event and the channel's reason, in the transaction of the change. */
 export async function addChannelEvent(
   trx: Trx,
   { at, channelId, action, content, reason }: ChannelEvent,
@@ -46,7 +46,7 @@ export async function addChannelEvent(
     .set({ status_reason: told === '' ? content : told, status_time: at })
     .where('id', '=', channelId)
     .executeTakeFirst()
-  // A channel that was deleted meanwhile is nobody's concern.
+  // A channel that was deleted in the meantime needs no record.
   if (result.numUpdatedRows === 0n) return
   await trx
     .insertInto('logs')
@@ -71,12 +71,12 @@ export async function addChannelEvent(
   })
 }
 
-/** What an upstream said, as PostgreSQL can hold it. */
+/** An upstream's message in a form that PostgreSQL can store. */
 function cleaned(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }
 
-/** Channels to test: the enabled and the automatically disabled ones, or the latter alone. */
+/** Channels to test: the enabled and the automatically disabled ones, or only the latter. */
 export function channelsToTest(db: Db, scope: 'all' | 'disabled'): Promise<{ id: number; status: number }[]> {
   const statuses = scope === 'all' ? [channelStatus.enabled, channelStatus.autoDisabled] : [channelStatus.autoDisabled]
   return db.selectFrom('channels').select(['id', 'status']).where('status', 'in', statuses).orderBy('id').execute()

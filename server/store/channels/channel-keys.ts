@@ -5,10 +5,10 @@ import type { Db, Trx } from '../store.ts'
 
 export type DeadKey = Selectable<ChannelDeadKeysTable>
 
-/** The sealed key text of a channel and how to read it. */
+/** The encrypted key text of a channel and how to read it. */
 export type SealedKeys = Pick<Selectable<ChannelsTable>, 'key' | 'key_mode' | 'key_count'>
 
-/** The keys of a channel; its row is locked when a transaction asks. */
+/** The keys of a channel; its row is locked if called in a transaction. */
 export function sealedKeys(db: Db, id: number): Promise<SealedKeys | undefined> {
   return db
     .selectFrom('channels')
@@ -23,9 +23,9 @@ export function deadKeysOf(db: Db, channelId: number): Promise<DeadKey[]> {
 }
 
 /**
- * Sets a key aside. `added` is false when it was already, or is all that its channel has, which is what the status of the
- * channel is for; `left` says how many keys of the channel are in use. Undefined when the channel is gone, or the key is
- * none of its keys any more.
+ * Sets a key aside. `added` is false if it already was, or if it is the channel's only key, for which the channel's
+ * status is used. `left` is the number of the channel's keys in use. Undefined if the channel is gone or no longer has
+ * that key.
  */
 export async function addDeadKey(
   trx: Trx,
@@ -49,7 +49,7 @@ export async function addDeadKey(
   }
 }
 
-/** Uses keys again: those with the given hashes, or all of the channel. Returns how many. */
+/** Puts keys back into use: those with the given hashes, or all of the channel. Returns how many. */
 export async function forgetDeadKeys(trx: Trx, channelId: number, hashes?: readonly string[]): Promise<number> {
   const result = await trx
     .deleteFrom('channel_dead_keys')

@@ -7,7 +7,7 @@ const kept = 20
 
 export type ChannelTestRow = Omit<Selectable<ChannelTestsTable>, 'id' | 'channel_id'>
 
-/** Notes how a test went, and forgets the oldest. */
+/** Records the result of a test, and deletes the oldest. */
 export async function addChannelTest(trx: Trx, channelId: number, test: ChannelTestRow): Promise<void> {
   await trx
     .insertInto('channel_tests')

@@ -32,10 +32,12 @@ const columns = [
   'status_time',
 ] as const
 
-/** A channel without its key: the management API never reads it. */
+/** A channel without its key, which the management API never reads. */
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
 
-/** A channel as lists show it: how many of its keys are set aside, and what its last test found wrong ('' = nothing). */
+/**
+ * A channel as lists show it: how many of its keys are set aside, and what its last test found wrong ('' = nothing).
+ */
 export type ListedChannel = ChannelRow & { keys_dead: number; test_error: string }
 
 function deadKeyCount(eb: ExpressionBuilder<Tables, 'channels'>) {
@@ -65,7 +67,7 @@ function counted(row: CountedRow): ListedChannel {
 /** Which channels are listed; 0 and '' mean any. */
 export interface ChannelFilter {
   keyword?: string
-  /** Channels that the keyword finds by something else than their rows show. */
+  /** Channels that match the keyword by something other than their rows. */
   withKey?: readonly number[]
   type: number
   status: number
@@ -100,7 +102,7 @@ export async function listChannels(
   return { rows: rows.map(counted), total }
 }
 
-/** The sealed keys of all channels. */
+/** The encrypted keys of all channels. */
 export function sealedChannelKeys(db: Db): Promise<{ id: number; key: string }[]> {
   return db.selectFrom('channels').select(['id', 'key']).orderBy('id').execute()
 }
@@ -115,7 +117,7 @@ export async function channelById(db: Db, id: number): Promise<ListedChannel | u
   return row && counted(row)
 }
 
-/** A channel read to be changed: nobody else changes the row until the transaction ends. */
+/** Reads a channel in order to change it: nobody else changes the row until the transaction ends. */
 export function lockChannel(trx: Trx, id: number): Promise<ChannelRow | undefined> {
   return trx
     .selectFrom('channels')
@@ -125,7 +127,7 @@ export function lockChannel(trx: Trx, id: number): Promise<ChannelRow | undefine
     .executeTakeFirst()
 }
 
-/** What an admin may write into a channel; `key` is sealed. */
+/** The fields of a channel that an admin may write; `key` is encrypted. */
 export type ChannelFields = Pick<
   Updateable<ChannelsTable>,
   | 'type'
@@ -147,7 +149,7 @@ export type ChannelFields = Pick<
 
 export type NewChannel = Pick<Insertable<ChannelsTable>, 'type' | 'key' | 'created_time'> & ChannelFields
 
-/** Makes a channel with its abilities and returns its id. */
+/** Creates a channel with its abilities and returns its id. */
 export async function addChannel(trx: Trx, channel: NewChannel): Promise<number> {
   const row = await trx
     .insertInto('channels')
@@ -179,7 +181,7 @@ export async function addChannel(trx: Trx, channel: NewChannel): Promise<number>
   return row.id
 }
 
-/** Writes the fields given; abilities follow. */
+/** Writes the given fields and updates the abilities accordingly. */
 export async function updateChannel(trx: Trx, id: number, fields: ChannelFields): Promise<void> {
   if (Object.keys(fields).length === 0) return
   await trx.updateTable('channels').set(fields).where('id', '=', id).execute()
@@ -208,12 +210,12 @@ export async function recordChannelTest(
   return result.numUpdatedRows > 0n
 }
 
-/** What the upstream said is left, and when. */
+/** Records the balance that the upstream reported, and when. */
 export async function recordBalance(trx: Trx, id: number, balance: number, atSeconds: number): Promise<void> {
   await trx.updateTable('channels').set({ balance, balance_updated_time: atSeconds }).where('id', '=', id).execute()
 }
 
-/** Deletes a channel and its abilities and returns what it was called; undefined when there is none. */
+/** Deletes a channel and its abilities and returns its name; undefined if there is none. */
 export function deleteChannel(trx: Trx, id: number): Promise<{ name: string } | undefined> {
   return trx.deleteFrom('channels').where('id', '=', id).returning('name').executeTakeFirst()
 }
@@ -222,7 +224,7 @@ const rowsPerStep = 500
 
 /** Deletes every channel that is not enabled and returns the ids. */
 export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
-  // Locked in id order first, as everybody locks channels; a deletion alone takes them as they lie.
+  // Locked in id order first, as all code locks channels; a plain DELETE locks them in physical order.
   const rows = await trx
     .selectFrom('channels')
     .select('id')
@@ -240,7 +242,7 @@ export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
   return ids
 }
 
-/** Makes the abilities of a channel anew from its row: each of its groups with each of its models. */
+/** Rebuilds the abilities of a channel from its row: each of its groups with each of its models. */
 export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('abilities').where('channel_id', '=', id).execute()
   const channel = await trx
@@ -261,7 +263,7 @@ export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
   }
 }
 
-/** The models that some enabled channel serves to the group, sorted. */
+/** The models that at least one enabled channel serves to the group, sorted. */
 export async function modelsOfGroup(db: Db, group: string): Promise<string[]> {
   const rows = await db
     .selectFrom('abilities')

@@ -1,4 +1,4 @@
-/** One key a line: trimmed, without empty lines. */
+/** One key per line: trimmed, without empty lines. */
 export function keyLines(text: string): string[] {
   return text
     .split('\n')
@@ -6,7 +6,7 @@ export function keyLines(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** The keys that the key text of a channel holds. */
+/** The keys in the key text of a channel. */
 export function keysIn(text: string, mode: 'single' | 'multi'): string[] {
   return mode === 'multi' ? keyLines(text) : [text]
 }

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import type { ChannelsTable } from '../schema/tables.ts'
 import type { Db } from '../store.ts'
 
-/** What routing depends on; not what every call moves. */
+/** The columns that routing depends on, without those that every call changes. */
 const columns = [
   'id',
   'type',
@@ -29,11 +29,11 @@ interface ChannelRows {
   deadKeys: { channel_id: number; key_hash: string }[]
 }
 
-/** All channels and the abilities that are switched on: what the routing table is made of. */
+/** All channels and the enabled abilities: the input of the routing table. */
 export async function routingRows(db: Db): Promise<
   ChannelRows & {
     abilities: { group: string; model: string; channel_id: number; priority: number }[]
-    /** As `routingMark`, of these rows. */
+    /** The `routingMark` of these rows. */
     mark: string
   }
 > {
@@ -46,7 +46,7 @@ export async function routingRows(db: Db): Promise<
   return { ...rows, abilities, mark: markOf(rows) }
 }
 
-/** A text that differs as soon as some channel does; abilities are made of the channels and change with them. */
+/** A text that changes whenever a channel does; abilities are derived from the channels and change with them. */
 export async function routingMark(db: Db): Promise<string> {
   return markOf(await channelRows(db))
 }

@@ -2,14 +2,14 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { splitList } from '../../lib/split-list.ts'
 import type { Db } from '../store.ts'
 
-/** A model that channels send upstream, the type of one of them, and how many they are. */
+/** A model that channels send upstream, the type of one of these channels, and their number. */
 export interface ServedModel {
   model: string
   channelType: number
   channels: number
 }
 
-/** Every model of every channel under the name it has upstream, sorted. */
+/** Every model of every channel under its upstream name, sorted. */
 export async function servedModels(db: Db): Promise<ServedModel[]> {
   const rows = await db.selectFrom('channels').select(['type', 'models', 'model_mapping']).orderBy('id').execute()
   const found = new Map<string, ServedModel>()

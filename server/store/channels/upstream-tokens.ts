@@ -1,13 +1,13 @@
 import type { Db, Trx } from '../store.ts'
 
-/** A stored access token; the value is sealed. */
+/** A stored upstream token; the value is encrypted. */
 export interface StoredToken {
   value: string
   /** Epoch seconds. */
   expiresTime: number
 }
 
-/** The token kept under a name, or undefined. */
+/** The token stored under a name, or undefined. */
 export async function storedToken(db: Db, nameHash: string): Promise<StoredToken | undefined> {
   const row = await db
     .selectFrom('access_tokens')
@@ -17,7 +17,7 @@ export async function storedToken(db: Db, nameHash: string): Promise<StoredToken
   return row && { value: row.value, expiresTime: Number(row.expires_time) }
 }
 
-/** Keeps a token under a name, in the place of an older one. Those that expired before `nowSeconds` go. */
+/** Stores a token under a name, replacing an older one. Deletes those that expired before `nowSeconds`. */
 export async function storeToken(trx: Trx, nameHash: string, token: StoredToken, nowSeconds: number): Promise<void> {
   await trx.deleteFrom('access_tokens').where('expires_time', '<', nowSeconds).execute()
   const row = { value: token.value, expires_time: token.expiresTime }

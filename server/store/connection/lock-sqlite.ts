@@ -3,9 +3,9 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isPostgresUrl } from '../../lib/network/database-url.ts'
 
-/** What a server has of its database for itself. */
+/** A server's exclusive claim to its database. */
 export interface Claim {
-  /** Lets another server have it. */
+  /** Gives up the claim, so that another server can take it. */
   release(): void
 }
 
@@ -15,8 +15,8 @@ const pollMs = 50
 
 /**
  * Claims a SQLite database for this server, so that no second one writes to it; PostgreSQL serves any number and needs
- * no claim. The claim is a lock that SQLite holds on a file beside the database: the system takes it away with the
- * process, however that ends. Commands of the command line need no claim. Throws a sentence for the operator.
+ * no claim. The claim is a lock that SQLite holds on a file beside the database: the system releases it with the
+ * process, however that ends. Commands need no claim. Throws an error with a sentence for the operator.
  */
 export async function claimDatabase(url: string): Promise<Claim> {
   if (isPostgresUrl(url)) return { release: () => undefined }
@@ -39,7 +39,7 @@ export async function claimDatabase(url: string): Promise<Claim> {
 
 function locked(database: Database): boolean {
   try {
-    // No further file that would stay behind.
+    // Avoids another file that would stay behind.
     database.run('PRAGMA journal_mode = MEMORY')
     // Left open: the lock lasts as long as the transaction, which never writes.
     database.run('BEGIN EXCLUSIVE')

@@ -4,24 +4,24 @@ import { PatientClient } from './patient-postgres.ts'
 
 const channel = 'tollgate'
 const reconnectDelayMs = 1000
-/** A connection that says nothing may be dead: how often it is asked, and how long it may take to answer. */
+/** A silent connection may be dead: how often it is probed, and how long it may take to answer. */
 const probeEveryMs = 15_000
 const answerLimitMs = 10_000
 
 /**
- * LISTEN/NOTIFY on a connection of its own. When the connection is lost notices may have been missed: each time that it
- * stands again, listeners get `reconnected` and drop everything they cache.
+ * LISTEN/NOTIFY on a separate connection. When the connection is lost, notices may have been missed. So each time it is
+ * restored, listeners get `reconnected` and drop everything they cache.
  */
 export function postgresNotices(url: string, pool: pg.Pool): Notices {
   const listeners: NoticeListener[] = []
   let listening: Promise<void> | undefined
   let closed = false
-  /** Ends what is being waited for. */
+  /** Ends the current wait. */
   let interrupt = () => {}
 
   const tell = (notice: Notice | 'reconnected') => Promise.all(listeners.map((listener) => listener(notice)))
 
-  /** One connection from its beginning to its end. */
+  /** One connection from beginning to end. */
   async function listen(): Promise<void> {
     const client = new PatientClient({
       connectionString: url,
@@ -50,7 +50,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
       // The next one may do better.
     } finally {
       clearInterval(probing)
-      // Not waited for: the other end may not answer any more.
+      // Not awaited: the other end may no longer answer.
       void client.end().catch(() => undefined)
     }
   }
@@ -68,9 +68,9 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
 
   return {
     async publish(notice) {
-      // Own caches first: the caller of the change must see it even when the listening connection is down.
+      // Own caches first: the caller of the change must see it even if the listening connection is down.
       const told = tell(notice)
-      // Not on the listening connection: while that one is down, the other nodes must hear of it all the same.
+      // Not on the listening connection: while that one is down, the other nodes must still receive the notice.
       await pool.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
       await told
     },
@@ -86,7 +86,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
   }
 }
 
-/** Somebody else may write on the channel: what makes no sense could have meant anything. */
+/** Somebody else may write on the channel; an unreadable message could have meant anything. */
 function parse(payload = ''): Notice | 'reconnected' {
   try {
     const { topic, id } = JSON.parse(payload) as Notice

@@ -20,15 +20,15 @@ export interface OpenOptions {
   url: string
   /** Connections of this process to PostgreSQL, the ledger's own not counted. */
   poolSize?: number
-  /** SQLite's PRAGMA synchronous: NORMAL survives a killed process, FULL also a power cut. */
+  /** SQLite's PRAGMA synchronous: NORMAL survives a killed process, FULL also a power failure. */
   synchronous?: 'NORMAL' | 'FULL'
-  /** For a command, at whose terminal somebody waits: PostgreSQL may take as long as it needs to answer. */
+  /** For a command, with somebody waiting at its terminal: PostgreSQL may take as long as it needs to answer. */
   unlimited?: boolean
 }
 
-/** A store as it is opened. */
+/** A store as opened here. */
 export interface OpenedStore extends Store {
-  /** As `write`, where that has a limit of time: for migrations, which go through whole tables. */
+  /** As `write`, without its time limit: for migrations, which process whole tables. */
   writeUnlimited?: Store['write']
 }
 
@@ -37,15 +37,18 @@ export function openStore(options: OpenOptions): OpenedStore {
   return isPostgresUrl(options.url) ? openPostgres(options) : openSqlite(options)
 }
 
-/** One count of the usage alone has more questions than the runtime keeps by itself, and would prepare them all anew. */
+/**
+ * A single rollup of the usage has more queries than the runtime caches by default; it would prepare them all again
+ * each time.
+ */
 const preparedStatements = 100
 
 function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
   Database.MAX_QUERY_CACHE_SIZE = preparedStatements
-  // Reads have a connection of their own, so that they never see a half-done write of the writer's open transaction.
+  // Reads have their own connection, so that they never see a half-done write of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
-  // How long the lock is waited for is the queue's to say, which does not stop the process meanwhile.
+  // The queue decides how long to wait for the lock, without blocking the process in the meantime.
   writer.run('PRAGMA busy_timeout = 5')
   const reader = connectSqlite(url, synchronous)
   const writeDb = kyselyOn(writer)
@@ -70,18 +73,18 @@ function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   }
 }
 
-/** Leaves one file where that can be; on a full disk the next start reads the write-ahead log. */
+/** Leaves a single file if possible; on a full disk the next start reads the write-ahead log. */
 function tidy(writer: Database): void {
   try {
     writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // Nothing is lost by it.
+    // Nothing is lost.
   }
 }
 
 function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
   try {
-    // Made by us, so that nobody else may read it, whatever the folder allows; the WAL takes its mode over.
+    // Created by us, so that nobody else may read it whatever the folder allows; the WAL inherits its mode.
     closeSync(openSync(url, 'a', 0o600))
     const database = new Database(url)
     database.run('PRAGMA busy_timeout = 10000')
@@ -108,9 +111,10 @@ function kyselyOn(database: Database): Kysely<Tables> {
       database: {
         close: () => database.close(),
         prepare(sql) {
-          // A full disk has ended the transaction already; to end it again would hide what happened.
+          // A full disk has already ended the transaction; ending it again would hide the original error.
           if (sql === 'rollback' && !database.inTransaction) return nothing
-          // A deferred transaction that later writes can fail with SQLITE_BUSY at once; an immediate one waits its turn.
+          // A deferred transaction that later writes can fail with SQLITE_BUSY at once; an immediate one waits its
+          // turn.
           const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
           return {
             reader: statement.columnNames.length > 0,
@@ -136,17 +140,17 @@ function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): O
   const options = {
     connectionString: url,
     ...limits,
-    // What is read here is short and mostly in memory: an index beats reading a table, and no question takes all cores.
+    // Queries here are short and mostly in memory: an index beats reading a table, and no query should take all cores.
     async onConnect(client: pg.ClientBase) {
       await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
     },
   }
   const pool = new PatientPool({ ...options, max: poolSize, ...(unlimited && noLimit) })
-  // Connects for each use anew: there is one, at the start.
+  // Reconnects for each use: there is only one, at the start.
   const unlimitedPool = new PatientPool({ ...options, max: 1, maxUses: 1, ...noLimit })
   const ledgerPool = new PatientPool({ connectionString: url, max: 2, ...limits, queryLimitMs: ledgerTimeoutMs })
-  // A connection that breaks is replaced by the pool, and what was asked on it fails; without listeners the events would
-  // be faults that nobody catches.
+  // The pool replaces a connection that breaks, and the query running on it fails. Without listeners these events would
+  // be uncaught errors.
   for (const each of [pool, unlimitedPool, ledgerPool]) {
     each.on('error', () => undefined)
     each.on('connect', (client) => client.on('error', () => undefined))
@@ -160,7 +164,7 @@ function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): O
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
     writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
-    // Beside the ledger's short calls: the other connections may all be in long questions, or hang for longer.
+    // Shares the connection of the ledger's short calls: all others may be busy with long queries, or hang for longer.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
       const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }
@@ -173,7 +177,7 @@ function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): O
       await ledgerPool.end()
       await unlimitedDb.destroy()
       await db.destroy()
-      // What was never used is not closed by its destruction, and would open with the next question.
+      // Destroying a pool that was never used does not close it, and it would open at the next query.
       for (const each of [pool, unlimitedPool]) if (!each.ending) await each.end()
     },
   }
@@ -183,8 +187,8 @@ const mostBeginnings = 5
 const longestRestMs = 50
 
 /**
- * Begins a transaction anew that the database ended for the sake of another one. Rows are locked in one order wherever
- * that is possible; where it is not, nobody should get a failure for having met somebody else.
+ * Repeats a transaction that the database ended in favour of another one. Rows are locked in one order wherever
+ * possible; elsewhere nobody should get an error for a conflict with somebody else.
  */
 async function untilUndisturbed<T>(transaction: () => Promise<T>): Promise<T> {
   for (let begun = 1; ; begun++) {

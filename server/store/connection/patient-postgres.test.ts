@@ -26,7 +26,7 @@ const messageOf = (work: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-/** Nothing of this process runs meanwhile, as when it is stopped. */
+/** Blocks this process, as if it were stopped. */
 function block(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
@@ -44,7 +44,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     expect((await pool.query('select 2 as two')).rows).toEqual([{ two: 2 }])
   })
 
-  test('time in which the process does not run does not count', async () => {
+  test('time during which the process does not run does not count', async () => {
     const client = await pool.connect()
     const asked = [pool.query('select 3'), client.query('select pg_sleep(0.1)')]
     await Bun.sleep(20)
@@ -54,7 +54,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     expect(await messageOf(asked[0] as Promise<unknown>)).toBe('done')
   })
 
-  test('who waits too long for a free connection hears so, and it goes to the next', async () => {
+  test('a caller who waits too long for a free connection gets an error, and the connection goes to the next', async () => {
     const short = new PatientPool({
       connectionString: await postgresServer(),
       max: 1,
@@ -68,7 +68,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     await short.end()
   })
 
-  test('thousands who waited in vain are forgotten, and the pool goes on', async () => {
+  test('thousands who waited in vain are removed, and the pool goes on', async () => {
     const short = new PatientPool({
       connectionString: await postgresServer(),
       max: 1,

@@ -2,27 +2,30 @@ import pg from 'pg'
 import { runningTimer } from '../../lib/running-timer.ts'
 
 /**
- * Limits of waits for the database, in milliseconds in which this process ran; 0 = none. The driver's own timers are due as soon
- * as a stopped process goes on, before it has read what came meanwhile.
+ * Limits of waits for the database, in milliseconds in which this process ran; 0 = none. The driver's own timers fire
+ * as soon as a stopped process continues, before it has read what arrived in the meantime.
  */
 export interface Patience {
-  /** For a connection, whether it is made or waited for. */
+  /** For a connection, whether it is opened or waited for. */
   connectLimitMs: number
-  /** For the answer to a query that names no `limitMs` of its own. */
+  /** For the answer to a query without its own `limitMs`. */
   queryLimitMs: number
 }
 
-/** A query with a limit of its own. */
+/** A query with its own limit. */
 export type LimitedQuery = pg.QueryConfig & { limitMs: number }
 
 type Callback = (error: unknown, ...rest: unknown[]) => void
 
-/** What the driver's client has and its types do not name. */
+/** Members of the driver's client that its types do not declare. */
 interface Inner {
   readonly connection: { readonly stream: { destroy(error?: Error): void } }
 }
 
-/** A client of the driver with these limits. What it gives up it says in the driver's words, and its connection is gone. */
+/**
+ * A client of the driver with these limits. On a timeout it fails with the driver's own message, and its connection is
+ * gone.
+ */
 export class PatientClient extends pg.Client {
   readonly #patience: Patience
 
@@ -66,14 +69,14 @@ export class PatientClient extends pg.Client {
     return answer
   }
 
-  /** Breaks the connection off when the time is over; whatever waits for it fails by that. */
+  /** Closes the connection when the time is over; whatever waits for it fails. */
   #limit(limitMs: number, message: string): () => void {
     if (limitMs <= 0) return () => undefined
     return runningTimer(limitMs, () => (this as unknown as Inner).connection.stream.destroy(new Error(message)))
   }
 }
 
-/** A pool of such clients, in which a free one is waited for as long as a new one. */
+/** A pool of such clients, with the same limit for a free client as for a new one. */
 export class PatientPool extends pg.Pool {
   readonly #limitMs: number
 
@@ -83,7 +86,7 @@ export class PatientPool extends pg.Pool {
     this.connect = this.#waiting(this.connect.bind(this) as never) as never
   }
 
-  /** Who has given up waits no longer: the next free connection is for somebody else. */
+  /** Removes a caller that has given up, so that the next free connection goes to somebody else. */
   #forget(answer: Callback): void {
     const { _pendingQueue: waiting } = this as unknown as { _pendingQueue: { callback: Callback }[] }
     const at = waiting.findIndex(({ callback }) => callback === answer)

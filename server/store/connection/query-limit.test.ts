@@ -6,7 +6,7 @@ import * as timers from '../../lib/running-timer.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { openStore } from './open.ts'
 
-/** The longest that `work` gave anything that it waited for, in milliseconds. */
+/** The longest limit that `work` set for anything it waited for, in milliseconds. */
 async function longestLimit(work: () => Promise<unknown>): Promise<number> {
   const limits = spyOn(timers, 'runningTimer')
   await work()
@@ -20,7 +20,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
 
   afterEach(() => mock.restore())
 
-  test('a query has a limit; migrations and commands have none, for they go through whole tables', async () => {
+  test('a query has a limit; migrations and commands have none, because they process whole tables', async () => {
     const url = await freshUrl()
     const store = openStore({ url })
     const migrating = await longestLimit(() => migrate(store))

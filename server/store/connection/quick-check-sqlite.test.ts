@@ -25,17 +25,17 @@ test('a sound database has no faults', () => {
   expect(quickCheck(file)).toEqual([])
 })
 
-test('a page that was written over is found', () => {
+test('an overwritten page is found', () => {
   writeSync(openSync(file, 'r+'), Buffer.alloc(4096, 0xff), 0, 4096, 4096 * 10)
   expect(quickCheck(file).length).toBeGreaterThan(0)
 })
 
-test('a file that is no database is a fault', () => {
+test('a file that is not a database is a fault', () => {
   writeFileSync(file, 'no database at all '.repeat(400))
   expect(quickCheck(file).length).toBe(1)
 })
 
-test('what could not be looked at is no fault: a file that is locked, missing or a folder', () => {
+test('a file that cannot be checked is not a fault: locked, missing or a folder', () => {
   using other = new Database(file)
   other.run('BEGIN EXCLUSIVE')
   expect(() => quickCheck(file, 0)).toThrow('database is locked')

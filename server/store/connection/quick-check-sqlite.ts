@@ -1,12 +1,12 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 
-/** Most faults that are told: one is enough to know. */
+/** Maximum faults reported: one is enough to know. */
 const mostFaults = 10
 
 /**
- * What SQLite finds wrong with a database file, by its quick check; an empty list for a sound one. Reads through a
- * connection that can change nothing, beside whoever else uses the file, and waits `patienceMs` for a lock to go. Throws
- * when the file cannot be read, which says nothing about its state.
+ * The faults that SQLite's quick check finds in a database file; an empty list for a sound one. Reads through a
+ * connection that can change nothing, concurrently with other users of the file, and waits `patienceMs` for a lock to
+ * be released. Throws if the file cannot be read, which says nothing about its state.
  */
 export function quickCheck(file: string, patienceMs = 5000): string[] {
   try {
@@ -24,7 +24,7 @@ export function quickCheck(file: string, patienceMs = 5000): string[] {
   }
 }
 
-/** True when SQLite found the content of the file wrong; a file that is locked or cannot be opened may be sound. */
+/** True if SQLite found the content of the file damaged; a file that is locked or cannot be opened may be sound. */
 function isDamage(error: unknown): error is SQLiteError {
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')
 }

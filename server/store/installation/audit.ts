@@ -4,12 +4,12 @@ import { idOf, startsWith } from '../statements/conditions.ts'
 import { type Listed, listPage, mostCounted, type Page } from '../statements/page.ts'
 import type { Db, Store, Trx } from '../store.ts'
 
-/** Something that a person did to the installation. Secrets never stand in `detail`. */
+/** Something that a person did to the installation. `detail` never contains secrets. */
 export type AuditEvent = Omit<Selectable<AuditEventsTable>, 'id'>
 
 const maxDetail = 1000
 
-/** Writes the trail in the transaction of the change itself, so that there is no change without its record. */
+/** Writes the audit trail in the transaction of the change itself, so that there is no change without its record. */
 export async function recordAudit(trx: Trx, event: AuditEvent): Promise<void> {
   await trx
     .insertInto('audit_events')
@@ -19,9 +19,9 @@ export async function recordAudit(trx: Trx, event: AuditEvent): Promise<void> {
 
 /** Which events; 0 and '' mean any. Times are inclusive. */
 export interface AuditFilter {
-  /** A user name or the number of a user. */
+  /** A user name or a user's id. */
   actor: string
-  /** How the action begins. */
+  /** Prefix of the action. */
   action: string
   start_timestamp: number
   end_timestamp: number
@@ -40,7 +40,7 @@ function matching(db: Db, filter: AuditFilter) {
   return query
 }
 
-/** Number 0 stands for everybody who was not logged in, so it is nobody's. */
+/** Id 0 means everybody who was not logged in, so it belongs to nobody. */
 function actorId(actor: string): number {
   return idOf(actor) || -1
 }
@@ -53,14 +53,14 @@ export function listAudit(
   return listPage(db, matching(db, filter), (query) => query.selectAll(), page, mostCounted)
 }
 
-/** What tells the check of the books that balances may be below zero: without it, sound books have faults. */
+/** Tells the check of the books that balances may be negative; without it, sound books would seem wrong. */
 export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
 
 const purgedPerStep = 500
 
 /**
- * Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. Changes of
- * the quota policy, which are few, stay for ever.
+ * Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. The few
+ * changes of the quota policy are kept for ever.
  */
 export async function purgeAudit(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {
   for (;;) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** Any number: it names the lock under which processes that start at once take turns. */
+/** An arbitrary number; it names the lock under which processes that start at once take turns. */
 const startLock = 7_041_977
 
 const secretCheckKey = '_secret_check'
@@ -12,7 +12,7 @@ export async function lockInstallation(trx: Trx): Promise<void> {
   if (needsRowLocks(trx)) await sql`select pg_advisory_xact_lock(${startLock})`.execute(trx)
 }
 
-/** What the secret key of this database makes of a fixed text; undefined when no key was ever used. */
+/** The check value for this database's secret key, derived from a fixed text; undefined if no key was ever used. */
 export async function secretCheck(trx: Trx): Promise<string | undefined> {
   const row = await trx.selectFrom('options').select('value').where('key', '=', secretCheckKey).executeTakeFirst()
   return row?.value
@@ -22,7 +22,7 @@ export async function saveSecretCheck(trx: Trx, value: string): Promise<void> {
   await trx.insertInto('options').values({ key: secretCheckKey, value }).execute()
 }
 
-/** True when no account was ever made. */
+/** True if no account was ever created. */
 export async function hasNoUsers(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined
 }

@@ -9,12 +9,12 @@ export const channelTestRun = 'test-channels'
 export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
 
-/** A run that was not heard of for so long is taken for dead, and another may begin. */
+/** A run that has not reported for this long is considered dead, and another may begin. */
 export const runDeadSeconds = 300
 
 /**
- * Begins a run unless one is under way on some node, or began less than `everySeconds` ago; of several nodes that try
- * at once one succeeds.
+ * Begins a run unless one is in progress on some node, or began less than `everySeconds` ago. Of several nodes that try
+ * at once, one succeeds.
  */
 export async function beginRun(trx: Trx, name: string, now: number, everySeconds = 0): Promise<boolean> {
   const fresh = { started_at: now, updated_at: now, finished_at: 0, total: 0, done: 0, failed: 0 }
@@ -37,12 +37,12 @@ export async function beginRun(trx: Trx, name: string, now: number, everySeconds
   return begun !== undefined
 }
 
-/** Says how much work the run has. */
+/** Records how much work the run has. */
 export async function planRun(trx: Trx, name: string, total: number): Promise<void> {
   await trx.updateTable('job_runs').set({ total }).where('name', '=', name).execute()
 }
 
-/** One piece of the work is done. */
+/** Records that one piece of the work is done. */
 export async function advanceRun(trx: Trx, name: string, now: number, ok: boolean): Promise<void> {
   await trx
     .updateTable('job_runs')

@@ -16,7 +16,7 @@ const holdColumns = [
   'request_id',
 ] as const
 
-/** A hold whose process may be gone, with the names its log row needs. */
+/** A hold whose process may be gone, with the names that its log row needs. */
 export interface OpenHold extends Pick<Selectable<HoldsTable>, (typeof holdColumns)[number]> {
   username: string | null
   token_name: string | null
@@ -26,27 +26,27 @@ export interface NodeRow {
   id: string
   host: string
   pid: number
-  /** Since its last heartbeat. */
+  /** Seconds since its last heartbeat. */
   silentSeconds: number
 }
 
-/** Who is dead, or may be. */
+/** Nodes that are dead, or may be. */
 export interface DeadNodes {
-  /** Their processes are no more. */
+  /** Their processes have ended. */
   gone: readonly string[]
-  /** Dead if they are silent for `afterSeconds` at the moment of the statement: a node that is back is alive. */
+  /** Dead if they are silent for `afterSeconds` when the statement runs: a node that is back is alive. */
   ifSilent: readonly string[]
   afterSeconds: number
 }
 
-/** The database's own time in epoch seconds: clocks of nodes differ, and a node must not look dead because of that. */
+/** The database's time in epoch seconds: clocks of nodes differ, and a node must not look dead because of that. */
 function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`extract(epoch from now())::bigint` : sql<number>`unixepoch()`
 }
 
 /**
- * Announces a process, or says that it is alive. The row is made anew if it is gone: others take away a node that was
- * silent for long (a paused machine), and would close its calls if it came back without one.
+ * Registers a process, or records that it is alive. A missing row is created again: other nodes remove one that was
+ * silent for long (a paused machine), and would close its calls if it came back without a row.
  */
 export function beat(store: Store, node: { id: string; host: string; pid: number }): Promise<void> {
   const now = databaseNow(store)
@@ -62,7 +62,7 @@ export async function removeNode(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('nodes').where('id', '=', id).execute()
 }
 
-/** Takes the dead off the list, but for those that are heard again by now. */
+/** Removes the dead from the list of nodes, except those that have been heard again by now. */
 export async function removeDeadNodes(store: Store, dead: DeadNodes): Promise<void> {
   if (dead.gone.length + dead.ifSilent.length === 0) return
   await store.write((trx) =>
@@ -80,7 +80,7 @@ export function allNodes(store: Store): Promise<NodeRow[]> {
     .execute()
 }
 
-/** A list that is never empty, which SQL has no words for. */
+/** A list that is never empty, because SQL cannot express an empty one. */
 function listOf(ids: readonly string[]): string[] {
   return ids.length > 0 ? [...ids] : ['']
 }
@@ -112,9 +112,9 @@ export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]
 }
 
 /**
- * Holds of processes that are dead or unknown, oldest first. A process announces itself before its first hold, so one
- * statement cannot see the hold of a new process without the process. One that others took off the list announces itself
- * again: what an unknown one took just now has time until then.
+ * Holds of processes that are dead or unknown, oldest first. A process registers before its first hold, so a statement
+ * cannot see the hold of a new process without the process. A process that others removed registers again; until then,
+ * what it has just taken is protected by its age.
  */
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
   const longAgo = sql<number>`${databaseNow(store)} - ${dead.afterSeconds}`

@@ -6,7 +6,7 @@ import type { Db, Store, Trx } from '../store.ts'
 export interface OptionRow {
   key: string
   value: string
-  /** `value` is a sealed text. */
+  /** `value` is encrypted. */
   sealed: boolean
 }
 
@@ -26,8 +26,8 @@ export async function saveOption(trx: Trx, key: string, value: string, sealed = 
 }
 
 /**
- * Seals the rows of `keys` that are stored plain, and returns which. On SQLite nothing of the plain text stays behind in
- * the file either.
+ * Encrypts the rows of `keys` that are stored in plain text, and returns which. On SQLite nothing of the plain text
+ * remains in the file either.
  */
 export async function sealOptionRows(
   store: Store,
@@ -49,7 +49,7 @@ export async function sealOptionRows(
     if (isSqlite && rows.length > 0) await sql`pragma secure_delete = off`.execute(trx)
     return rows.map((row) => row.key)
   })
-  // The log that is written ahead holds the pages as they were.
+  // The write-ahead log still contains the old pages.
   if (store.dialect === 'sqlite' && sealedKeys.length > 0)
     await sql`pragma wal_checkpoint(truncate)`.execute(store.read)
   return sealedKeys

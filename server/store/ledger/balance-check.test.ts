@@ -6,7 +6,7 @@ import { purgeLogs } from '../logs/log-purge.ts'
 import { balanceFaults } from './balance-check.ts'
 
 forEachDatabase((_name, openFresh) => {
-  /** Two users with three tokens, one call settled and one open for each. */
+  /** Two users with three tokens, each with one settled and one open call. */
   async function used() {
     const store = await openFresh()
     const first = await addAccount(store, { user: 1000, token: 500 })
@@ -20,7 +20,7 @@ forEachDatabase((_name, openFresh) => {
     return { store, first, second, other }
   }
 
-  test('a sound database has no faults, open calls included', async () => {
+  test('a sound database has no errors, open calls included', async () => {
     const { store } = await used()
     expect(await balanceFaults(store)).toEqual({
       faults: [],
@@ -29,7 +29,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('an empty database neither', async () => {
+  test('neither has an empty database', async () => {
     expect(await balanceFaults(await openFresh())).toEqual({
       faults: [],
       checked: { users: 0, tokens: 0, channels: 0 },
@@ -49,7 +49,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('quota given without a trace is named, with its figures', async () => {
+  test('quota given without a record is reported, with its figures', async () => {
     const { store, first } = await used()
     await store.write((trx) => trx.updateTable('users').set({ quota: 5000 }).where('id', '=', first.userId).execute())
     expect((await balanceFaults(store)).faults).toEqual([
@@ -57,7 +57,7 @@ forEachDatabase((_name, openFresh) => {
     ])
   })
 
-  test('a balance below zero is named', async () => {
+  test('a negative balance is reported', async () => {
     const { store, other } = await used()
     const who = { created_at: 0, actor_id: 1, actor_name: 'root', ip: '' }
     await store.write((trx) =>
@@ -66,10 +66,10 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([
       { kind: 'token', id: other.tokenId, text: 'the balance is below zero: -1' },
     ])
-    // Where the policy allows it, it is no fault.
+    // If the policy allows it, it is not an error.
     await store.write((trx) => trx.insertInto('options').values({ key: 'QuotaPolicy', value: 'compat' }).execute())
     expect((await balanceFaults(store)).faults).toEqual([])
-    // Nor is what is left of that, once the policy is another.
+    // Nor is a negative balance left over after the policy has changed.
     await store.write(async (trx) => {
       await trx.updateTable('options').set({ value: 'strict' }).where('key', '=', 'QuotaPolicy').execute()
       const change = { action: 'option.update', target: 'QuotaPolicy', detail: 'compat → strict' }
@@ -90,7 +90,7 @@ forEachDatabase((_name, openFresh) => {
     expect(kept).toEqual([{ action: 'option.update', target: 'QuotaPolicy' }])
   })
 
-  test('a log row that is gone is missed by its user, its token and its channel', async () => {
+  test('a missing log row shows in its user, its token and its channel', async () => {
     const { store, second } = await used()
     await store.write((trx) => trx.deleteFrom('logs').where('token_id', '=', second.tokenId).execute())
     const { faults } = await balanceFaults(store)
@@ -102,7 +102,7 @@ forEachDatabase((_name, openFresh) => {
     expect(faults[0]?.text).toBe('used 60, but the log rows sum to 30 and 0 are not in the log')
   })
 
-  test('a hold that vanished is missed by its user, and by a limited token', async () => {
+  test('a missing hold shows in its user, and in a limited token', async () => {
     const { store, first } = await used()
     await store.write((trx) => trx.deleteFrom('holds').where('token_id', '=', first.tokenId).execute())
     expect((await balanceFaults(store)).faults.map(({ kind, id }) => [kind, id])).toEqual([

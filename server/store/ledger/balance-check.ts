@@ -5,7 +5,7 @@ import type { Store } from '../store.ts'
 
 export interface BalanceFault {
   kind: 'user' | 'token' | 'channel' | 'usage'
-  /** Of the account; of usage, the type of the log rows. */
+  /** Id of the account; for usage, the type of the log rows. */
   id: number
   text: string
 }
@@ -27,8 +27,8 @@ interface Figures {
 }
 
 /**
- * Checks every account: used = logged + unlogged, and for users and tokens granted = left + held + used; and that the
- * rows of which usage knows are those that exist. Works on a live database: one statement is one snapshot on both
+ * Checks every account: used = logged + unlogged, for users and tokens also granted = left + held + used, and that the
+ * usage sums cover exactly the existing rows. Works on a live database: one statement is one snapshot on both
  * databases, reads every log row once and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
@@ -37,7 +37,7 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
     .select('value')
     .where('key', '=', 'QuotaPolicy')
     .executeTakeFirst()
-  // Under one-api's policy a call may cost more than there is; what it left stays when the policy changes.
+  // Under one-api's policy a call may cost more than the balance; a negative balance remains when the policy changes.
   const mayOverdraw = policy?.value === 'compat' || (await hasChangedPolicy(store))
   const { rows } = await balances.execute(store.read)
   const figures = rows.map((row) => ({
@@ -60,7 +60,7 @@ export async function balanceFaults(store: Store): Promise<BalanceReport> {
   }
 }
 
-/** One row for each account, and one with the number of open holds. Channels have no balance, only what they used. */
+/** One row for each account, and one with the number of open holds. Channels have no balance, only usage. */
 const balances = sql<Figures & { kind: string }>`
   with spent as materialized (
     select user_id, token_id, channel_id, sum(quota) as quota from logs where type = ${logType.consume}
@@ -116,7 +116,7 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
   return faults
 }
 
-/** Lists find log rows by what usage knows of them, so a difference means rows that are not shown. */
+/** Lists find log rows through the usage sums, so a difference means rows that are not shown. */
 async function usageFaults({ read }: Store): Promise<BalanceFault[]> {
   const { rows } = await sql<{ type: number; known: number; there: number }>`
     select type, cast(sum(known) as bigint) as known, cast(sum(there) as bigint) as there from (

@@ -7,7 +7,7 @@ import { armQuota } from '../accounts/reminders.ts'
 import { addUser, addUserQuota } from '../accounts/user-changes.ts'
 
 forEachDatabase((name, openFresh) => {
-  test('of two transactions that wait for each other both come to their end', async () => {
+  test('two transactions that wait for each other both finish', async () => {
     const store = await openFresh()
     const make = (username: string) =>
       store.write((trx) =>
@@ -28,18 +28,18 @@ forEachDatabase((name, openFresh) => {
     await Promise.all([cross(one, two), cross(two, one)])
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
-    // Who begins anew may meet the other once more, as long as that has not woken up.
+    // A repeated transaction may meet the other once more, as long as the other has not woken up.
     if (name === 'sqlite') expect(begun).toBe(2)
     else expect(begun).toBeGreaterThan(2)
   }, 120_000)
 
   if (name === 'sqlite') return
 
-  test('a batch of the ledger that the database ended for a deadlock is done again, and once', async () => {
+  test('a ledger batch that the database aborted because of a deadlock is repeated, and applied once', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100 })
     await store.write(async (trx) => {
-      // A sequence goes on when the transaction that asked it ends with nothing done.
+      // A sequence keeps its value even when the transaction that used it is rolled back.
       await sql`create sequence attempts`.execute(trx)
       await sql`create function disturb() returns trigger language plpgsql as $$ begin
         if nextval('attempts') = 1 then raise exception 'deadlock detected' using errcode = '40P01'; end if;
@@ -55,12 +55,12 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ quota: 50, held: 50 })
   })
 
-  test('accounts are armed in the order of their ids, as the ledger takes them, however they lie', async () => {
+  test("accounts are armed in id order, the ledger's order, whatever their physical order", async () => {
     const store = await openFresh()
     const ids: number[] = []
     for (let each = 0; each < 3; each++) ids.push((await addAccount(store, { user: 100 })).userId)
     const [first, ...others] = ids as [number, number, number]
-    // Written anew, the first lies behind the others; a table known to be small is read as it lies.
+    // An update moves the first row behind the others, and a table known to be small is read in physical order.
     await store.write((trx) => addUserQuota(trx, first, 1))
     await sql`analyze users`.execute(store.read)
     let arming: Promise<number[]> | undefined

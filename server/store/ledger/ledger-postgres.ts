@@ -18,8 +18,9 @@ export function postgresLedger(pool: pg.Pool): LedgerStore {
 }
 
 /**
- * PostgreSQL's text has no NUL and no half of a surrogate pair; a model name or an upstream's message may. JSON writes
- * both as an escape, which the quick look finds (and now and then a backslash of the text itself, which does no harm).
+ * PostgreSQL's text type cannot store NUL or half of a surrogate pair, but a model name or an upstream's message may
+ * contain them. JSON writes both as an escape, which the quick check finds (and sometimes a backslash of the text
+ * itself, which does no harm).
  */
 function toJson(ops: readonly LedgerOp[]): string {
   const json = JSON.stringify(ops)

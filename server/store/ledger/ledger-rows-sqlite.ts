@@ -46,8 +46,8 @@ export const holdColumns = [
 ] as const
 
 /**
- * Adds the values of a log row in the order of `logColumns`; one by one, because each call pays for looking values up by the
- * names of their columns. A price that no balance covered is named in the row.
+ * Adds the values of a log row in the order of `logColumns`. They are listed one by one, because looking them up by
+ * column name would cost every call. If no balance covered part of the price, the row says so.
  */
 export function addLogRow(rows: RowValues, log: LogRow, price: number, charged: number): void {
   rows.push(

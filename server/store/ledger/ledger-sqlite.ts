@@ -22,9 +22,9 @@ import {
   settleMinutes,
 } from './limits-sqlite.ts'
 
-/** Differences that a batch makes to the accounts it touches; balances are read only where they decide something. */
+/** Changes that a batch makes to the accounts it touches. Balances are read only if they decide something. */
 interface UserState {
-  /** Balance before the batch; undefined until it is asked for, null when there is no such user. */
+  /** Balance before the batch; undefined until it is read, null if there is no such user. */
   before: number | null | undefined
   dQuota: number
   dUsed: number
@@ -50,9 +50,9 @@ interface Batch {
   users: Map<number, UserState>
   tokens: Map<number, TokenState>
   channels: Map<number, ChannelState>
-  /** When its charges are made, in epoch seconds. */
+  /** Time of the batch's charges, in epoch seconds. */
   chargedAt: number
-  /** Rows that are written together: in the order of `logColumns` and `holdColumns`. */
+  /** Rows that are written together, in the order of `logColumns` and `holdColumns`. */
   logs: RowValues
   holds: RowValues
 }
@@ -61,13 +61,13 @@ type Statements = ReturnType<typeof prepare>
 
 /**
  * The ledger on SQLite: one transaction per batch, all statements prepared. Within the transaction this process is the
- * only writer, so balances may be carried in memory from the first read to the last write of the batch.
+ * only writer, so balances may be cached in memory from the first read to the last write of the batch.
  */
 export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore {
   let statements: Statements | undefined
 
   function applyNow(ops: readonly LedgerOp[]): LedgerResult[] {
-    // Prepared on first use, when the migrations have made the tables.
+    // Prepared on first use, after the migrations have created the tables.
     statements ??= prepare(database)
     const results = new Array<LedgerResult>(ops.length)
     const batch = emptyBatch()
@@ -87,7 +87,7 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
       writeBack(statements, batch)
       statements.commit.run()
     } catch (error) {
-      // The transaction is already closed when COMMIT itself or a full disk ended it.
+      // The transaction is already closed if COMMIT itself or a full disk ended it.
       if (database.inTransaction) statements.rollback.run()
       throw error
     }
@@ -97,7 +97,9 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
   return { apply: (ops) => queue.run(async () => applyNow(ops)) }
 }
 
-/** What was charged in the running UTC day and month: ?1 units more at ?2, in the day and month that began at ?3 and ?4. */
+/**
+ * What was charged in the current UTC day and month: adds ?1 units at ?2, in the day and month that began at ?3 and ?4.
+ */
 const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
   spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
 
@@ -167,14 +169,14 @@ function tokenOf(batch: Batch, id: number): TokenState {
   return token
 }
 
-/** The user's balance as the batch has it by now; undefined when there is no such user. */
+/** The user's balance at this point of the batch; undefined if there is no such user. */
 function quotaOf(statements: Statements, batch: Batch, id: number): number | undefined {
   const user = userOf(batch, id)
   if (user.before === undefined) user.before = (statements.user.get(id) as { quota: number } | null)?.quota ?? null
   return user.before === null ? undefined : user.before + user.dQuota
 }
 
-/** The token's balance as the batch has it by now; undefined when there is no such token. */
+/** The token's balance at this point of the batch; undefined if there is no such token. */
 function remainOf(
   statements: Statements,
   batch: Batch,
@@ -203,7 +205,9 @@ interface EndedHold {
   window_tokens: number
 }
 
-/** Deletes a hold; null when it is not there any more. To delete what is known costs half of having it told. */
+/**
+ * Deletes a hold; null if it no longer exists. If its values are known, they are not read back, which halves the cost.
+ */
 function endHold(statements: Statements, batch: Batch, { id, tokenId, held }: SettleOp): EndedHold | null {
   const limited = remainOf(statements, batch, tokenId)?.unlimited === false ? 1 : 0
   if (held !== undefined && statements.endKnownHold.run(id, held, limited).changes === 1)
@@ -223,7 +227,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   if (back < 0 && !op.mayGoNegative) {
     const quota = quotaOf(statements, batch, op.userId) ?? 0
     const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
-    // The hold itself is over by now, so that what it held is part of the room.
+    // The hold itself is over by now, so its quota is part of the room.
     const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
     const room = budget ? budget.room - held.amount : quota
     back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
@@ -279,7 +283,7 @@ function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limit
   return { ok: true, amount }
 }
 
-/** What the batch has charged token and user, which their rows do not say yet. */
+/** What the batch has charged to token and user so far, which their rows do not show yet. */
 function chargedBy(batch: Batch, op: LedgerOp) {
   return { token: tokenOf(batch, op.tokenId).dUsed, user: userOf(batch, op.userId).dUsed }
 }
@@ -294,7 +298,7 @@ function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
   return { ...result, minutes: result.ok ? minutesOf(statements.limits, op, limits) : minutes }
 }
 
-/** A hold whose limits, if it has any, are seen to: `count` counts it once its quota is taken. */
+/** A hold whose limits, if any, are already checked. `count` counts it once its quota is taken. */
 function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () => Counted): TakeResult {
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
   const result = take(statements, batch, op, limited)
@@ -335,7 +339,7 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   return result
 }
 
-/** What the batch has held so far; before somebody asks who else holds something, too. */
+/** Writes the batch's holds so far, before somebody asks what other calls hold. */
 function writeHolds(statements: Statements, batch: Batch): void {
   statements.addHolds(batch.holds)
   batch.holds = []

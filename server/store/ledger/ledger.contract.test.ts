@@ -16,14 +16,14 @@ import type { LedgerOp, LedgerResult, TakeResult } from '../schema/ledger-types.
 import type { Store } from '../store.ts'
 import { balanceFaults } from './balance-check.ts'
 
-// One suite for both makers of the LedgerStore interface: what holds for one must hold for the other.
+// One suite for both implementations of the LedgerStore interface: what holds for one must hold for the other.
 forEachDatabase((name, openFresh) => {
   const apply = (store: Store, ...ops: LedgerOp[]): Promise<LedgerResult[]> => store.ledger.apply(ops)
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await apply(store, ...ops)) as TakeResult[]
   const faultsOf = async (store: Store) => (await balanceFaults(store)).faults
 
   describe('one call', () => {
-    test('hold, extend, settle: what was not used comes back, and every figure moves once', async () => {
+    test('hold, extend, settle: the unused part comes back, and every figure changes once', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -48,7 +48,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a hold goes by its row, whatever its owner takes it for', async () => {
+    test('a hold is settled by its row, whatever its owner believes it to be', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       for (const held of [100, 70]) {
@@ -83,7 +83,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('the log row has what it was given, and the quota really charged', async () => {
+    test('the log row has the given fields, and the quota actually charged', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 10, token: 10 })
       const hold = holdOp(account, 10)
@@ -106,7 +106,7 @@ forEachDatabase((name, openFresh) => {
       const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
       expect({ ...row, is_stream: Boolean(row.is_stream), estimated: Boolean(row.estimated) }).toMatchObject({
         ...log,
-        // What no balance covered is named.
+        // The part that no balance covered is named.
         content: 'ratio: 1 × 2 × 3; price 25, only 10 could be charged',
         system_prompt_reset: expect.anything(),
         quota: 10,
@@ -115,7 +115,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   describe('takes', () => {
-    test('of 20 takers on 100 in steps of 30, three win and 10 remain', async () => {
+    test('of 20 callers that take 30 each from 100, three succeed and 10 remain', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const results = await Promise.all(
@@ -126,7 +126,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('the same within one batch, and by the limit of the user', async () => {
+    test("the same within one batch, and when the user's balance is the limit", async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 1000 })
       const results = await takes(store, ...Array.from({ length: 20 }, () => holdOp(account, 30)))
@@ -135,7 +135,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ remain: 910, quota: 10, held: 90 })
     })
 
-    test('a refusal says whose balance it was, what is there, and whether more may come back', async () => {
+    test('a refusal says whose balance it was, how much is left, and whether more may come back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 50 })
       expect(await takes(store, holdOp(account, 60))).toEqual([
@@ -144,7 +144,7 @@ forEachDatabase((name, openFresh) => {
       const other = await addSecondToken(store, account, 500)
       const hold = holdOp(other, 70)
       await apply(store, hold)
-      // The other token's hold is no hope for this token, only for the user.
+      // Quota held by the other token may come back to the user, but not to this token.
       expect(await takes(store, holdOp(account, 60), holdOp(account, 40))).toEqual([
         { ok: false, reason: 'token', available: 50, othersOpen: false, used: 0 },
         { ok: false, reason: 'user', available: 30, othersOpen: true, used: 0 },
@@ -176,13 +176,13 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('of an overdrawn account nothing can be taken', async () => {
+    test('nothing can be taken from an overdrawn account', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: -20, token: 100 })
       expect(await takes(store, holdOp(account, 10, { minimum: 0 }))).toMatchObject([{ ok: false, available: 0 }])
     })
 
-    test('an unlimited token takes from the user only, and counts what it used', async () => {
+    test('an unlimited token takes only from the user, and counts its usage', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100 })
       const hold = holdOp(account, 80)
@@ -193,7 +193,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a token made unlimited, or limited, during a call stays as it was for that call', async () => {
+    test('a token made unlimited, or limited, during a call keeps its old state for that call', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const other = await addSecondToken(store, account)
@@ -249,7 +249,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   describe('exactly once', () => {
-    test('a hold is settled once, however often and in whatever company it is tried', async () => {
+    test('a hold is settled once, however often and in whatever batch it is tried', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const hold = holdOp(account, 100)
@@ -332,12 +332,12 @@ forEachDatabase((name, openFresh) => {
   })
 
   describe('a batch', () => {
-    test('settles, then extends, then holds; results come in the order given', async () => {
+    test('settles run first, then extends, then holds; results come in the order given', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const [first, second, third] = [holdOp(account, 60), holdOp(account, 40), holdOp(account, 50)]
       await apply(store, first, second)
-      // Only what the settle gives back (50) lets the extension (10) and then the hold (40 of 50) go through.
+      // Only what the settle gives back (50) makes room for the extension (10) and then the hold (40 of 50).
       expect(await apply(store, { ...third, minimum: 40 }, extendOp(second, 10), settleOp(account, first, 10))).toEqual(
         [
           { ok: true, amount: 40 },
@@ -349,7 +349,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('one that cannot be written as a whole leaves nothing behind', async () => {
+    test('a batch that cannot be written as a whole leaves nothing behind', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const open = holdOp(account, 60)
@@ -360,7 +360,7 @@ forEachDatabase((name, openFresh) => {
       expect(await apply(store, settleOp(account, open, 5), good)).toMatchObject([{ charged: 5 }, { ok: true }])
     })
 
-    test('of any size: every hold and every log row is there, in order, with its own values', async () => {
+    test('a batch of any size writes every hold and every log row, in order, with its own values', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100_000, token: 100_000 })
       const written: { model_name: string; quota: number; request_id: string }[] = []
@@ -393,7 +393,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('texts of every kind come through', async () => {
+    test('texts of every kind are stored unchanged', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const texts = [
@@ -465,7 +465,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   if (name === 'postgres') {
-    test('nodes that write crossing batches never deadlock, and nothing is lost', async () => {
+    test('nodes that write overlapping batches never deadlock, and nothing is lost', async () => {
       await using database = await newPostgresDatabase()
       const nodes = Array.from({ length: 4 }, () => openStore({ url: database.url }))
       const store = nodes[0] as Store
@@ -475,7 +475,7 @@ forEachDatabase((name, openFresh) => {
       await Promise.all(
         nodes.map(async (node, index) => {
           for (let round = 0; round < each; round++) {
-            // Every node goes through the accounts in an order of its own, forwards and backwards.
+            // Every node visits the accounts in its own order, forwards and backwards.
             const order = accounts.map((_account, at) => accounts[(at * 5 + index + round) % accounts.length])
             if ((index + round) % 2 === 1) order.reverse()
             const pairs = order.flatMap((account) => (account ? [{ account, hold: holdOp(account, 10) }] : []))
@@ -495,7 +495,7 @@ forEachDatabase((name, openFresh) => {
   }
 })
 
-/** Mulberry32: the same row of numbers in every run, so that a failure can be repeated. */
+/** Mulberry32: the same sequence of numbers in every run, so that a failure can be reproduced. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {

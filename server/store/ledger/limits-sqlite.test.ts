@@ -1,4 +1,4 @@
-// SQLite goes by the clock of the process, so time can be told here to the second.
+// SQLite uses the process's clock, so time can be controlled here to the second.
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,11 +36,11 @@ async function startClocked() {
 
 const waitOf = (result: TakeResult) => ('retryAfter' in result ? result.retryAfter : undefined)
 
-test('in any 60 seconds no more calls are let through than the limit says, and none is refused for longer than needed', async () => {
+test('in any 60 seconds no more calls are admitted than the limit says, and none is refused for longer than needed', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 7 }
   const letThrough: number[] = []
-  // The present in milliseconds, of which the ledger learns the seconds; bursts and pauses, the same in every run.
+  // The current time in milliseconds; the ledger sees only the seconds. Bursts and pauses are the same in every run.
   let nowMs = 1_700_000_000_123
   let step = 1
   let refusals = 0
@@ -65,12 +65,12 @@ test('in any 60 seconds no more calls are let through than the limit says, and n
   }
   expect(refusals).toBeGreaterThan(100)
   const eighth = letThrough.map((time, index) => (letThrough[index + 7] ?? Number.POSITIVE_INFINITY) - time)
-  // The eighth call after any is at least a minute later, and not much more than that when callers ask all the time.
+  // The eighth call after any call is at least a minute later, and not much later if callers keep trying.
   expect(Math.min(...eighth)).toBeGreaterThanOrEqual(60_000)
   expect(Math.min(...eighth)).toBeLessThanOrEqual(61_000)
 })
 
-test('the minute says how much is used and how long until it is empty', async () => {
+test('the minute reports how much is used and how long until it is empty', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 3, tpm_limit: 100 }
   await clocked.call(limits, 1000)
@@ -86,7 +86,7 @@ test('the minute says how much is used and how long until it is empty', async ()
   })
 })
 
-test('a clock that is put back lets no more through', async () => {
+test('a clock that is set back admits no more calls', async () => {
   await using clocked = await startClocked()
   expect((await clocked.call({ rpm_limit: 1 }, 2000)).ok).toBe(true)
   expect((await clocked.call({ rpm_limit: 1 }, 1500)).ok).toBe(false)
@@ -100,7 +100,7 @@ test('days and months begin at 00:00 UTC', async () => {
   expect((await spend('2024-02-28T10:00:00Z', 100)).ok).toBe(true)
   expect(await spend('2024-02-28T23:59:00Z', 1)).toMatchObject({ budget: 'daily', available: 0, retryAfter: 60 })
   expect((await spend('2024-02-29T00:00:00Z', 100)).ok).toBe(true)
-  // The last day of the month; the second call of the next one begins with nothing spent.
+  // The last day of the month; the second call of the next month starts with nothing spent.
   expect(await spend('2024-02-29T23:59:59Z', 1)).toMatchObject({ budget: 'daily', retryAfter: 1 })
   expect((await spend('2024-03-01T00:00:00Z', 100)).ok).toBe(true)
   expect((await spend('2024-03-02T00:00:00Z', 100)).ok).toBe(true)

@@ -4,22 +4,25 @@ import { utcPeriods } from '../../lib/utc.ts'
 import type { HoldOp, LimitOwner, LimitReached, Minute, Minutes, OpLimits } from '../schema/ledger-types.ts'
 import { windowSeconds } from './limits.ts'
 
-// The limits on SQLite, within the ledger's transaction. What is counted is written at once, so that the next operation
-// of the batch sees it; open calls and held quota are read from the holds themselves.
+// The limits on SQLite, within the ledger's transaction. Counts are written at once, so that the next operation of the
+// batch sees them. Open calls and held quota are read from the holds themselves.
 
 /** Bits of `holds.counted`. */
 const counted = { open: 1, token: 2, user: 4 } as const
-/** Told to a call that asks for more tokens than a minute has: waiting will not help it, but the answer has a time. */
+/**
+ * The wait reported to a call that asks for more tokens than a minute allows. Waiting will not help it, but the answer
+ * needs a time.
+ */
 const neverSeconds = 60
 
-/** How a hold is counted: `holds.counted`, and where it stands in the minutes. */
+/** How a hold is counted: `holds.counted`, and its entry in the minutes. */
 export interface Counted {
   mask: number
   second: number
   tokens: number
 }
 
-/** What the budgets leave, by the tightest of them; negative when more is held or spent already. */
+/** What the tightest budget leaves; negative if more is held or spent already. */
 export interface BudgetRoom {
   owner: LimitOwner
   budget: 'daily' | 'monthly'
@@ -35,7 +38,7 @@ const owners = ['token', 'user'] as const
 const idOf = (ids: Ids, owner: LimitOwner) => (owner === 'token' ? ids.tokenId : ids.userId)
 const hasMinute = (limits: Limits | undefined) => limits !== undefined && (limits.rpm_limit > 0 || limits.tpm_limit > 0)
 
-/** Open calls that are counted; both have an index. A token has one user. */
+/** Open calls that are counted; both conditions have an index. A token has one user. */
 const ofUser = 'counted > 0 AND user_id = ?1'
 const ofToken = `${ofUser} AND token_id = ?2`
 
@@ -81,7 +84,7 @@ function minuteOf(statements: LimitStatements, owner: LimitOwner, id: number, no
   return { calls, tokens, callsReset: reset(lastCall), tokensReset: reset(lastToken) }
 }
 
-/** The minutes that the limits are about. */
+/** The minutes that the limits refer to. */
 export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimits): Minutes {
   const minutes: Minutes = {}
   for (const owner of owners) {
@@ -135,7 +138,7 @@ function countOpen({ open }: LimitStatements, owner: LimitOwner, { userId, token
   return (found as { calls: number }).calls
 }
 
-/** Seconds until so many calls and tokens have left the minute. */
+/** Seconds until this many calls and tokens have left the minute. */
 function waitFor(
   statements: LimitStatements,
   owner: LimitOwner,
@@ -154,7 +157,7 @@ function waitFor(
   return neverSeconds
 }
 
-/** Counts a call in the minutes that its limits are about; the result goes into its hold. */
+/** Counts a call in the minutes that its limits refer to; the result goes into its hold. */
 export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLimits): Counted {
   let mask: number = counted.open
   for (const owner of owners) {
@@ -165,7 +168,7 @@ export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLim
   return { mask, second: limits.at, tokens: limits.tokens }
 }
 
-/** Puts what a call really used in place of what was reserved; what is more counts from now on. */
+/** Replaces what was reserved for a call by what it really used; any excess counts from now on. */
 export function settleMinutes(
   statements: LimitStatements,
   ids: Ids,
@@ -181,7 +184,7 @@ export function settleMinutes(
   }
 }
 
-/** What the budgets leave; `pending`: units that the batch charged and that do not stand in the rows yet. */
+/** What the budgets leave; `pending`: units that the batch has charged and that are not in the rows yet. */
 export function budgetRoom(
   statements: LimitStatements,
   ids: Ids,

@@ -28,7 +28,7 @@ interface Asked {
   amount?: number
 }
 
-/** A call under limits; 10 units and one token unless it says otherwise. */
+/** A call under limits, with 10 units and one token unless specified otherwise. */
 function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): HoldOp {
   const { token, user, tokens = 1, amount = 10 } = asked
   const limits = {
@@ -40,7 +40,7 @@ function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): 
   return holdOp(account, amount, { limits, ...fields })
 }
 
-/** As `settleOp`, at the present. */
+/** As `settleOp`, at the current time. */
 function settled(account: Account, hold: HoldOp, charge: number, fields: Partial<SettleOp> = {}): SettleOp {
   return settleOp(account, hold, charge, { at: nowSeconds(), ...fields })
 }
@@ -51,8 +51,8 @@ function furtherOp(hold: HoldOp, amount: number) {
   return extendOp(hold, amount, limits && { limits: { token: limits.token, user: limits.user, at: nowSeconds() } })
 }
 
-// One suite for both makers of the LedgerStore interface. PostgreSQL goes by its own clock, so time passes here by moving
-// what is stored into the past.
+// One suite for both implementations of the LedgerStore interface. PostgreSQL uses its own clock, so time passes here
+// by moving the stored rows into the past.
 forEachDatabase((_name, openFresh) => {
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await store.ledger.apply(ops)) as TakeResult[]
   const take = async (store: Store, op: LedgerOp) => (await takes(store, op))[0] as TakeResult
@@ -62,7 +62,7 @@ forEachDatabase((_name, openFresh) => {
 
   async function pass(store: Store, seconds: number): Promise<void> {
     await store.write(async (trx) => {
-      // By way of a range that is not in use, since the seconds are part of the key.
+      // In two steps, through an unused range, because the seconds are part of the key.
       await sql`update limit_windows set second = -second`.execute(trx)
       await sql`update limit_windows set second = -second - ${seconds}`.execute(trx)
       await sql`update holds set window_second = window_second - ${seconds}`.execute(trx)
@@ -70,7 +70,7 @@ forEachDatabase((_name, openFresh) => {
   }
 
   describe('requests per minute', () => {
-    test('of 20 callers at once five are let through, in batches of their own or in one', async () => {
+    test('of 20 simultaneous callers five are admitted, in separate batches or in one', async () => {
       for (const together of [false, true]) {
         const store = await openFresh()
         const account = await addAccount(store, plenty)
@@ -81,7 +81,7 @@ forEachDatabase((_name, openFresh) => {
         expect(results.filter((result) => result.ok)).toHaveLength(5)
         for (const refused of results.filter((result) => !result.ok))
           expect(refused).toMatchObject({ reason: 'limit', limit: 'requests', owner: 'token', most: 5 })
-        // Nothing is taken and nothing counted for those that were refused.
+        // Nothing is taken or counted for the refused calls.
         expect(await figuresOf(store, account)).toMatchObject({ quota: 1e9 - 50, remain: 1e9 - 50, held: 50 })
         const rows = await store.read.selectFrom('limit_windows').selectAll().execute()
         expect(rows.reduce((sum, row) => sum + row.calls, 0)).toBe(5)
@@ -89,7 +89,7 @@ forEachDatabase((_name, openFresh) => {
       }
     })
 
-    test('a call leaves the minute a minute later, ended or not; the refusal says when', async () => {
+    test('a call leaves the window a minute later, ended or not; the refusal says when', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = () => limited(account, { token: { rpm_limit: 2 } })
@@ -107,7 +107,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, call())).toBe(false)
     })
 
-    test('a call that was let through counts even when it is given back', async () => {
+    test('an admitted call counts even if its quota is given back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const first = limited(account, { token: { rpm_limit: 1 } })
@@ -116,7 +116,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(account, { token: { rpm_limit: 1 } }))).toBe(false)
     })
 
-    test('a call without the quota for it is not counted', async () => {
+    test('a call without enough quota is not counted', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 100 })
       const limits = { token: { rpm_limit: 1 } }
@@ -131,7 +131,7 @@ forEachDatabase((_name, openFresh) => {
   describe('tokens per minute', () => {
     const limits = { token: { tpm_limit: 100 } }
 
-    test('what is reserved counts, and what was really used takes its place', async () => {
+    test('the reservation counts until the real usage replaces it', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const [first, second] = [limited(account, { ...limits, tokens: 60 }), limited(account, { ...limits, tokens: 40 })]
@@ -143,7 +143,7 @@ forEachDatabase((_name, openFresh) => {
         ok: true,
         minutes: { token: { calls: 3, tokens: 100 } },
       })
-      // A release gives all of it back, a settle without a figure nothing.
+      // A release gives all of it back; a settle without a figure gives nothing back.
       await ends(store, settled(account, second, 0, { channelId: 0, requests: 0, log: undefined, tokens: 0 }))
       const third = limited(account, { ...limits, tokens: 40 })
       expect(await passed(store, third)).toBe(true)
@@ -151,7 +151,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(account, limits))).toBe(false)
     })
 
-    test('what goes beyond the reservation counts from the end of the call on', async () => {
+    test('usage beyond the reservation counts from the end of the call on', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = limited(account, { ...limits, tokens: 10 })
@@ -164,7 +164,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(account, { ...limits, tokens: 100 }))).toBe(true)
     })
 
-    test('a call that was open for long and used less changes nothing any more', async () => {
+    test('a long call that used less than it reserved changes nothing once it has left the window', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = limited(account, { ...limits, tokens: 50 })
@@ -177,7 +177,7 @@ forEachDatabase((_name, openFresh) => {
       })
     })
 
-    test('a call that asks for more than a minute has is told so, with a time like any other', async () => {
+    test('a call that asks for more than a minute allows is told so, with a wait time like any other', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       expect(await take(store, limited(account, { ...limits, tokens: 101 }))).toMatchObject({
@@ -188,10 +188,10 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  describe('calls at once', () => {
+  describe('concurrent calls', () => {
     const limits = { token: { concurrency_limit: 3 } }
 
-    test('three are open, the fourth has to wait until one ends, however it ends', async () => {
+    test('with three open, the fourth has to wait until one ends, however it ends', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const calls = Array.from({ length: 5 }, () => limited(account, limits))
@@ -211,7 +211,7 @@ forEachDatabase((_name, openFresh) => {
       const next = limited(account, limits)
       expect(await passed(store, next)).toBe(true)
       expect(await passed(store, limited(account, limits))).toBe(false)
-      // A settle makes room for a hold of the same batch. The crash rule settles without a figure of tokens.
+      // A settle makes room for a hold of the same batch. The crash rule settles without a token count.
       expect(await takes(store, limited(account, limits), settled(account, second, 1))).toMatchObject([
         { ok: true },
         {},
@@ -244,7 +244,7 @@ forEachDatabase((_name, openFresh) => {
   })
 
   describe("a user's limits", () => {
-    test('count over all of its tokens, and the tokens keep their own', async () => {
+    test("count over all of the user's tokens, and the tokens keep their own limits", async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -261,7 +261,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(stranger, { user }))).toBe(true)
     })
 
-    test('calls at once, and tokens that both count', async () => {
+    test('concurrent calls, and tokens counted for both', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -327,14 +327,14 @@ forEachDatabase((_name, openFresh) => {
         expect(await take(store, furtherOp(second, 5))).toMatchObject({ ok: false, budget, available: 0, used: 60 })
         await ends(store, settled(account, second, 40, { tokens: 1 }))
         expect(await take(store, limited(account, limits))).toMatchObject({ budget, available: 0, othersOpen: false })
-        // What costs nothing needs nothing.
+        // A call that costs nothing needs no budget.
         expect(await passed(store, limited(account, { ...limits, amount: 0 }))).toBe(true)
         expect(await figuresOf(store, account)).toMatchObject({ used: 100, tokenUsed: 100, quota: 1e9 - 100 })
         expect((await balanceFaults(store)).faults).toEqual([])
       },
     )
 
-    test('begin anew when the day, or the month, is over', async () => {
+    test('start again when the day or the month is over', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const both = { daily_budget: 100, monthly_budget: 150 }
@@ -369,7 +369,7 @@ forEachDatabase((_name, openFresh) => {
       expect(refused).toMatchObject({ budget: 'daily', available: 20, used: 50 })
     })
 
-    test('a settle in the batch of a hold is spent, no longer held', async () => {
+    test('a settle in the same batch as a hold counts as spent, no longer as held', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const limits = { token: { daily_budget: 100, monthly_budget: 1000 }, user: { monthly_budget: 95 } }
@@ -388,7 +388,7 @@ forEachDatabase((_name, openFresh) => {
       })
     })
 
-    test('the least of balance and budgets decides', async () => {
+    test('the smallest of balance and budgets decides', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 30 })
       const wish = { amount: 100, token: { daily_budget: 50 } }
@@ -398,7 +398,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('minutes can be read without a call, and old ones are forgotten', async () => {
+  test('minutes can be read without a call, and old ones are deleted', async () => {
     const store = await openFresh()
     const account = await addAccount(store, plenty)
     const token = { ...none, rpm_limit: 10, tpm_limit: 1000 }

@@ -4,19 +4,19 @@ import type { LogRow } from '../schema/ledger-types.ts'
 import type { Db, Store, Trx } from '../store.ts'
 import type { LogRow as StoredRow } from './log-pages.ts'
 
-/** Failed calls of one token with one error code that are to be written. */
+/** Failed calls of one token with one error code that are waiting to be written. */
 export interface FailedCalls {
   tokenId: number
   code: string
-  /** Those that get a row each, as far as the minute allows. */
+  /** Calls that get a row each, as long as the minute's limit allows. */
   rows: readonly LogRow[]
-  /** Those that share one row; undefined when there are none, or when that row is not due yet. */
+  /** Calls that share one row; undefined if there are none, or if that row is not due yet. */
   shared: SharedRow | undefined
 }
 
-/** Failed calls that have one row together. */
+/** Failed calls that share one row. */
 export interface SharedRow {
-  /** The first of them, whose row it is. */
+  /** The row of the first of them. */
   row: LogRow
   /** How many there are, this one included. */
   calls: number
@@ -24,19 +24,19 @@ export interface SharedRow {
   since: number
 }
 
-/** So many failed calls of a token with one code get a row of their own in a minute, on all nodes together. */
+/** This many failed calls of a token with one code get their own row in a minute, on all nodes together. */
 export const failedRowsPerMinute = 100
 
 const minuteSeconds = 60
 /** Rows per statement. */
 const rowsPerInsert = 100
-/** Shared rows that are shown for a call that has none. */
+/** How many shared rows are shown for a call that has no row of its own. */
 const mostShared = 20
 
 /**
- * Writes what the limit allows; what is beyond it is put together with what is shared, which has one row a second. Returns
- * for each entry what still waits for such a row. `atOnce` writes it now, whenever the last one was. Entries must come in
- * the same order on every node, so that two nodes cannot wait for each other.
+ * Writes the rows that the limit allows. Calls beyond it are merged into the shared row, which is written once a
+ * second. Returns for each entry what still waits for such a row. `atOnce` writes it now, whenever the last one was.
+ * Entries must come in the same order on every node, so that two nodes cannot deadlock.
  */
 export async function addFailedCalls(
   trx: Trx,
@@ -61,7 +61,7 @@ export async function addFailedCalls(
   return waiting
 }
 
-/** How many of the rows still have a place in this minute. */
+/** How many of the rows still fit into this minute's limit. */
 async function takePlaces(trx: Trx, { tokenId, code, rows }: FailedCalls, now: number): Promise<number> {
   const minute = Math.floor(now / minuteSeconds)
   const taken = await sql<{ log_rows: number }>`
@@ -92,13 +92,13 @@ function withOthers(shared: SharedRow | undefined, rows: readonly LogRow[]): Sha
   return joined({ row, calls: rows.length, since }, shared)
 }
 
-/** What is shared in two parts, as one. */
+/** Merges two shared parts into one. */
 export function joined(first: SharedRow | undefined, second: SharedRow | undefined): SharedRow | undefined {
   if (!first || !second) return first ?? second
   return { row: first.row, calls: first.calls + second.calls, since: Math.min(first.since, second.since) }
 }
 
-/** The row of several calls, which says so to whoever reads only its text. */
+/** The row of several calls; its text says so as well. */
 function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
   const others = calls - 1
   if (others === 0) return row
@@ -106,15 +106,15 @@ function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
   return { ...row, content: `${row.content} (${more})`, created_at: now, left_out: others, left_out_since: since }
 }
 
-/** Forgets the minutes that are over. */
+/** Deletes the minutes that are over. */
 export async function forgetErrorMinutes(store: Store, now: number): Promise<void> {
   const past = Math.floor(now / minuteSeconds) - 1
   await store.write((trx) => trx.deleteFrom('error_minutes').where('minute', '<', past).execute())
 }
 
 /**
- * The rows that stand for calls without one, of those that began at that time (epoch seconds) and had failed by `until`;
- * or those of one user among them.
+ * The shared rows for calls that began at that time (epoch seconds) and had failed by `until`; optionally only those of
+ * one user.
  */
 export function sharedRowsAt(
   db: Db,

@@ -19,15 +19,15 @@ export type LogSort =
   | 'first_byte_time'
 
 /**
- * A list sorted by anything but time covers the newest hours that hold so many rows of it; unless it is of one user,
- * whose rows have an index, also no more than so many rows of the whole log.
+ * A list sorted by anything except time covers the newest hours with this many of its rows. Unless it is for one user,
+ * whose rows have an index, it also covers at most this many rows of the whole log.
  */
 const sortedRows = 5000
 const sortedSpan = 25_000
 
 /**
- * One page and the number of the list's rows; where the list may be cut, also how many match. By id or time the rows go
- * by hour, and within an hour by that column.
+ * One page and the number of the list's rows; if the list may be truncated, also how many match. By id or time, rows
+ * are read hour by hour, and sorted by that column within an hour.
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
@@ -63,7 +63,7 @@ async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promi
   return { rows: found, total }
 }
 
-/** All rows that match, newest first, some at a time; rows that are written meanwhile may be missing. */
+/** All rows that match, newest first, some at a time; rows written in the meantime may be missing. */
 export async function* walkLogs(db: Db, filter: LogFilter, rowsPerStep: number): AsyncGenerator<LogRow[]> {
   const hours = await logHours(db, filter)
   for (let at = 0; at < hours.length; ) {
@@ -90,10 +90,10 @@ async function* walkHour(db: Db, filter: LogFilter, hour: LogHour, rowsPerStep: 
   }
 }
 
-/** Hours that are asked for at once, though they have few rows each, as long as few others stand between them. */
+/** Hours with few rows each are read together as long as their ids span no more than this. */
 const groupSpan = 5000
 
-/** The hours from `at` on that are read in one query: at least one, several when together they have few rows. */
+/** The hours from `at` on that are read in one query: at least one, several if together they have few rows. */
 function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHour[] {
   const group: LogHour[] = []
   let [rows, firstId, lastId] = [0, Number.POSITIVE_INFINITY, 0]
@@ -109,7 +109,7 @@ function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHo
 
 const hourOfRow = sql.raw(`created_at / ${hourSeconds}`)
 
-/** The rows of the filter in these hours, which are neighbours or one. */
+/** The filter's rows in these hours, which are adjacent or a single one. */
 function inHours(db: Db, filter: LogFilter, hours: readonly LogHour[]) {
   const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const oldest = Math.min(...hours.map((each) => each.hour)) * hourSeconds

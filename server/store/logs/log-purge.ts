@@ -5,26 +5,26 @@ import { foldUsage, forgetRows, lockUsage } from '../usage/usage-rollup.ts'
 import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
 
-/** Rows per transaction: a purge of millions must not hold up the calls that are charged meanwhile. */
+/** Rows per transaction: a purge of millions must not hold up calls that are charged in the meantime. */
 const rowsPerStep = 500
 
 export interface PurgeOptions {
-  /** Epoch seconds: what is older goes. */
+  /** Epoch seconds: older rows are deleted. */
   before: number
   /** Epoch seconds. */
   now: number
-  /** Rows of calls that failed, or all others; left out: both. */
+  /** Rows of failed calls, or all others; default both. */
   only?: 'errors' | 'others'
-  /** Waited for between two steps. */
+  /** Awaited between two steps. */
   pause?: () => Promise<unknown>
 }
 
 /**
- * Deletes the log rows older than `before` and returns how many. What they charged moves into `unlogged_quota` of user,
- * token and channel in the same transaction, so used quota can still be proved from the logs; the sums of usage stay.
+ * Deletes the log rows older than `before` and returns how many. Their charges move into `unlogged_quota` of user,
+ * token and channel in the same transaction, so that used quota can still be proved from the logs. The usage sums stay.
  */
 export async function purgeLogs(store: Store, { before, now, only, pause }: PurgeOptions): Promise<number> {
-  // Only counted rows may go, or usage would lose them.
+  // Only counted rows may be deleted, or usage would lose them.
   await foldUsage(store, now)
   let total = 0
   for (const hour of await hoursBefore(store, before, only)) {
@@ -38,7 +38,7 @@ export async function purgeLogs(store: Store, { before, now, only, pause }: Purg
   return total
 }
 
-/** The condition on the types of rows. Literals, which the planner can hold against an index of part of the rows. */
+/** The condition on the types of rows. Uses literals, which the planner can match with a partial index. */
 function typesOf(only: PurgeOptions['only'], type: string): RawBuilder<SqlBool> {
   if (only === undefined) return sql<SqlBool>`true`
   return sql<SqlBool>`${sql.ref(type)} ${sql.raw(only === 'errors' ? '=' : '<>')} ${sql.lit(logType.error)}`
@@ -59,7 +59,7 @@ async function purgeStep(
   before: number,
   only: PurgeOptions['only'],
 ): Promise<number> {
-  // Two purges at once must each account for the rows that they delete themselves, and for no others.
+  // Of two simultaneous purges, each must account only for the rows that it deletes itself.
   const { folded_to } = await lockUsage(trx)
   const rows = await trx
     .selectFrom('logs')
@@ -74,7 +74,7 @@ async function purgeStep(
     .execute()
   if (rows.length === 0) return 0
   const charged = rows.filter((row) => row.type === logType.consume && row.quota !== 0)
-  // Users, tokens, channels, each in id order: the order in which the ledger locks, so that they cannot deadlock.
+  // Users, tokens, channels, each in id order: the ledger's lock order, so that the two cannot deadlock.
   for (const [table, column] of owners) {
     for (const [id, quota] of sumBy(charged, column)) {
       await trx

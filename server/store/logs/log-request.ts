@@ -6,19 +6,19 @@ import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** A row is written when its call ends; so long after its request began it is still found. */
+/** A row is written when its call ends; it is found up to this long after its request began. */
 const longestCallSeconds = 86_400
 
-/** Clocks of several nodes differ by less. */
+/** Clocks of several nodes differ by less than this. */
 const clockSlackSeconds = 60
 
-/** Rows of the log that are read at once, and in all. */
+/** Log rows that are read at once, and in total. */
 const rowsPerStep = 2_000
 const mostRows = 2_000_000
 
 /**
- * The rows of a request by the id that its answer had, or those of one user among them. The id says when the request
- * began, so that rows need no index by it: they are read from that time on, some at a time.
+ * The rows of a request by the id in its answer, optionally only those of one user. The id says when the request began,
+ * so rows need no index on it: they are read from that time on, some at a time.
  */
 export async function logsOfRequest(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const startedAt = requestSeconds(requestId)
@@ -39,7 +39,7 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
         .orderBy('id')
         .execute()
       if (rows.length > 0) return rows
-      // SQLite answers at once: calls have their turn between.
+      // SQLite answers synchronously, so this gives calls their turn in between.
       await setImmediate()
     }
   }
@@ -47,8 +47,8 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
 }
 
 /**
- * The rows that stand for a failed call which has none, since too many failed like it: those of its time. That it is among
- * the calls that they count is likely, but nothing that the log could prove.
+ * The shared rows for a failed call that has no row of its own, because too many similar calls failed: those of its
+ * time. The call is probably among those they count, but the log cannot prove it.
  */
 export async function rowsForLeftOut(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const beganAt = requestSeconds(requestId)
@@ -61,7 +61,7 @@ export async function rowsForLeftOut(db: Db, requestId: string, userId?: number)
   return sharedRowsAt(db, { beganAt, until, firstId, userId })
 }
 
-/** Where the rows of the hours stand, oldest first, none twice: rows of neighbouring hours may be interleaved. */
+/** The id ranges of the hours' rows, oldest first, without overlap: rows of adjacent hours may be interleaved. */
 function stretches(hours: readonly LogHour[]): { firstId: number; lastId: number }[] {
   const found: { firstId: number; lastId: number }[] = []
   for (const { firstId, lastId } of [...hours].sort((a, b) => a.firstId - b.firstId)) {

@@ -5,19 +5,19 @@ import type { LogRow } from './log-pages.ts'
 
 /** Reads log rows in the order in which they appear, each once. */
 export interface LogReader {
-  /** Rows that appeared since the last call, at most so many; the first call only finds the end of the log. */
+  /** Rows that appeared since the last call, at most `limit`; the first call only finds the end of the log. */
   next(limit: number): Promise<LogRow[]>
 }
 
-/** Ids that were passed over are looked for again for so long: their transaction may still be open. */
+/** Skipped ids are looked up again for this long, because their transaction may still be open. */
 const gapMs = 10_000
 /** How many ids before the end may be missing when reading begins, and how many gaps are watched at most. */
 const gapSpan = 200
 const mostGaps = 1000
 
 /**
- * Follows the end of the log. On PostgreSQL ids become visible in the order of the commits, so those that are missing
- * between others are asked for again; on SQLite there are none.
+ * Follows the end of the log. On PostgreSQL ids become visible in commit order, so missing ids are looked up again; on
+ * SQLite there are none.
  */
 export function createLogReader({ read, dialect }: Store, nowMs: () => number): LogReader {
   let last: number | undefined
@@ -73,7 +73,7 @@ export function createLogReader({ read, dialect }: Store, nowMs: () => number): 
   }
 }
 
-/** The newest rows after `id` that match, oldest first; only the newest `depth` rows of the log are looked at. */
+/** The newest rows after `id` that match, oldest first; only the newest `depth` rows of the log are read. */
 export async function rowsAfter(
   { read }: Store,
   filter: RowFilter,

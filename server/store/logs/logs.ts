@@ -3,13 +3,16 @@ import { idOf, startsWith } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** Most rows of a search. */
+/** Maximum rows of a search. */
 const searchLimit = 100
 
-/** A search reads so many of the newest rows, of the newest that are no charged calls, and of the newest that are no calls. */
+/**
+ * A search reads this many of the newest rows, of the newest rows except charged calls, and of the newest rows except
+ * calls.
+ */
 const searchDepth = 20_000
 
-/** Newest logs of a type number, or whose content begins with the keyword. */
+/** Newest logs with a type number, or whose content begins with the keyword. */
 export async function searchLogs(db: Db, keyword: string, userId?: number): Promise<LogRow[]> {
   const newest = db
     .selectFrom('logs')
@@ -36,7 +39,7 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
   return [...byId.values()].sort((a, b) => b.id - a.id).slice(0, searchLimit)
 }
 
-/** The row with that number, if it is there and, where a user is given, that user's. */
+/** The row with that id, if it exists and, if a user is given, belongs to that user. */
 export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> {
   return db
     .selectFrom('logs')
@@ -46,7 +49,7 @@ export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> 
     .execute()
 }
 
-/** What log rows that are no calls have nothing to say of. */
+/** Values of the columns that have no meaning for log rows other than calls. */
 export const noCall = {
   token_name: '',
   model_name: '',
@@ -67,14 +70,14 @@ export const noCall = {
   attempts: '',
 } as const
 
-/** Something other than a relayed call that concerns a user's quota, as people read it. */
+/** An event other than a relayed call that concerns a user's quota, as people read it. */
 export interface AccountLog {
   user_id: number
   username: string
   created_at: number
   type: number
   content: string
-  /** What a top-up gave; other rows carry none. */
+  /** The quota of a top-up; other rows have none. */
   quota?: number
 }
 

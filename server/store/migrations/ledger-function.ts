@@ -4,12 +4,12 @@ import type { Migration } from '../migration.ts'
 type Database = Parameters<Migration['up']>[0]
 
 /**
- * The ledger batch as it is now, as PostgreSQL functions: a batch is one round trip, and its row locks are held only
- * while it runs. All rows are locked first, in id order, users before tokens before channels: two nodes cannot deadlock.
- * The rules are those of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite runs against both.
+ * The current ledger batch, as PostgreSQL functions. A batch is one round trip, and its row locks are held only while it
+ * runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock. The
+ * rules are those of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite runs against both.
  *
- * A migration that changes the ledger changes this text and installs it: every one that does installs the newest.
- * Nothing but `tollgate_ledger` is called from outside, and a node of the version before may still call it.
+ * A migration that changes the ledger changes this text and calls this function, so each such migration installs the
+ * newest version. Only `tollgate_ledger` is called from outside, and a node of the previous version may still call it.
  */
 export async function installLedger(db: Database): Promise<void> {
   for (const text of [
@@ -27,7 +27,7 @@ export async function installLedger(db: Database): Promise<void> {
   }
 }
 
-/** What a token or a user did in the last minute: 60 whole seconds and the one that runs. */
+/** What a token or a user did in the last minute: 60 whole seconds and the current one. */
 const minuteFunction = `
 create or replace function tollgate_minute(whose text, whose_id bigint, now_s bigint) returns jsonb language plpgsql as $$
 begin
@@ -37,7 +37,7 @@ begin
     from limit_windows where owner = whose and owner_id = whose_id and second > now_s - 61);
 end $$`
 
-/** The minutes that a hold's limits are about, by owner. */
+/** The minutes that a hold's limits refer to, by owner. */
 const minutesFunction = `
 create or replace function tollgate_minutes(op jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -54,7 +54,7 @@ begin
   return minutes;
 end $$`
 
-/** Seconds until so many calls, and so many tokens, have left the minute. */
+/** Seconds until this many calls, and this many tokens, have left the minute. */
 const waitFunction = `
 create or replace function tollgate_wait(whose text, whose_id bigint, now_s bigint, need_calls bigint, need_tokens bigint)
 returns bigint language plpgsql as $$
@@ -65,7 +65,7 @@ begin
     ) gone where calls_gone >= need_calls and tokens_gone >= need_tokens), 60);
 end $$`
 
-/** Why a hold is refused by a limit of its token or user, or null. \`minutes\` has the minute of each that has one. */
+/** Why a limit of its token or user refuses a hold, or null. \`minutes\` has the minute of each owner that has one. */
 const limitFunction = `
 create or replace function tollgate_limit(op jsonb, minutes jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -106,7 +106,7 @@ begin
   return null;
 end $$`
 
-/** What the budgets of token and user leave, by the tightest of them; null when there is none. */
+/** What the tightest budget of token and user leaves; null if there is no budget. */
 const budgetFunction = `
 create or replace function tollgate_budget(op jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -155,7 +155,7 @@ begin
   return tightest;
 end $$`
 
-/** Takes quota for a hold or an extension: up to what is wanted, of user, token and budgets, or nothing. */
+/** Takes quota for a hold or an extension: up to the wanted amount, limited by user, token and budgets, or nothing. */
 const takeFunction = `
 create or replace function tollgate_take(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -206,7 +206,7 @@ begin
   return jsonb_build_object('ok', true, 'amount', taken);
 end $$`
 
-/** A hold with limits: it is also counted, as an open call and in the minutes of those that have one. */
+/** A hold with limits. It is also counted, as an open call and in the minutes of the owners that have one. */
 const holdFunction = `
 create or replace function tollgate_hold(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -240,7 +240,7 @@ begin
   return answer || jsonb_build_object('minutes', minutes);
 end $$`
 
-/** Puts what a counted call really used in place of what was reserved; what is more counts from now on. */
+/** Replaces a counted call's reservation by what it really used; any excess counts from now on. */
 const settleMinuteFunction = `
 create or replace function tollgate_settle_minute(op jsonb, held holds, now_s bigint) returns void language plpgsql as $$
 declare

@@ -28,12 +28,12 @@ const migrations: readonly Migration[] = [
   failedCalls,
 ]
 
-/** Any number: it names the lock that keeps two starting nodes from migrating at once. */
+/** An arbitrary number; it names the lock that keeps two starting nodes from migrating at once. */
 const migrationLock = 7_041_976
 
 /**
- * Brings the schema up to date and returns the names of the migrations it ran.
- * Throws when the database was made by a newer version: going back would lose data.
+ * Brings the schema up to date and returns the names of the migrations it ran. Throws if the database was created by a
+ * newer version, because going back would lose data.
  */
 export async function migrate(store: OpenedStore): Promise<string[]> {
   const write = store.writeUnlimited ?? store.write
@@ -72,7 +72,7 @@ async function hasTable(db: Db, { dialect }: Store, name: string): Promise<boole
   return found.rows.length > 0
 }
 
-/** True when every migration of this version is in the database. */
+/** True if every migration of this version is in the database. */
 export async function isMigrated(store: Store): Promise<boolean> {
   if (!(await hasTable(store.read, store, 'schema_migrations'))) return false
   const done = await sql<{ name: string }>`select name from schema_migrations`.execute(store.read)

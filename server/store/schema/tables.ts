@@ -8,13 +8,13 @@ import type {
 } from './usage-tables.ts'
 
 /**
- * Row types of every table. Names and meanings are one-api's where one-api has the column; what we add is marked.
- * Times are epoch seconds, quotas integer units. Booleans come back from SQLite as 0/1: read them through `Boolean()`.
+ * Row types of all tables. Names and meanings are one-api's if one-api has the column; our additions are marked. Times
+ * are epoch seconds, quotas integer units. Booleans come back from SQLite as 0/1: read them through `Boolean()`.
  */
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
   username: string
-  /** argon2id (or imported bcrypt) hash; empty for accounts without a password, which then never match. */
+  /** argon2id (or imported bcrypt) hash. Empty for accounts without a password; an empty hash never matches. */
   password: string
   display_name: string
   role: number
@@ -32,18 +32,20 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: everything ever given or taken other than by use; quota + used_quota + open holds = granted_quota. */
+  /** Ours: everything ever given or taken other than by usage; quota + used_quota + open holds = granted_quota. */
   granted_quota: number
-  /** Ours: part of used_quota whose log rows were purged or never written. */
+  /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
-  /** Ours: number and host of the bound code-hosting account; github_id is its login name, which can change hands. */
+  /**
+   * Ours: id and host of the bound code-hosting account. github_id is its login name, which can pass to somebody else.
+   */
   github_account_id: Generated<string>
-  /** Ours: the balance was seen above QuotaRemindThreshold since the last reminder. */
+  /** Ours: the balance has been above QuotaRemindThreshold since the last reminder. */
   quota_armed: Generated<boolean>
 }
 
-/** Ours: limits, 0 = none, and what was charged in the UTC day and month in which `spent_at` lies. */
+/** Ours: limits, 0 = none, and what was charged in the UTC day and month that contain `spent_at`. */
 interface LimitColumns {
   rpm_limit: Generated<number>
   tpm_limit: Generated<number>
@@ -60,7 +62,7 @@ export interface TokensTable extends LimitColumns {
   user_id: number
   /** The 48 characters without `sk-`, encrypted. */
   key: string
-  /** Ours: keyed hash of the key, what look-ups use. */
+  /** Ours: keyed hash of the key, used for lookups. */
   key_hash: string
   status: number
   name: string
@@ -101,15 +103,18 @@ export interface ChannelsTable {
   config: string
   system_prompt: string
   unlogged_quota: number
-  /** Ours: why the gateway last changed the status or left the channel alone, and when (epoch seconds); '' = nothing to tell. */
+  /**
+   * Ours: why the gateway last changed the status or skipped the channel, and when (epoch seconds); '' = nothing to
+   * report.
+   */
   status_reason: Generated<string>
   status_time: Generated<number>
-  /** Ours: `multi` = every line of `key` is a key, used in turn; how many there are. */
+  /** Ours: `multi` = every line of `key` is a key, used in turn; and the number of keys. */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
 }
 
-/** Ours: keys of a channel that are of no use at the moment, by the keyed hash of the key. */
+/** Ours: keys of a channel that are currently unusable, by the keyed hash of the key. */
 export interface ChannelDeadKeysTable {
   channel_id: number
   key_hash: string
@@ -117,7 +122,7 @@ export interface ChannelDeadKeysTable {
   since: number
 }
 
-/** Ours: how the last tests of a channel went. */
+/** Ours: results of a channel's last tests. */
 export interface ChannelTestsTable {
   id: Generated<number>
   channel_id: number
@@ -129,11 +134,11 @@ export interface ChannelTestsTable {
   message: string
 }
 
-/** Ours: the last run of work that only one node may do at a time, and how far it is. */
+/** Ours: the last run of a job that only one node may run at a time, and its progress. */
 export interface JobRunsTable {
   name: string
   started_at: number
-  /** When the node that runs it was last heard of. */
+  /** When the node that runs it last reported. */
   updated_at: number
   /** 0 while it runs. */
   finished_at: number
@@ -181,44 +186,47 @@ export interface LogsTable {
   elapsed_time: number
   is_stream: boolean
   system_prompt_reset: boolean
-  /** Ours from here on. */
+  /** The following columns are ours. */
   token_id: number
   /** Milliseconds to the first byte of the answer; 0 = none. */
   first_byte_time: number
   cached_tokens: number
   reasoning_tokens: number
-  /** The usage was counted here because the upstream gave none that could be believed. */
+  /** The usage was counted here because the upstream reported no credible one. */
   estimated: boolean
   /** How the call ended: complete, aborted, interrupted. */
   outcome: string
-  /** JSON array of the channels tried, with status and time each; '' when the first one answered. */
+  /** JSON array of the channels tried, each with status and time; '' if the first one answered. */
   attempts: string
-  /** The model that the caller named; '' when the one in `model_name` is the same. */
+  /** The model that the caller named; '' if it equals `model_name`. */
   asked_model: Generated<string>
-  /** Of calls that failed: the path that was called. */
+  /** For failed calls: the path that was called. */
   endpoint: Generated<string>
-  /** Of calls that failed: the HTTP status and the error code of the answer. */
+  /** For failed calls: the HTTP status and the error code of the answer. */
   status: Generated<number>
   code: Generated<string>
-  /** Of calls that failed: what the upstream said, cut. */
+  /** For failed calls: the upstream's message, truncated. */
   upstream_message: Generated<string>
-  /** Of calls that failed: how many others like it have no row, and when the first of them began (epoch seconds). */
+  /** For failed calls: how many similar ones have no row, and when the first of them began (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>
 }
 
-/** Ours: how many rows failed calls of a token with one error code left in a minute, so that all nodes keep to one limit. */
+/**
+ * Ours: number of rows that a token's failed calls with one error code wrote in a minute, so that all nodes share one
+ * limit.
+ */
 export interface ErrorMinutesTable {
   token_id: number
   code: string
   /** Minutes since 1970. */
   minute: number
   log_rows: number
-  /** Epoch seconds of the last row that stands for several calls. */
+  /** Epoch seconds of the last row that represents several calls. */
   summed_at: number
 }
 
-/** Ours: attempts in an hour that a channel failed in, whatever became of the calls. */
+/** Ours: failed attempts of a channel in an hour, whatever became of the calls. */
 export interface ChannelFailuresTable {
   channel_id: number
   model_name: string
@@ -230,7 +238,7 @@ export interface ChannelFailuresTable {
 export interface OptionsTable {
   key: string
   value: string
-  /** Ours: `value` is encrypted under the secret key. */
+  /** Ours: `value` is encrypted with the secret key. */
   sealed: Generated<boolean>
 }
 
@@ -248,9 +256,11 @@ export interface HoldsTable {
   user_id: number
   token_id: number
   amount: number
-  /** Units charged if the process that owns the hold dies: prompt estimate plus what was known delivered. */
+  /**
+   * Units charged if the process that owns the hold dies: prompt estimate plus what is known to have been delivered.
+   */
   crash_charge: number
-  /** The channel that was asked last, and the tokens of that charge. */
+  /** The last channel that was tried, and the tokens of that charge. */
   channel_id: Generated<number>
   prompt_tokens: Generated<number>
   completion_tokens: Generated<number>
@@ -258,11 +268,14 @@ export interface HoldsTable {
   created_at: number
   model_name: string
   request_id: string
-  /** 1 when the token's remain_quota carries part of the hold (the token is limited). */
+  /** 1 if the token's remain_quota carries part of the hold (the token is limited). */
   token_limited: boolean
-  /** 0 = no limit was in force; 1 = counts as an open call; 2 and 4 more: stands in the token's, in the user's minute. */
+  /**
+   * 0 = no limit was in force; 1 = counts as an open call; plus 2 and 4: counted in the token's and in the user's
+   * minute.
+   */
   counted: Generated<number>
-  /** The second of `limit_windows` in which it stands, and with how many tokens. */
+  /** The second of `limit_windows` in which it is counted, and its tokens. */
   window_second: Generated<number>
   window_tokens: Generated<number>
 }
@@ -295,7 +308,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/** Ours: how often mails went to an address, so that nobody's mailbox can be flooded through us. */
+/** Ours: how often mails went to an address, so that nobody can flood a mailbox through us. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number
@@ -306,21 +319,21 @@ export interface MailLimitsTable {
 export interface AuditEventsTable {
   id: Generated<number>
   created_at: number
-  /** 0 when nobody is logged in. */
+  /** 0 if nobody is logged in. */
   actor_id: number
   actor_name: string
-  /** What was done, as `object.verb`: `channel.update`. */
+  /** The action, as `object.verb`: `channel.update`. */
   action: string
-  /** To what: `channel 7`. */
+  /** The target: `channel 7`. */
   target: string
   detail: string
   ip: string
 }
 
-/** Ours: tokens that services gave out for a time, shared by all nodes. */
+/** Ours: temporary tokens issued by services, shared by all nodes. */
 export interface AccessTokensTable {
   name_hash: string
-  /** Sealed. */
+  /** Encrypted. */
   value: string
   /** Epoch seconds. */
   expires_time: number

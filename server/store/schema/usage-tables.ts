@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
 
 /**
- * A kind of log row whose figures are added up; columns that its `kind` does not keep apart are 0 or ''. Its own figures
- * are those of all days that are summed up.
+ * A series: log rows with the same dimensions, whose figures are added up. Columns that its `kind` does not keep apart
+ * are 0 or ''. Its own figures are the totals of all days that are summed up.
  */
 export interface UsageSeriesTable extends UsageFigures {
   id: Generated<number>
@@ -23,21 +23,21 @@ export interface UsageFigures {
   prompt_tokens: number
   completion_tokens: number
   cached_tokens: number
-  /** Rows whose call broke off other than by the caller. */
+  /** Rows whose call broke off for another reason than the caller leaving. */
   failed: number
   /** Milliseconds. */
   elapsed_time: number
   first_byte_time: number
-  /** Rows that have a first byte time. */
+  /** Rows with a first byte time. */
   first_byte_count: number
 }
 
-/** A day that has hours, counted from 1970 (UTC). */
+/** A day with hours, counted from 1970 (UTC). */
 export interface UsageDatesTable {
   day: number
 }
 
-/** A series in one hour (`slot`: hours since 1970; `day`: its day), and where its rows stand. */
+/** A series in one hour (`slot`: hours since 1970; `day`: its day), and the ids of its rows. */
 export interface UsageHoursTable extends UsageFigures {
   day: number
   series_id: number
@@ -48,15 +48,15 @@ export interface UsageHoursTable extends UsageFigures {
   last_id: number
 }
 
-/** A series on one day or in one week (`slot`: those since 1970, UTC). */
+/** A series on one day or in one week (`slot`: days or weeks since 1970, UTC). */
 export interface UsageSlotsTable extends UsageFigures {
   series_id: number
   slot: number
 }
 
 /**
- * One row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` in days and in series, days before
- * week `weeks_to` in weeks.
+ * A single row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` in days and in series, days
+ * before week `weeks_to` in weeks.
  */
 export interface UsageStateTable {
   folded_to: number
@@ -64,6 +64,6 @@ export interface UsageStateTable {
   folded_at: number
   days_to: number
   weeks_to: number
-  /** The first hour in which rows are counted; null while there is none. */
+  /** The first hour with counted rows; null while there is none. */
   first_slot: number | null
 }

@@ -1,25 +1,25 @@
 import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../store.ts'
 
-/** Rows of `column` that begin with `text`, letters compared without case; % and _ mean themselves. */
+/** Rows whose `column` begins with `text`, compared case-insensitively; % and _ are literal. */
 export function startsWith(column: Expression<string>, text: string): RawBuilder<SqlBool> {
   const pattern = `${text.replace(/[\\%_]/g, (mark) => `\\${mark}`)}%`
   return sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`
 }
 
-/** Rows whose comma-separated `column` has `part`, which has no comma; letters count as they are written. */
+/** Rows whose comma-separated `column` contains `part`, which has no comma; case-sensitive. */
 export function isAmong(column: Expression<string>, part: string): RawBuilder<SqlBool> {
-  // Neither database's LIKE compares as the other's does; taking the part away does.
+  // LIKE differs between the two databases; removing the part works the same on both.
   const parts = sql<string>`(',' || ${column} || ',')`
   return sql<SqlBool>`replace(${parts}, ${`,${part},`}, '') <> ${parts}`
 }
 
-/** The keyword as a row id, or 0 (no row) when it is none. */
+/** The keyword as a row id, or 0 (no row) if it is not one. */
 export function idOf(keyword: string): number {
   return /^\d{1,15}$/.test(keyword) ? Number(keyword) : 0
 }
 
-/** True on PostgreSQL, where rows that are read to be changed must be locked; SQLite has one writer. */
+/** True on PostgreSQL, where rows that are read in order to change them must be locked; SQLite has one writer. */
 export function needsRowLocks(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }

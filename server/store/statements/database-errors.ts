@@ -1,24 +1,24 @@
-/** True when the database refused a row because another one has the same unique value. */
+/** True if the database rejected a row because another one has the same unique value. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = codeOf(error)
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
 
 /**
- * True when PostgreSQL ended a transaction because it and another waited for each other, or because both changed what the
- * other had read: nothing of it happened, and it may begin anew.
+ * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure (each changed what the
+ * other had read). Nothing of it happened, and it may be repeated.
  */
 export function isDeadlock(error: unknown): boolean {
   const code = codeOf(error)
   return code === '40P01' || code === '40001'
 }
 
-/** True when another program holds SQLite's lock for writing. */
+/** True if another program holds SQLite's write lock. */
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
 }
 
-/** True when the error came from the database or the connection to it, not from our own code. */
+/** True if the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   // SQLiteError is Bun's; PostgreSQL's errors carry a severity, lost connections a system code or the driver's text.

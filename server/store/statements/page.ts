@@ -10,11 +10,11 @@ export interface Page<Column extends string> {
   descending: boolean
 }
 
-/** Rows of one page and how many there are on all pages. */
+/** Rows of one page and the number of rows on all pages. */
 export interface Listed<Row> {
   rows: Row[]
   total: number
-  /** How many match, of a list that may go through fewer. */
+  /** How many rows match, for a list that may be truncated. */
   matching?: number
 }
 
@@ -22,8 +22,8 @@ export interface Listed<Row> {
 export const mostCounted = 100_000
 
 /**
- * Reads one page of what matches; rows that are alike in the sorted column come in the order of their ids. `select` says
- * which columns are read, and may sort by something before the page's own column. `total` is at most `countLimit`.
+ * Reads one page of the matching rows; rows that are equal in the sorted column come in id order. `select` chooses the
+ * columns, and may sort by something before the page's own column. `total` is at most `countLimit`.
  */
 export async function listPage<Table extends keyof Tables, Row>(
   db: Db,

@@ -6,9 +6,9 @@ import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
 /** Failed attempts at one channel for one model in one hour. */
 export type FailuresOfHour = ChannelFailuresTable
 
-/** Adds to what the hours have so far. Channels that are gone have no hours any more. */
+/** Adds to the hours' figures. Channels that are gone have no hours any more. */
 export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHour[]): Promise<void> {
-  // One order for all nodes, so that two cannot wait for each other.
+  // One order for all nodes, so that two cannot deadlock.
   const ordered = [...counts].sort(
     (a, b) => a.slot - b.slot || a.channel_id - b.channel_id || (a.model_name < b.model_name ? -1 : 1),
   )
@@ -22,8 +22,8 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 }
 
 /**
- * The hours `f` that belong to a question about calls; undefined for those that are not about channels, and for those that
- * are about people or tokens, which have nothing to do with a channel's failures.
+ * The hours `f` that belong to a query about calls. Undefined for queries that are not about channels, and for those
+ * about people or tokens, which have nothing to do with a channel's failures.
  */
 export function failuresFor(
   { channel, model_name, userId, username, token_name }: RowFilter,
@@ -38,16 +38,16 @@ export function failuresFor(
     and ${model_name ? sql`f.model_name = ${model_name}` : sql`true`}`
 }
 
-/** The dimensions that the hours keep apart. */
+/** The dimensions that these hours have. */
 const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
 
-/** Failed attempts of a question about channels: of each group, and in all. */
+/** Failed attempts in a query about channels: of each group, and in total. */
 export interface FailedAttempts {
   total: number
   of(group: string | number): number
 }
 
-/** The failed attempts that `failed` holds in the answer to such a question; none for other questions. */
+/** The failed attempts in `failed`, the answer to such a query; none for other queries. */
 export async function failedAttempts(
   db: Db,
   ask: { filter: RowFilter; group: Dimension | undefined; range: HourRange },

@@ -1,4 +1,4 @@
-// What series have in all stands for their days only where a range holds all of these; else days and hours are added up.
+// The totals of series replace their days only if a range contains all of these; otherwise days and hours are added up.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
@@ -16,7 +16,7 @@ const day = 24 * hour
 const start = 19_000 * day
 const days = 20
 
-/** One call, told apart by its time; users have two tokens, several models and, now and then, another name. */
+/** One call, identified by its time; users have two tokens, several models and, now and then, another name. */
 const callAt = (created_at: number) => {
   const userId = 1 + (created_at % 5)
   return {
@@ -75,7 +75,7 @@ forEachDatabase((_, openFresh) => {
       await foldUsage(store, now)
       await expectAll(first, start + day, start + 10 * day)
     }
-    // A row before all others, on a day that was summed up long ago: not counted yet, and counted.
+    // A row before all others, on a day that was summed up long ago: first uncounted, then counted.
     rows.push(...(await write(store, [first - 3 * day])))
     await expectAll(first - 3 * day, first)
     await foldUsage(store, start + 12 * day)
@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
       await expectUsage(store, rows, { from: 0, to: to / hour }, { username: 'renamed' })
   }, 120_000)
 
-  test('a database that was filled before has the sums that counting would have made', async () => {
+  test('a database that was filled earlier has the sums that counting would have produced', async () => {
     const store = await openFresh()
     await write(
       store,
@@ -100,7 +100,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-/** Everything that is known of users and their models, what all series have in all, and where it begins. */
+/** Everything known about users and their models, the totals of all series, and where they begin. */
 async function sumsOf({ read }: Store): Promise<unknown[]> {
   const users = ['usage_hours', 'usage_days', 'usage_weeks'].map(
     (table) => sql`
@@ -116,7 +116,7 @@ async function sumsOf({ read }: Store): Promise<unknown[]> {
   return answers
 }
 
-/** Makes the database what it was before the migration. */
+/** Reverts the database to its state before the migration. */
 async function takeBack(store: Store): Promise<void> {
   const figures =
     (await sql<Record<string, unknown>>`select * from usage_days limit 1`.execute(store.read)).rows[0] ?? {}

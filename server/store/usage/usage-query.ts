@@ -22,7 +22,7 @@ import {
 
 const sums = sql.raw(figureColumns.map((name) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`).join(', '))
 
-/** Calls of other types are no usage. */
+/** Calls of other types are not usage. */
 const calls = (filter: RowFilter): RowFilter => ({ ...filter, type: logType.consume })
 
 export type GroupKey = string | number
@@ -32,7 +32,7 @@ export interface GroupFigures extends UsageFigures {
   g: GroupKey
 }
 
-/** The greatest groups and everything together. */
+/** The largest groups, and the total. */
 export interface Ranking {
   total: UsageFigures
   /** How many groups there are. */
@@ -42,7 +42,7 @@ export interface Ranking {
 
 type Figures = readonly (keyof UsageFigures)[]
 
-/** A metric as the quotient of figures that are added up; most are divided by nothing. */
+/** A metric as a quotient of sums; most are divided by nothing. */
 const quotients: Readonly<Record<UsageMetric, readonly [over: Figures, under: Figures]>> = {
   quota: [['quota'], []],
   requests: [['requests'], []],
@@ -63,7 +63,7 @@ interface Grouped {
   group: Dimension | undefined
 }
 
-/** Sums of all calls that match, and of the groups with the most of a metric. */
+/** Sums of all calls that match, and of the groups that lead by a metric. */
 export async function rankUsage(
   db: Db,
   ask: Grouped & { metric: UsageMetric; limit: number; only?: readonly GroupKey[] },
@@ -123,7 +123,7 @@ export interface BucketFigures {
   under: number
 }
 
-/** How a metric went: for the groups given and for everything, in buckets of hours or local days. */
+/** A metric over time: for the given groups and for everything, in buckets of hours or local days. */
 export async function usageInBuckets(
   db: Db,
   ask: Grouped & { metric: UsageMetric; only: readonly GroupKey[]; bucket: { minutes: number; shift: number } },
@@ -158,13 +158,13 @@ export async function usageInBuckets(
   return answer.rows
 }
 
-/** Where everything in a bucket was moved to its neighbour, nothing is left to tell. */
+/** If everything in a bucket was moved to its neighbour, nothing is left to show. */
 function withCalls(figures: Figures) {
   const counts = figures.includes('failed') ? 'sum(requests) > 0 or sum(failed) > 0' : 'sum(requests) > 0'
   return sql.raw(`having ${counts}`)
 }
 
-/** Turns the rows of all other groups into rows of everything. */
+/** Merges the rows of all other groups into rows of everything. */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   const totals = new Map<number, BucketFigures>()
   for (const { bucket, over, under } of rows) {
@@ -174,13 +174,14 @@ function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   return [...totals.values(), ...rows.filter(({ g }) => g !== null)]
 }
 
-/** The first hour in which something matches, or undefined. */
+/** The first hour with a match, or undefined. */
 export async function firstUsageHour(db: Db, given: RowFilter): Promise<number | undefined> {
   const filter = calls(given)
   const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
   const failures = failuresFor(filter, undefined, splitRange(0, 0).whole)
   const firstFailure = failures ? sql`union all select min(f.slot) from ${failures}` : sql``
-  // Of a series' days only the first is looked for, and hours only on the first of these days and on those not summed up.
+  // Only the first day of each series is looked up, and hours only on the first of these days and on days not summed
+  // up.
   const answer = await sql<{ hour: number | null }>`
     with begun as materialized (
       select s.id, (select min(u.slot) from usage_days u where u.series_id = s.id) as day from usage_series s where ${wanted}
@@ -199,7 +200,7 @@ export async function firstUsageHour(db: Db, given: RowFilter): Promise<number |
 
 /**
  * Quota and tokens of the calls that match, in a time range to the second (both ends included; 0 = open). Whole hours
- * come from the sums, so that rows deleted since are in them; the parts of an hour at the ends from the rows themselves.
+ * come from the sums, so rows deleted since are included. The partial hours at the ends come from the rows themselves.
  */
 export async function sumCalls(
   db: Db,
@@ -212,7 +213,7 @@ export async function sumCalls(
   const figures = ['quota', 'prompt_tokens', 'completion_tokens'] as const
   const hours = usageRows({ kind: kindFor(filter), filter, range: whole, figures })
   const rows = edges.flatMap((edge) =>
-    // Two queries in place of one with `or`, so that each is a range of ids.
+    // Two queries instead of one with `or`, so that each is a range of ids.
     [uncounted, inHourOf(edge)].map(
       (where) => sql`
       union all
@@ -244,7 +245,7 @@ export async function usageByDay(db: Db, userId: number, firstDay: number): Prom
   return answer.rows
 }
 
-/** What users, tokens or channels are called: now, or when they were last used. */
+/** The names of users, tokens or channels: the current ones, or those when they were last used. */
 export async function usageNames(
   db: Db,
   group: 'user_id' | 'token_id' | 'channel_id',

@@ -1,17 +1,17 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type HourRange, hourSeconds, hoursOf } from './usage-series.ts'
 
-/** Epoch seconds, `until` not included; both within one hour. */
+/** Epoch seconds, `until` excluded; both within one hour. */
 export interface Edge {
   from: number
   until: number
 }
 
-/** A time range as whole hours, and the parts of an hour that are left over at its ends. */
+/** A time range as whole hours, and the partial hours at its ends. */
 export interface SplitRange {
   whole: HourRange
   edges: Edge[]
-  /** The range itself in epoch seconds, `until` not included. */
+  /** The range itself in epoch seconds, `until` excluded. */
   from: number
   until: number
 }
@@ -30,7 +30,7 @@ export function splitRange(start: number, end: number): SplitRange {
   return { whole: { from, to }, edges, from: start, until }
 }
 
-/** The counted rows `l` of the hour that an edge is in; the sums know between which ids they stand. */
+/** The counted rows `l` of the hour that contains an edge; the sums know between which ids they are. */
 export function inHourOf(edge: Edge): RawBuilder<SqlBool> {
   const hour = Math.floor(edge.from / hourSeconds)
   const place = (which: string) =>

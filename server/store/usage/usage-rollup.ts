@@ -13,7 +13,7 @@ import {
   weekDays,
 } from './usage-series.ts'
 
-/** Log rows per transaction: on SQLite the calls that are charged meanwhile wait for it, on PostgreSQL nobody does. */
+/** Log rows per transaction. On SQLite, calls charged in the meantime wait for it; on PostgreSQL nobody does. */
 const rowsPerStep = { sqlite: 1000, postgres: 5000 }
 
 const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
@@ -25,9 +25,9 @@ const kindNames = Object.keys(seriesKinds) as SeriesKind[]
 
 /** How much is not counted in hours and days yet. */
 export interface UsageBacklog {
-  /** Log rows, or a few more. */
+  /** Log rows, approximately; never too few. */
   rows: number
-  /** Epoch seconds of the last fold. */
+  /** Epoch seconds of the last rollup. */
   foldedAt: number
 }
 
@@ -39,8 +39,8 @@ export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
 }
 
 /**
- * Adds the log rows that are there to the sums of their hour and day, in small transactions. The sums and the number up
- * to which rows are counted move together, so that every question gets the same answer before, between and after.
+ * Adds the existing log rows to the sums of their hour and day, in small transactions. The sums and the number up to
+ * which rows are counted change together, so every query gets the same answer before, in between and after.
  */
 export async function foldUsage(store: Store, nowSeconds: number): Promise<void> {
   const upTo = await decidedLogId(store)
@@ -68,20 +68,23 @@ export async function foldUsage(store: Store, nowSeconds: number): Promise<void>
 }
 
 /**
- * What a step deleted stays in PostgreSQL's tables until somebody clears it away, and the next step reads past it. After
- * a single step the server does that in time; of hundreds in a row each would be slower than the one before.
+ * Rows that a step deleted stay in PostgreSQL's tables until they are vacuumed, and the next step reads past them.
+ * After a single step the server vacuums in time; of hundreds in a row, each would be slower than the one before.
  */
 async function clearWorkingTables(store: Store): Promise<void> {
   if (store.dialect === 'postgres') await sql`vacuum usage_fold, usage_part`.execute(store.read)
 }
 
-/** What is summed up when it is over: days from hours, weeks from days. */
+/** What is summed up once it is over: days from hours, weeks from days. */
 const grains = {
   days: { table: 'usage_days', to: 'days_to', add: addDay, daysEach: 1 },
   weeks: { table: 'usage_weeks', to: 'weeks_to', add: addWeek, daysEach: weekDays },
 } as const
 
-/** Sums up the slots before `current`, one in a transaction; rows for such a slot that come later are added to it too. */
+/**
+ * Sums up the slots before `current`, one per transaction. Rows for such a slot that come later are added to it as
+ * well.
+ */
 async function sumUp(store: Store, name: keyof typeof grains, current: number): Promise<void> {
   const { to, add, daysEach } = grains[name]
   for (;;) {
@@ -94,7 +97,7 @@ async function sumUp(store: Store, name: keyof typeof grains, current: number): 
         .orderBy('day')
         .limit(1)
         .executeTakeFirst()
-      // Empty slots are passed over in one step.
+      // Empty slots are skipped in one step.
       const slot = Math.min(current, next ? Math.floor(next.day / daysEach) : current)
       if (slot < current) await add(trx, slot)
       const end = Math.min(current, slot + 1)
@@ -109,7 +112,7 @@ async function sumUp(store: Store, name: keyof typeof grains, current: number): 
   }
 }
 
-/** The greatest id below which no log row can appear any more; undefined when that cannot be known just now. */
+/** The greatest id below which no new log row can appear; undefined if that cannot be determined at the moment. */
 async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
@@ -119,7 +122,7 @@ async function decidedLogId(store: Store): Promise<number | undefined> {
   return rows[0]?.id ?? undefined
 }
 
-/** Up to where rows are counted; nobody else counts or uncounts rows until the transaction ends. */
+/** The number up to which rows are counted. Nobody else counts or uncounts rows until the transaction ends. */
 export async function lockUsage(trx: Trx): Promise<UsageStateTable> {
   return trx
     .selectFrom('usage_state')
@@ -136,7 +139,7 @@ async function stepEnd(trx: Trx, step: { from: number; upTo: number; rows: numbe
   return rows[0]?.id ?? step.upTo
 }
 
-/** Sums the log rows of a condition by hour and all dimensions into the table that one transaction works on. */
+/** Sums the log rows that match a condition, by hour and all dimensions, into the working table of a transaction. */
 async function stage(trx: Trx, which: RawBuilder<unknown>): Promise<void> {
   const sums = sql.raw(figureColumns.map((name) => `sum(${figureOfRow[name]})`).join(', '))
   await sql`
@@ -154,7 +157,7 @@ const wider = `
   first_id = case when excluded.first_id < usage_hours.first_id then excluded.first_id else usage_hours.first_id end,
   last_id = case when excluded.last_id > usage_hours.last_id then excluded.last_id else usage_hours.last_id end`
 
-/** The first hour of what is staged and of what was counted before. */
+/** The first hour of the staged rows and of those counted before. */
 async function firstSlot(trx: Trx): Promise<number | null> {
   const { rows } = await sql<{ slot: number | null }>`
     select min(slot) as slot from (select slot from usage_fold union all select first_slot from usage_state) counted
@@ -162,13 +165,16 @@ async function firstSlot(trx: Trx): Promise<number | null> {
   return rows[0]?.slot ?? null
 }
 
-/** Adds what is staged to the hours of a kind, after making the series that it is the first of. */
+/** Adds the staged rows to the hours of a kind, after creating the series that do not exist yet. */
 async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
   hourStatements[kind] ??= compiledHours(trx, kind)
   for (const statement of hourStatements[kind]) await trx.executeQuery(statement)
 }
 
-/** Kept, since to put them together costs as much as what they do to some hundred rows. Both databases take the same text. */
+/**
+ * Cached, because assembling them costs as much as running them on some hundred rows. Both databases take the same
+ * text.
+ */
 const hourStatements: Partial<Record<SeriesKind, readonly CompiledQuery[]>> = {}
 
 function compiledHours(trx: Trx, kind: SeriesKind): readonly CompiledQuery[] {
@@ -184,7 +190,7 @@ function compiledHours(trx: Trx, kind: SeriesKind): readonly CompiledQuery[] {
   return [newSeries.compile(trx), hours.compile(trx)]
 }
 
-/** What is staged, by the series of a kind, all of which there are. */
+/** The staged rows, by the series of a kind; all these series exist. */
 function partsOf(kind: SeriesKind): RawBuilder<unknown> {
   const kept = names(seriesKinds[kind])
   const rows = sql.raw(
@@ -195,14 +201,14 @@ function partsOf(kind: SeriesKind): RawBuilder<unknown> {
     from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${kept}, ${rows} from usage_fold group by slot, ${kept})`} f`
 }
 
-/** Writes down what is staged by the series of a kind, to be used more than once. */
+/** Stores the staged rows by the series of a kind, to be used more than once. */
 async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
   await sql`
     insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id) ${partsOf(kind)}
   `.execute(trx)
 }
 
-/** Adds rows that came after their day or week was summed up to that as well. */
+/** Adds rows that came after their day or week was summed up to that day or week as well. */
 async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
   const { rows } = await sql<{ slot: number | null }>`select min(slot) as slot from usage_fold`.execute(trx)
   const first = rows[0]?.slot ?? Number.POSITIVE_INFINITY
@@ -230,7 +236,7 @@ async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
 
 const sumsOfAll = sql.raw(summed(figureColumns, ''))
 
-/** Adds rows `series_id` and figures to what these series have in all. */
+/** Adds rows of `series_id` and figures to the totals of these series. */
 async function addToSeries(trx: Trx, rows: RawBuilder<unknown>): Promise<void> {
   const raised = figureColumns.map((name) => `${name} = usage_series.${name} + more.${name}`)
   await sql`
@@ -256,8 +262,8 @@ async function addWeek(trx: Trx, week: number): Promise<void> {
 }
 
 /**
- * Writes rows anew, those of a series side by side. On PostgreSQL rows stay where they were written, hour by hour, and a
- * question about a series would have to fetch each from another page; on SQLite the key is the order.
+ * Rewrites rows so that those of a series are adjacent. On PostgreSQL rows stay where they were written, hour by hour,
+ * and a query about a series would have to fetch each from another page. On SQLite the key is the order.
  */
 async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: RawBuilder<unknown>): Promise<void> {
   if (!needsRowLocks(trx)) return
@@ -268,8 +274,8 @@ async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: 
 }
 
 /**
- * Takes log rows that are about to be deleted out of the numbers of rows that exist; what they add up to stays. To be
- * called in the transaction of the deletion, after `lockUsage`, for counted rows only.
+ * Removes log rows that are about to be deleted from the numbers of existing rows; their sums stay. Call it in the
+ * transaction of the deletion, after `lockUsage`, for counted rows only.
  */
 export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void> {
   await stage(trx, sql`l.id in (${sql.join(ids)})`)
@@ -285,8 +291,8 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
 }
 
 /**
- * The series of a row `f`: one look-up by all columns of the unique key. No join, which PostgreSQL's planner takes for one
- * of a few rows when its statistics are old, and reads all series for each row.
+ * The series of a row `f`: one lookup by all columns of the unique key. Not a join: with old statistics PostgreSQL's
+ * planner expects few rows from it, and reads all series for each row.
  */
 function seriesOf(kind: SeriesKind): RawBuilder<unknown> {
   const kept: readonly string[] = seriesKinds[kind]

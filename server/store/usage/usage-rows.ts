@@ -19,16 +19,16 @@ import {
   weeksTo,
 } from './usage-series.ts'
 
-/** What is asked for: one row for each place, with the figures of one hour, one day or one log row. */
+/** The query: one row per bucket and group, with the figures of one hour, one day or one log row. */
 export interface UsageAsk {
   kind: SeriesKind
   filter: RowFilter
   range: HourRange
-  /** A dimension that tells the rows apart, as column `g`. */
+  /** The dimension to group by, as column `g`. */
   group?: Dimension
-  /** Minutes of a bucket and of its shift, as column `bucket`: rows are put into the bucket in which their hour begins. */
+  /** Minutes of a bucket and of its shift, as column `bucket`: rows belong to the bucket in which their hour begins. */
   bucket?: { minutes: number; shift: number }
-  /** Only rows with one of these in `group`. */
+  /** Only rows with one of these values in `group`. */
   only?: readonly (string | number)[]
   /** Only these columns of the figures. */
   figures?: readonly Figure[]
@@ -36,11 +36,14 @@ export interface UsageAsk {
 
 type Figure = keyof UsageFigures
 
-/** A table of sums, joined to series `s` as `u`, and the hour that tells the bucket of its slot. */
+/** A table of sums, joined as `u` to series `s`, and the hour that determines the bucket of its slot. */
 interface Piece {
   slots: RawBuilder<unknown>
   hour: string
-  /** The hour that tells from which bucket a `day` of slots is taken away, being in another piece too. */
+  /**
+   * The hour that determines the bucket from which a `day` of slots is subtracted, because another piece contains it
+   * too.
+   */
   takenFrom?: string
 }
 
@@ -61,7 +64,7 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
   if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
   const first = firstDay * dayHours
-  // Of days that are not summed up yet, and of the day that the range cuts at its end.
+  // For days that are not summed up yet, and for the day that the range cuts at its end.
   const unsummed = sql`d.day >= case when ${daysTo} < ${lastDay} then ${daysTo} else ${lastDay} end`
   return [
     ...(bucket === undefined
@@ -71,7 +74,7 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   ]
 }
 
-/** What the series have in all where that can stand for the pieces; of these then not a row is read. */
+/** The totals of the series if they can replace the pieces; in that case no row of the pieces is read. */
 function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
   const some = sql`cross join usage_series u where u.id = s.id and u.requests > 0`
   const inAll = { slots: sql`${some} and ${holdsAllDays(range)}`, hour: '0' }
@@ -79,9 +82,9 @@ function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
 }
 
 /**
- * Days for buckets of whole days that may begin at another hour. Such an hour cuts a day in two: the sums of the day go
- * into the bucket of the greater part, and the hours of the lesser part are moved from there into their own. So at most
- * half of the hours are read.
+ * Days for buckets of whole days that may begin at another hour. Such an hour splits a day in two: the sums of the day
+ * go into the bucket of the larger part, and the hours of the smaller part are moved from there into their own. So at
+ * most half of the hours are read.
  */
 function daysByParts(from: number, to: number, shift: number): Piece[] {
   const cut = Math.ceil((dayHours * 60 - (shift % (dayHours * 60))) / 60)
@@ -109,7 +112,7 @@ function daysAndWeeks(from: number, to: number): Piece[] {
   const firstWeek = Math.ceil(from / weekDays)
   const lastWeek = Math.floor(to / weekDays)
   if (firstWeek >= lastWeek) return [days(sql`${from}`, to)]
-  // Weeks are summed up when they are over; from there on days stand for them.
+  // Weeks are summed up once they are over; after the last of them days are used.
   const rest = sql`case when ${weeksTo} < ${lastWeek} and ${weeksTo} > ${firstWeek} then ${weeksTo}
     when ${weeksTo} <= ${firstWeek} then ${firstWeek} else ${lastWeek} end * ${sql.lit(weekDays)}`
   return [
@@ -120,13 +123,13 @@ function daysAndWeeks(from: number, to: number): Piece[] {
 }
 
 /**
- * Rows `g`, `bucket` and figures that add up to everything that is asked for, counted in hours and days or not yet: one
+ * Rows of `g`, `bucket` and figures that add up to the answer, whether already counted in hours and days or not: one
  * snapshot. Figures of a row may be negative, those of a bucket are not.
  */
 export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
   const pieces = [...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask), ...failureRows(ask)]
   const rows = sql.join(pieces, sql` union all `)
-  // The series are looked for once, not for each piece and not for each day.
+  // The series are looked up once, not for each piece and not for each day.
   return sql`
     with s as materialized (
       select s.id, ${groupOf(ask, 's')} as g from usage_series s
@@ -138,7 +141,7 @@ export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
 function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<unknown> {
   const figures = figuresOf(ask, (name) => `u.${name}`)
   if (takenFrom === undefined) return sql`select s.g, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
-  // Added up by day, in the order in which they are found, before each is counted twice.
+  // Added up by day in the order in which they are found, before each is used twice.
   return sql`
     select g, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
       ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
@@ -163,7 +166,7 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
       and l.created_at >= ${from * hourSeconds} and l.created_at < ${to * hourSeconds}`
 }
 
-/** Attempts that failed at a channel count as failed there, though their calls have rows elsewhere, or none. */
+/** Attempts that failed at a channel count as failed there, although their calls have rows elsewhere, or none. */
 function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
   const failures = failuresFor(ask.filter, ask.group, ask.range)
   if (!failures || !(ask.figures ?? figureColumns).includes('failed')) return []

@@ -7,8 +7,8 @@ export const dimensions = ['type', 'user_id', 'token_id', 'channel_id', 'model_n
 export type Dimension = (typeof dimensions)[number]
 
 /**
- * What the series of a kind keep apart, smallest first. Every log row is in one series of each kind, so that a question
- * about models need not add up what single tokens did.
+ * The dimensions that each kind of series keeps apart, smallest first. Every log row is in one series of each kind, so
+ * that a query about models need not add up the figures of single tokens.
  */
 export const seriesKinds = {
   all: ['type'],
@@ -47,7 +47,7 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
   first_byte_count: 'case when l.first_byte_time > 0 then 1 else 0 end',
 }
 
-/** Which log rows; 0, '' and what is left out mean any. */
+/** Which log rows; 0, '' and absent mean any. */
 export interface RowFilter {
   userId?: number
   type?: number
@@ -74,7 +74,7 @@ export function matches(alias: 'l' | 's', filter: RowFilter): RawBuilder<SqlBool
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }
 
-/** The smallest kind that keeps apart what the filter names and `columns`. */
+/** The smallest kind that has the filter's dimensions and `columns`. */
 export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
   const needed = [...columns, ...filtered.flatMap(([column, key]) => (filter[key] ? [column] : []))]
   const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
@@ -84,8 +84,8 @@ export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): 
 const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
 
 /**
- * Rows that are not counted in hours yet. All rows are below the second bound; with two bounds PostgreSQL's planner takes
- * the range for a small one, which it is.
+ * Rows that are not counted in hours yet. All rows are below the second bound; with two bounds PostgreSQL's planner
+ * expects a small range, which it is.
  */
 export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${state(`folded_to + ${2 ** 52}`)}`
 
@@ -94,8 +94,8 @@ export const daysTo = state('days_to')
 export const weeksTo = state('weeks_to')
 
 /**
- * Whether the range holds all days that are summed up, and nothing of it comes before days that are not: what the series
- * have in all then stands for its hours before `daysTo`.
+ * Whether the range contains all days that are summed up, and none of it precedes days that are not. The totals of the
+ * series can then replace its hours before `daysTo`.
  */
 export function holdsAllDays({ from, to }: HourRange): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select coalesce(first_slot >= ${from}, true) and days_to >= ${Math.ceil(from / dayHours)}
@@ -106,15 +106,15 @@ export const hourSeconds = 3600
 export const dayHours = 24
 export const weekDays = 7
 
-/** Hours since 1970, the second one not included. */
+/** Hours since 1970; the end is exclusive. */
 export interface HourRange {
   from: number
   to: number
 }
 
 /**
- * Joins series `s` with their hours `u`, by way of the days `d` that there are, and opens the condition. The order of the
- * tables is the order in which SQLite is to read them.
+ * Joins series `s` with their hours `u`, by way of the existing days `d`, and opens the condition. SQLite is meant to
+ * read the tables in the given order.
  */
 export function hoursOf({ from, to }: HourRange): RawBuilder<unknown> {
   return sql`cross join usage_dates d cross join usage_hours u

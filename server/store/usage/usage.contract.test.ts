@@ -1,4 +1,4 @@
-// Every figure that is shown is compared with one computed in plain code from all the rows that were ever written.
+// Every figure shown is compared with one computed in plain code from all the rows ever written.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Insertable } from 'kysely'
 import { addAccount, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
@@ -101,7 +101,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   let url: string
   let store: Store
   let random: (below: number) => number
-  /** Every row that was ever written, and those of them that still exist. */
+  /** Every row ever written, and those that still exist. */
   let written: Row[]
   let there: Row[]
 
@@ -233,7 +233,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }
 
-  /** Each call takes other ranges for other filters. */
+  /** Each call uses other ranges for other filters. */
   async function expectExact(turn: number): Promise<void> {
     const [first, last] = [Math.floor(start / hour), Math.floor(end / hour) + 1]
     const hourRanges = [
@@ -261,13 +261,13 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expectBuckets({ userId: 1 }, 1440, 0)
     await expectBuckets({}, 1440, 480)
     await expectBuckets({ channel: 2 }, 1440, 330)
-    // Days that begin in the first half of a day, in the middle of one, within its first hour, and within its last.
+    // Days that begin in the first half of a UTC day, in its middle, within its first hour, and within its last.
     const shifts = [1440 - 300, 1440 + 720, 45, 1440 + 1425]
     for (const [index, filter] of [{ userId: 2 }, {}, { channel: 1 }, { username: 'user1' }].entries())
       await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
   }
 
-  test('sorted by cost a list covers the newest hours with 5,000 rows, and tells how many match', async () => {
+  test('a list sorted by cost covers the newest hours with 5,000 rows, and says how many rows match', async () => {
     await write(2800, { created_at: start })
     await write(2900, { created_at: start + hour })
     const list = async (filter: RowFilter) => {
@@ -287,7 +287,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await list({ userId: 2 })).toEqual({ counts, quotas: highest(ofUser) })
   })
 
-  test('figures, lists and counts agree with the rows: uncounted, counted, half and half, late, deleted', async () => {
+  test('figures, lists and counts agree with the rows: uncounted, counted, partly counted, late, deleted', async () => {
     await write(900)
     await expectExact(0)
     expect((await usageBacklog(store)).rows).toBe(900)
@@ -296,7 +296,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await usageBacklog(store)).rows).toBe(0)
     await expectExact(1)
 
-    // New rows, among them some for hours and days that are summed up already.
+    // New rows, some of them for hours and days that are already summed up.
     await write(300)
     await expectExact(2)
     await foldUsage(store, end + day)
@@ -335,7 +335,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('rows that disappear without a word are found by the audit', async () => {
+  test('the audit finds rows that disappeared unannounced', async () => {
     await write(4, { type: 2 })
     await foldUsage(store, end)
     await store.write((trx) => trx.deleteFrom('logs').where('id', '=', 1).execute())
@@ -345,7 +345,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
   })
 
-  test('calls that are charged while others count and delete are each counted once', async () => {
+  test('calls charged while others count and delete are each counted once', async () => {
     const nodes = name === 'postgres' ? [store, openStore({ url })] : [store]
     try {
       const account = await addAccount(store, { user: 1_000_000 })
@@ -378,7 +378,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await Promise.all(counting)
       const expected = Array.from({ length: 320 }, (_, index) => 1 + (index % 9)).reduce((sum, charge) => sum + charge)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
-      // Whatever was counted, moved and deleted meanwhile, nothing was ever missing for a moment.
+      // Whatever was counted, moved and deleted in the meantime, nothing was ever missing.
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
       await foldUsage(store, end)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
@@ -389,7 +389,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 
   if (name === 'postgres') {
-    test('rows of a transaction that is still open are not passed over', async () => {
+    test('rows of a transaction that is still open are not skipped', async () => {
       const other = openStore({ url })
       try {
         const mayCommit = Promise.withResolvers<void>()
@@ -403,7 +403,7 @@ forEachDatabaseUrl((name, freshUrl) => {
           await mayCommit.promise
         })
         await isOpen.promise
-        // It gets the higher number, and is there first.
+        // This one gets the higher number, but is committed first.
         await write(1, { type: 2, quota: 7 })
         await foldUsage(store, end)
         expect((await sumCalls(store.read, {}, 0, 0)).quota).toBe(7)
