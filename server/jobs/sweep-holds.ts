@@ -14,6 +14,7 @@ import {
   removeDeadNodes,
   removeNode,
 } from '../store/installation/nodes.ts'
+import { emptyLogRow } from '../store/logs/logs.ts'
 import type { SettleOp, SettleResult } from '../store/schema/ledger-types.ts'
 import type { Store } from '../store/store.ts'
 import { fateOf } from './node-process.ts'
@@ -133,6 +134,7 @@ function closing(hold: OpenHold, now: number, content: string): SettleOp {
     requests: 1,
     at: now,
     log: {
+      ...emptyLogRow,
       user_id: hold.user_id,
       created_at: now,
       type: logType.consume,
@@ -144,16 +146,9 @@ function closing(hold: OpenHold, now: number, content: string): SettleOp {
       completion_tokens: hold.completion_tokens,
       channel_id: hold.channel_id,
       request_id: hold.request_id,
-      elapsed_time: 0,
-      is_stream: false,
-      system_prompt_reset: false,
       token_id: hold.token_id,
-      first_byte_time: 0,
-      cached_tokens: 0,
-      reasoning_tokens: 0,
       estimated: true,
       outcome: 'interrupted',
-      attempts: '',
     },
   }
 }

@@ -3,7 +3,7 @@ import type { AuditAction } from '../../../contract/audit-actions.ts'
 import { logType } from '../../../contract/log-types.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
 import { recordAudit } from '../installation/audit.ts'
-import { noCall } from '../logs/logs.ts'
+import { emptyLogRow } from '../logs/logs.ts'
 import type { Db, Trx } from '../store.ts'
 
 /** Moves a channel from one status to another, with its abilities; false if it no longer had the first status. */
@@ -51,7 +51,7 @@ export async function addChannelEvent(
   await trx
     .insertInto('logs')
     .values({
-      ...noCall,
+      ...emptyLogRow,
       user_id: 0,
       username: '',
       created_at: at,
@@ -90,7 +90,7 @@ export async function addTestLog(
   await trx
     .insertInto('logs')
     .values({
-      ...noCall,
+      ...emptyLogRow,
       user_id: 0,
       username: '',
       created_at: test.at,

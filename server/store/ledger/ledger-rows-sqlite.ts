@@ -1,33 +1,48 @@
+import type { SQLQueryBindings } from 'bun:sqlite'
 import type { LogRow } from '../schema/ledger-types.ts'
 import type { RowValues } from './inserts-sqlite.ts'
 
 // The rows that the ledger writes on SQLite, as lists of values.
 
-export const logColumns = [
-  'user_id',
-  'created_at',
-  'type',
-  'content',
-  'username',
-  'token_name',
-  'model_name',
-  'quota',
-  'prompt_tokens',
-  'completion_tokens',
-  'channel_id',
-  'request_id',
-  'elapsed_time',
-  'is_stream',
-  'system_prompt_reset',
-  'token_id',
-  'first_byte_time',
-  'cached_tokens',
-  'reasoning_tokens',
-  'estimated',
-  'outcome',
-  'attempts',
-  'asked_model',
-] as const
+/** Each column of a log row and its value. A new column needs a line here, and the compiler asks for it. */
+const logRow = {
+  user_id: (log) => log.user_id,
+  created_at: (log) => log.created_at,
+  type: (log) => log.type,
+  // If no balance covered part of the price, the row says so.
+  content: ({ content }, charged, price) =>
+    charged < price ? `${content}; price ${price}, only ${charged} could be charged` : content,
+  username: (log) => log.username,
+  token_name: (log) => log.token_name,
+  model_name: (log) => log.model_name,
+  quota: (_log, charged) => charged,
+  prompt_tokens: (log) => log.prompt_tokens,
+  completion_tokens: (log) => log.completion_tokens,
+  channel_id: (log) => log.channel_id,
+  request_id: (log) => log.request_id,
+  elapsed_time: (log) => log.elapsed_time,
+  is_stream: (log) => log.is_stream,
+  system_prompt_reset: (log) => log.system_prompt_reset,
+  token_id: (log) => log.token_id,
+  first_byte_time: (log) => log.first_byte_time,
+  cached_tokens: (log) => log.cached_tokens,
+  reasoning_tokens: (log) => log.reasoning_tokens,
+  estimated: (log) => log.estimated,
+  outcome: (log) => log.outcome,
+  attempts: (log) => log.attempts,
+  asked_model: (log) => log.asked_model ?? '',
+} satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', LogValue>
+
+/** Columns that only rows of failed calls fill; the ledger writes none of those. */
+type FailedCallColumn = 'endpoint' | 'status' | 'code' | 'upstream_message' | 'left_out' | 'left_out_since'
+
+type LogValue = (log: LogRow, charged: number, price: number) => SQLQueryBindings
+
+/** The columns of a log row, in the order of the values that `addLogRow` adds. */
+export const logColumns: readonly string[] = Object.keys(logRow)
+
+// Looked up once: finding each by its name would cost every call.
+const logValues: readonly LogValue[] = Object.values(logRow)
 
 export const holdColumns = [
   'id',
@@ -45,34 +60,7 @@ export const holdColumns = [
   'completion_tokens',
 ] as const
 
-/**
- * Adds the values of a log row in the order of `logColumns`. They are listed one by one, because looking them up by
- * column name would cost every call. If no balance covered part of the price, the row says so.
- */
+/** Adds the values of a log row in the order of `logColumns`. */
 export function addLogRow(rows: RowValues, log: LogRow, price: number, charged: number): void {
-  rows.push(
-    log.user_id,
-    log.created_at,
-    log.type,
-    charged < price ? `${log.content}; price ${price}, only ${charged} could be charged` : log.content,
-    log.username,
-    log.token_name,
-    log.model_name,
-    charged,
-    log.prompt_tokens,
-    log.completion_tokens,
-    log.channel_id,
-    log.request_id,
-    log.elapsed_time,
-    log.is_stream,
-    log.system_prompt_reset,
-    log.token_id,
-    log.first_byte_time,
-    log.cached_tokens,
-    log.reasoning_tokens,
-    log.estimated,
-    log.outcome,
-    log.attempts,
-    log.asked_model ?? '',
-  )
+  for (const value of logValues) rows.push(value(log, charged, price))
 }

@@ -50,7 +50,7 @@ export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> 
 }
 
 /** Values of the columns that have no meaning for log rows other than calls. */
-export const noCall = {
+export const emptyLogRow = {
   token_name: '',
   model_name: '',
   quota: 0,
@@ -84,6 +84,6 @@ export interface AccountLog {
 export async function addAccountLog(trx: Trx, log: AccountLog): Promise<void> {
   await trx
     .insertInto('logs')
-    .values({ ...noCall, ...log })
+    .values({ ...emptyLogRow, ...log })
     .execute()
 }
