@@ -158,7 +158,7 @@ describe('the conventions of the repository', () => {
     'docs/fine.md': `${machine.slice(1)} https://example.com${machine}\n`,
     'package-lock.json': `{ "resolved": "${registry}/a.tgz" }\n`,
     'server/lib/way-around.ts': 'export const a = globalThis.Bun\n',
-    'server/store/connection/open.ts': 'export const a = globalThis.Bun\n',
+    'server/store/connection/process-settings.ts': 'export const a = globalThis.Bun\n',
     'docs/decisions/0001-first.md': '# First\n\n2026-01-02\n',
     'docs/decisions/0003-gap.md': '# Gap\n\n2026-01-02\n',
     'docs/decisions/0004-undated.md': '# Undated\n',

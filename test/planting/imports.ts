@@ -45,7 +45,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'server/providers/azure/index.ts': ['../openai-compatible/index.ts', '../../dialects/gemini/codec.ts', 'node:crypto'],
   'server/providers/palm/index.ts': ['../provider.ts', '../../dialects/palm/codec.ts'],
   'server/providers/registry.ts': ['./azure/index.ts', './palm/index.ts', './openai-compatible/index.ts'],
-  'server/store/connection/open.ts': [
+  'server/store/connection/process-settings.ts': [
     'kysely',
     'pg',
     'bun:sqlite',
@@ -57,7 +57,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'server/store/store.ts': ['../../contract/roles.ts'],
   'server/store/accounts/one-time-codes.ts': ['../../../contract/roles.ts'],
   'server/store/migrations/0001-init.ts': ['kysely'],
-  'server/store/migrations/migrate.ts': ['./0001-init.ts', '../connection/open.ts'],
+  'server/store/migrations/migrate.ts': ['./0001-init.ts', '../connection/process-settings.ts'],
   'server/sync/sync.ts': ['../store/accounts/users.ts'],
   'server/settings/settings.ts': ['../sync/sync.ts'],
   'server/mails/mailer.ts': ['../settings/settings.ts', '../outbound/smtp.ts', '../store/accounts/users.ts'],

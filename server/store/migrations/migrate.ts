@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { OpenedStore } from '../connection/open.ts'
+import type { OpenedStore } from '../connection/open-options.ts'
 import type { Migration } from '../migration.ts'
 import type { Db, Store } from '../store.ts'
 import { init } from './0001-init.ts'

@@ -1,0 +1,81 @@
+import { setTimeout } from 'node:timers/promises'
+import { Kysely, PostgresDialect } from 'kysely'
+import type pg from 'pg'
+import { postgresLedger } from '../ledger/ledger-postgres.ts'
+import type { Tables } from '../schema/tables.ts'
+import { isDeadlock } from '../statements/database-errors.ts'
+import { postgresNotices } from './notices-postgres.ts'
+import type { OpenedStore, OpenOptions } from './open-options.ts'
+import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
+
+/** A database that does not answer is a failure, not a wait. */
+const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, keepAlive: true }
+const noLimit = { queryLimitMs: 0 }
+const ledgerTimeoutMs = 10_000
+const soonTimeoutMs = 5_000
+
+/** Opens PostgreSQL: a pool, two connections for the ledger, one that listens. */
+export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): OpenedStore {
+  const options = {
+    connectionString: url,
+    ...limits,
+    // Queries here are short and mostly in memory: an index beats reading a table, and no query should take all cores.
+    async onConnect(client: pg.ClientBase) {
+      await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
+    },
+  }
+  const pool = new PatientPool({ ...options, max: poolSize, ...(unlimited && noLimit) })
+  // Reconnects for each use: there is only one, at the start.
+  const unlimitedPool = new PatientPool({ ...options, max: 1, maxUses: 1, ...noLimit })
+  const ledgerPool = new PatientPool({ connectionString: url, max: 2, ...limits, queryLimitMs: ledgerTimeoutMs })
+  // The pool replaces a connection that breaks, and the query running on it fails. Without listeners these events would
+  // be uncaught errors.
+  for (const each of [pool, unlimitedPool, ledgerPool]) {
+    each.on('error', () => undefined)
+    each.on('connect', (client) => client.on('error', () => undefined))
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const unlimitedDb = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: unlimitedPool }) })
+  const ledger = postgresLedger(ledgerPool)
+  const notices = postgresNotices(url, pool)
+  return {
+    dialect: 'postgres',
+    read: db,
+    write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
+    writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
+    // Shares the connection of the ledger's short calls: all others may be busy with long queries, or hang for longer.
+    async writeSoon(statement) {
+      const { sql: text, parameters } = statement(db).compile()
+      const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }
+      await ledgerPool.query(query)
+    },
+    ledger: { apply: (ops) => untilUndisturbed(() => ledger.apply(ops)) },
+    notices,
+    async close() {
+      await notices.close()
+      await ledgerPool.end()
+      await unlimitedDb.destroy()
+      await db.destroy()
+      // Destroying a pool that was never used does not close it, and it would open at the next query.
+      for (const each of [pool, unlimitedPool]) if (!each.ending) await each.end()
+    },
+  }
+}
+
+const mostBeginnings = 5
+const longestRestMs = 50
+
+/**
+ * Repeats a transaction that the database ended in favour of another one. Rows are locked in one order wherever
+ * possible; elsewhere nobody should get an error for a conflict with somebody else.
+ */
+async function untilUndisturbed<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let begun = 1; ; begun++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (begun >= mostBeginnings || !isDeadlock(error)) throw error
+      await setTimeout(Math.random() * longestRestMs * begun)
+    }
+  }
+}

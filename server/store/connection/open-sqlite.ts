@@ -1,0 +1,95 @@
+import { Database } from 'bun:sqlite'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Kysely, SqliteDialect } from 'kysely'
+import { sqliteLedger } from '../ledger/ledger-sqlite.ts'
+import type { Tables } from '../schema/tables.ts'
+import { createWriteQueue } from '../statements/write-queue.ts'
+import type { Store } from '../store.ts'
+import { localNotices } from './notices-local.ts'
+import type { OpenOptions } from './open-options.ts'
+
+/** Opens a SQLite file, which is made if it does not exist. */
+export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
+  mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
+  // Reads have their own connection, so that they never see a half-done write of the writer's open transaction.
+  const writer = connectSqlite(url, synchronous)
+  // The queue decides how long to wait for the lock, without blocking the process in the meantime.
+  writer.run('PRAGMA busy_timeout = 5')
+  const reader = connectSqlite(url, synchronous)
+  const writeDb = kyselyOn(writer)
+  const readDb = kyselyOn(reader)
+  const queue = createWriteQueue()
+  return {
+    dialect: 'sqlite',
+    read: readDb,
+    write: (work) => queue.run(() => writeDb.transaction().execute(work)),
+    writeSoon: (statement) =>
+      queue.run(async () => {
+        await writeDb.executeQuery(statement(writeDb))
+      }),
+    ledger: sqliteLedger(writer, queue),
+    notices: localNotices(),
+    async close() {
+      await queue.run(async () => undefined)
+      reader.close()
+      tidy(writer)
+      writer.close()
+    },
+  }
+}
+
+/** Leaves a single file if possible; on a full disk the next start reads the write-ahead log. */
+function tidy(writer: Database): void {
+  try {
+    writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // Nothing is lost.
+  }
+}
+
+function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
+  try {
+    // Created by us, so that nobody else may read it whatever the folder allows; the WAL inherits its mode.
+    closeSync(openSync(url, 'a', 0o600))
+    const database = new Database(url)
+    database.run('PRAGMA busy_timeout = 10000')
+    database.run('PRAGMA journal_mode = WAL')
+    database.run(`PRAGMA synchronous = ${synchronous}`)
+    database.run('PRAGMA foreign_keys = ON')
+    return database
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    throw new Error(`the SQLite database ${url} cannot be opened (${cause})`, { cause: error })
+  }
+}
+
+const nothing = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [][Symbol.iterator](),
+}
+
+function kyselyOn(database: Database): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({
+      database: {
+        close: () => database.close(),
+        prepare(sql) {
+          // A full disk has already ended the transaction; ending it again would hide the original error.
+          if (sql === 'rollback' && !database.inTransaction) return nothing
+          // A deferred transaction that later writes can fail with SQLITE_BUSY at once; an immediate one waits its
+          // turn.
+          const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
+          return {
+            reader: statement.columnNames.length > 0,
+            all: (parameters) => statement.all(...(parameters as never[])),
+            run: (parameters) => statement.run(...(parameters as never[])),
+            iterate: (parameters) => statement.iterate(...(parameters as never[])) as IterableIterator<unknown>,
+          }
+        },
+      },
+    }),
+  })
+}

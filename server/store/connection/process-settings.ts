@@ -1,0 +1,15 @@
+import { Database } from 'bun:sqlite'
+import pg from 'pg'
+
+/**
+ * A single rollup of the usage has more queries than the runtime caches by default; it would prepare them all again
+ * each time.
+ */
+const preparedStatements = 100
+
+/** What the database drivers of this process share; every store sets the same. */
+export function setDriversUp(): void {
+  Database.MAX_QUERY_CACHE_SIZE = preparedStatements
+  // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+}
