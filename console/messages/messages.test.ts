@@ -18,7 +18,7 @@ function placeholders(message: string): string[] {
 
 describe('messages', () => {
   test('every file is one of the areas', () => {
-    const table = readFileSync(join(folder, 'areas.ts'), 'utf8')
+    const table = readFileSync(join(folder, 'namespaces.ts'), 'utf8')
     expect(areas.filter((area) => !table.includes(`  ${area}: typeof`))).toEqual([])
   })
 
