@@ -17,16 +17,16 @@ import { leftOutOf, type Prepared } from './upstream/prepare.ts'
 import { patienceOf, type Question, tryEndpoints } from './upstream/try-endpoints.ts'
 
 /**
- * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle; another channel when
- * one fails before its first byte. Throws GatewayError or AttemptFailed; then nothing has been charged.
+ * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle. If a channel fails
+ * before its first byte, another is tried. Throws GatewayError or AttemptFailed; then nothing has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)
 }
 
 /**
- * Once more where the service refuses an access token that was kept: it may have taken the token back; or to be asked for
- * the usage of a stream; or what another service thought earlier in the conversation.
+ * Tries a channel, and retries it once if the service refused one of three things: a cached upstream token, which may
+ * have been revoked; the request for a stream's usage; or another service's reasoning from earlier in the conversation.
  */
 async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
   const lent = new Map<string, string>()
@@ -38,7 +38,7 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
   if (failed instanceof Response || call.signal.aborted) return failed
   if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
     const next = await attemptOnce(deps, call, trial, { ...how, lent: new Map(), withoutUsage: true })
-    // One who leaves has an answer, too.
+    // A caller who leaves also yields a Response, so check `ok`.
     if (next instanceof Response && next.ok) noteRefusesUsage(deps.unsupportedFeatures, channel, upstreamModel, failed)
     return next
   }
@@ -92,11 +92,11 @@ async function attemptOnce(
   }
 }
 
-/** The caller left while the upstream worked for it, and the upstream charges for what it has read. */
+/** The caller left while the upstream was working, and the upstream charges for the prompt it has read. */
 async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
   noteHealth(deps, open, 'undecided')
   const found = await measure(deps, open, { usage: undefined, output: () => '' })
   await settle(deps, open, { measure: found.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
-  // Nobody reads this; the number is the usual one for a caller who closed the request.
+  // Nobody reads this; 499 is the usual status for a caller who closed the request.
   return new Response(null, { status: 499, headers: ownHeaders(open.call) })
 }

@@ -23,8 +23,8 @@ import { serveRelay } from './serve-call.ts'
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
- * Everything under /v1 and /dashboard that takes a relay token, the POSTs of `relayPathOf` apart: those are the hot path
- * and are served before the router (see app.ts).
+ * Everything under /v1 and /dashboard that takes a relay token, except the POSTs of `relayPathOf`: those are the hot
+ * path and are served before the router (see app.ts).
  */
 export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: RateLimiter): void {
   const allowAll = cors({
@@ -65,13 +65,13 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
   }
 }
 
-/** What to do where the address is right and the method is not. */
+/** A hint for a request whose path is right but whose method is not. */
 function methodHint({ req: { method, path, url } }: AppContext): string | undefined {
   if (method !== 'POST' && callRouteOf(url)) return 'use POST'
   return method !== 'GET' && (path === '/v1/models' || path === '/v1beta/models') ? 'use GET' : undefined
 }
 
-/** What the caller of something that is not served here speaks. */
+/** The dialect of a caller who requests something that is not served here. */
 function notServedDialect(path: string, c: AppContext): DialectName {
   if (path.startsWith('/v1/messages')) return 'anthropic-messages'
   if (path.startsWith('/v1beta/') || path.startsWith('/v1alpha/') || path.startsWith('/upload/')) return 'gemini'
@@ -79,7 +79,7 @@ function notServedDialect(path: string, c: AppContext): DialectName {
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  // Programs of all services ask at this address; how they hand over their key tells whose they are.
+  // Clients of every dialect request this path; the way they send their key tells which dialect they speak.
   const dialectOf = (c: AppContext) => readerDialect(c.req.raw)
   const list = (c: AppContext) =>
     answer(c, deps, async (caller) => c.json(modelList(dialectOf(c))(await usable(deps, caller))), dialectOf(c))
@@ -131,14 +131,14 @@ async function named(deps: RelayRouteDeps, caller: Caller, model: string): Promi
   throw new GatewayError('model_not_found', `The model '${model}' does not exist`, { param: 'model' })
 }
 
-/** A call that takes no quota still needs a token that has some. */
+/** Even a call that costs nothing needs a token that has quota left. */
 async function requireQuota(deps: RelayRouteDeps, caller: Caller): Promise<void> {
   if (caller.unlimited || (await asked(tokenHasQuota(deps.store.read, caller.tokenId)))) return
   deps.exhausted(caller.tokenId)
   throw tokenExhausted(caller)
 }
 
-/** What the database says; its failure is nobody's fault who asks. */
+/** The result of a database query. A failed query is not the caller's fault. */
 async function asked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -45,16 +45,16 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
-    // The upstream has read the upload by the time it answers.
+    // By the time the upstream answers, it has read the upload.
     if (body?.kind === 'form') await body.form.dispose()
   }
 }
 
-/** The answer of a call; a stream that its upstream is slow to begin has a head, and keep-alives, before that. */
+/** The answer of a call. If an upstream is slow to begin a stream, its head and keep-alives are sent first. */
 function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call: RelayCall): Promise<Response> {
   const answering = relay(deps.relay, call)
   const everyMs = deps.relay.settings().KeepAliveInterval * 1000
-  // What answers other calls may turn out to be no stream.
+  // Other calls may be answered without a stream.
   const isStream = call.facts.stream && (call.mode === 'chat' || call.mode === 'completions')
   if (!isStream || everyMs === 0) return answering
   const failed = async (error: unknown) => {
@@ -68,7 +68,7 @@ function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call
   return answerInTime({ call, watch: deps.relay.deadlineWatch, everyMs, answering, failed })
 }
 
-/** The model of a request that could not be read as a call. */
+/** The model named by a request that could not be read as a call. */
 function askedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBody | undefined): string {
   const named = body?.kind === 'form' ? body.form.fields.get('model') : body?.json['model']
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')
@@ -84,7 +84,7 @@ async function readBody(
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {
-    // Counting takes no quota.
+    // Counting tokens takes no quota.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
     return readJson(source, limits, deps.relay, admit)
   }

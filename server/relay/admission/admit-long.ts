@@ -7,9 +7,9 @@ import type { RelayDeps } from '../call/deps.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
 /**
- * Refuses before a long body is parsed what would be refused afterwards anyway: a model that the token may not use, and
- * a caller without any quota, unless the model may cost nothing. `model` is undefined where the body names none. Throws
- * GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
+ * Refuses a long body before it is parsed if it would be refused afterwards anyway: for a model that the token may not
+ * use, or a caller without any quota, unless the model may cost nothing. `model` is undefined if the body names none.
+ * Throws GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
  */
 export async function admitLong(
   { relay, store }: { relay: RelayDeps; store: Store },
@@ -38,7 +38,7 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
   }
 }
 
-/** True where some channel serves the model for nothing, and where no channel does, which is said later. */
+/** True if some channel serves the model for free, or if no channel serves it, which is reported later. */
 function mayBeFree(relay: RelayDeps, { chosenChannel, group }: Caller, model: string): boolean {
   const channels = chosenChannel
     ? [chosenChannel]

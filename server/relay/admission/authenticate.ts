@@ -15,14 +15,14 @@ export interface AuthenticateDeps {
   routing(): RoutingTable
   settings(): Pick<Settings, 'GroupLimits'>
   nowMs(): number
-  /** Called for a token found to be past its time, so that lists show it. */
+  /** Called for a token found to have expired, so that lists show it. */
   expired(tokenId: number): void
 }
 
 /**
  * `Authorization: Bearer sk-…` → the caller, checked in one-api's order: known, exhausted, expired, enabled, expiry,
- * subnet, owner, chosen channel; at once when the token is in memory. The quota itself is checked where it is taken. A
- * database failure is 503, so that clients do not throw good keys away.
+ * subnet, owner, chosen channel. Returns at once if the token is in memory. The quota itself is checked where it is
+ * taken. A database failure is 503, so that clients do not throw good keys away.
  */
 export function authenticate(
   deps: AuthenticateDeps,
@@ -60,10 +60,10 @@ function checked(
   }
 }
 
-/** Whose token was refused with an error. */
+/** The caller whose token was refused with this error. */
 const refused = new WeakMap<GatewayError, CallerRow>()
 
-/** The token that `authenticate` knew but refused with this error; undefined where it did not know any. */
+/** The caller that `authenticate` knew but refused with this error; undefined if it knew none. */
 export function refusedCaller(error: unknown): CallerRow | undefined {
   return error instanceof GatewayError ? refused.get(error) : undefined
 }
@@ -79,7 +79,7 @@ function allowed(
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
   const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.group))
-  // Each call has limits of its own: how they stand is written into them.
+  // Each call has its own limits object, because their state is written into it.
   if (limits === undefined && channelText === undefined) return caller
   return {
     ...caller,
@@ -88,7 +88,7 @@ function allowed(
   }
 }
 
-/** What is made of a row once, as long as it is in memory. */
+/** The caller made from a row, for as long as the row is in memory. */
 const callers = new WeakMap<CallerRow, Caller>()
 
 function callerOf(row: CallerRow): Caller {
@@ -105,7 +105,10 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
   return token || user ? { token, user, minutes: undefined } : undefined
 }
 
-/** A key may contain dashes itself, so the whole is looked up before what follows the first dash is taken for a channel. */
+/**
+ * A key may itself contain dashes, so the whole is looked up before the text after the first dash is taken for a
+ * channel.
+ */
 async function find(
   tokens: TokenCache,
   presented: string,

@@ -1,9 +1,9 @@
 import type { DialectName } from '../../dialects/neutral/conversation.ts'
 
 /**
- * The token that a request carries, as a caller of its dialect sends it: OpenAI's programs in `Authorization`,
- * Anthropic's in `x-api-key`, Google's in `x-goog-api-key` or `?key=`, browsers that
- * open a WebSocket among its protocols; a bearer is understood everywhere.
+ * The token that a request carries, as clients of its dialect send it: OpenAI's in `Authorization`, Anthropic's in
+ * `x-api-key`, Google's in `x-goog-api-key` or `?key=`, and browsers that open a WebSocket among its subprotocols. A
+ * bearer token is accepted everywhere.
  */
 export function credentialOf(request: Request, dialect: DialectName): string | null {
   const { headers } = request
@@ -15,7 +15,7 @@ export function credentialOf(request: Request, dialect: DialectName): string | n
   return headers.get('x-goog-api-key') ?? inAddress ?? bearer
 }
 
-/** Whose program asks at an address that several services have, by how it hands over its key. */
+/** The dialect of a client at an address that several services share, by how it sends its key. */
 export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
   if (headers.has('anthropic-version')) return 'anthropic-messages'
   if (headers.has('authorization')) return 'openai-chat'
@@ -23,7 +23,7 @@ export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthr
   return headers.has('x-api-key') ? 'anthropic-messages' : 'openai-chat'
 }
 
-/** A browser can set no header when it opens a WebSocket (OpenAI, "Realtime API with WebSockets"). */
+/** A browser cannot set headers when it opens a WebSocket (OpenAI, "Realtime API with WebSockets"). */
 function keyInProtocol(headers: Headers): string | null {
   const key = protocolsOf(headers).find((each) => each.startsWith(keyProtocol))
   return key === undefined ? null : `Bearer ${key.slice(keyProtocol.length)}`
@@ -31,7 +31,7 @@ function keyInProtocol(headers: Headers): string | null {
 
 const keyProtocol = 'openai-insecure-api-key.'
 
-/** The protocols that a caller offers for a WebSocket. */
+/** The subprotocols that a caller offers for a WebSocket. */
 export function protocolsOf(headers: Headers): string[] {
   return (headers.get('sec-websocket-protocol') ?? '').split(',').map((each) => each.trim())
 }

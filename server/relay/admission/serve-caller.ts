@@ -29,11 +29,14 @@ export interface RelayRouteDeps {
   spoolDir: string
   /** Called for a token that turned out to be used up, so that lists show it. */
   exhausted(tokenId: number): void
-  /** True once the process is asked to end: open calls go on, new ones are refused. */
+  /** True once the process has been asked to end: open calls continue, new ones are refused. */
   draining(): boolean
 }
 
-/** Authenticates, runs, and turns every failure into an answer in the caller's dialect; either tells how the caller's limits stand. */
+/**
+ * Authenticates, runs, and turns every failure into an answer in the caller's dialect. The answer reports the state of
+ * the caller's limits in either case.
+ */
 export async function serveCaller(
   deps: RelayRouteDeps,
   incoming: Incoming,
@@ -53,7 +56,7 @@ export async function serveCaller(
     response = await run(caller)
   } catch (error) {
     response = refused(deps, incoming, caller ?? refusedCaller(error), error, dialect)
-    // A body without a length may go on for ever; who was not let in need not be able to send it before it reads why.
+    // A body without a length may be endless. A caller who was not admitted should not have to send it all to read why.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   }
@@ -61,7 +64,7 @@ export async function serveCaller(
   return response
 }
 
-/** What a caller is answered whose call failed, after everybody else who is to know of it was told. */
+/** The answer to a failed call, after the failure has been logged and counted. */
 export function refused(
   deps: RelayRouteDeps,
   incoming: Incoming,
@@ -79,7 +82,7 @@ export function refused(
   return response
 }
 
-/** Leaves a log row of a call whose token is known. */
+/** Writes a log row for a call whose token is known. */
 function noteFailed(
   { relay, failedCalls }: RelayRouteDeps,
   { request, requestId, failed }: Incoming,
@@ -105,7 +108,7 @@ async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimi
   headers.append('access-control-expose-headers', limitHeaderNames.join(', '))
   if (!hasMinuteLimit(limits)) return
   const at = epochSeconds(deps.relay.clock)
-  // What was refused before it came to the ledger, or needs no quota, was not counted.
+  // A call that was refused before it reached the ledger, or that needs no quota, was not counted.
   limits.minutes ??= await currentMinutes(deps.store, caller, { token: limits.token, user: limits.user, at }).catch(
     () => undefined,
   )

@@ -2,10 +2,10 @@ import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { type CallerRow, findCaller } from '../../store/accounts/callers.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Looks tokens up by their key, with a memory that every change of a token or its owner clears at once. */
+/** Looks tokens up by their key, with a cache: a token is dropped from it as soon as the token or its owner changes. */
 export interface TokenCache {
   find(key: string): Promise<CallerRow | undefined>
-  /** The token if it is in memory. */
+  /** The token, if it is in memory. */
   known(key: string): CallerRow | undefined
 }
 
@@ -14,13 +14,13 @@ interface Entry {
   loadedAtMs: number
 }
 
-/** The net below the notices: nothing is believed for longer. */
+/** A safety net below the notices: no entry is trusted for longer. */
 const lifeMs = 30_000
 const mostEntries = 20_000
 
 export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => number): TokenCache {
   const entries = new Map<string, Entry>()
-  // A row that was read before a change must not be remembered after it.
+  // A row that was read before a change must not be cached after it.
   let changes = 0
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected' && notice.topic !== 'token' && notice.topic !== 'user') return

@@ -25,8 +25,8 @@ import { settleWhole } from './settle-whole.ts'
 import { countingDecoder, countingMeter } from './tool-counting.ts'
 
 /**
- * Turns an answer to a conversation into the caller's, where one of the two speaks another dialect than OpenAI's chat.
- * Throws AttemptFailed and CallerLeft as long as nothing was handed over.
+ * Turns an answer to a conversation into the caller's dialect, when the caller or the upstream speaks a dialect other
+ * than OpenAI chat. Throws AttemptFailed and CallerLeft until the hold has been handed over.
  */
 export async function deliverConversation(answering: Answering, codec: Codec): Promise<Response> {
   const { open, response } = answering
@@ -72,7 +72,7 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
 }
 
-/** What a service that charges for the prompt alone has said that costs something: nothing. */
+/** The billable part of a reply by a service that charges only for the prompt: nothing. */
 function silent(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: [] })) }
 }
@@ -101,7 +101,7 @@ function mediaOf(reply: Reply): MediaTokens | undefined {
   return media.tokens
 }
 
-/** Only the channel that gave an answer can go on from it. */
+/** Returns a function that remembers which channel gave an answer: only that channel can continue from it. */
 function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswer | undefined {
   if (!isThreaded(call)) return undefined
   const place = { channelId: channel.id, key: channel.upstream.key }
@@ -112,7 +112,7 @@ function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswe
 
 type NoteAnswer = (id: string | undefined) => void
 
-/** A dialect whose streams tell the name of their answer. */
+/** A dialect that reports the id of each streamed answer to `note`. */
 function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDialect {
   return {
     ...dialect,

@@ -26,7 +26,7 @@ import { deliverConversation } from './deliver-conversation.ts'
 import { settleWhole } from './settle-whole.ts'
 import { countingMeter } from './tool-counting.ts'
 
-/** Where the answer of a kind of call stands; an object without it is none. */
+/** The field that holds the answer for each kind of call; an object without it is not an answer. */
 const listOf: Partial<Record<RelayMode, string>> = {
   chat: 'choices',
   completions: 'choices',
@@ -40,7 +40,7 @@ const listOf: Partial<Record<RelayMode, string>> = {
 
 /**
  * Turns the upstream's answer into the caller's. Throws AttemptFailed while another channel may still be tried, and
- * CallerLeft; the hold is handed over at the moment from which every ending of the answer settles it.
+ * CallerLeft. The hold is handed over once every way the answer can end settles it.
  */
 export async function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
   const { deps, open, response } = answering
@@ -57,7 +57,7 @@ export async function deliver(answering: Answering, prepared: Prepared): Promise
   return answer
 }
 
-/** An answer of a service that speaks OpenAI's form, or is put into it. */
+/** Delivers an answer that is in OpenAI's form, or is converted to it. */
 async function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Response> {
   const { deps, open, response } = answering
   const { key } = open.channel.upstream
@@ -86,7 +86,7 @@ async function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<
     throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   open.tools?.take(body)
-  // OpenAI's libraries read the usage of every answer with vectors; not every service tells it.
+  // OpenAI's libraries read the usage of every embeddings answer; not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
   const isRepaired = mode === 'chat' && repairCalls(body, open.call.requestId)
   const told = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
@@ -100,16 +100,16 @@ async function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<
   })
 }
 
-/** Kinds of calls whose answer is never one of events. */
+/** Kinds of calls whose answer is never a stream of events. */
 const neverStreamed: ReadonlySet<RelayMode> = new Set(['embeddings', 'moderations', 'rerank'])
 
-/** The caller asked for events, in the form that the kind of call has for that. */
+/** The caller requested events, in the way that this kind of call has for it. */
 function mayStream({ mode, facts, body }: RelayCall): boolean {
   if (neverStreamed.has(mode)) return false
   return facts.stream || (mode === 'speech' && body.kind === 'json' && body.json['stream_format'] === 'sse')
 }
 
-/** The caller wants a transcript that is no JSON: text, subtitles, or what else some service writes. */
+/** The caller wants a transcript other than JSON: text, subtitles, or whatever else a service writes. */
 function asksForText({ mode, body }: RelayCall): boolean {
   if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
   return !/json|^$/i.test(body.form.fields.get('response_format') ?? '')
@@ -119,42 +119,45 @@ function isEmpty(list: unknown): boolean {
   return Array.isArray(list) && list.length === 0
 }
 
-/** What is charged by something else than tokens. */
+/** Measures for calls that are not charged by tokens. */
 function besideUsage(mode: RelayMode, body: JsonObject) {
   if (mode.startsWith('image')) return { images: imagesIn(body) }
   return mode === 'rerank' ? searchesIn(body) : undefined
 }
 
-/** Images that came; in the place of one that failed some services put why. */
+/** The number of images received; some services put an error in place of a failed one. */
 function imagesIn({ data }: JsonObject): number {
   const list = Array.isArray(data) ? (data as unknown[]) : []
   return list.filter((each) => !isObject(each) || !each['error']).length
 }
 
-/** Search units of an answer by Cohere, or in its form. */
+/** Search units of an answer by Cohere, or in Cohere's form. */
 function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
   const units = looseObject(looseObject(meta)['billed_units'])['search_units']
   return Number.isSafeInteger(units) ? { searches: units as number } : undefined
 }
 
-/** How long the sound is stands in the last stamp; stamps are no speech, by which its length is guessed otherwise. */
+/**
+ * The last timestamp gives the length of the audio. Timestamps are not speech, so the text without them is used if the
+ * length must be estimated.
+ */
 function heard(text: string) {
   const { seconds, said } = readSubtitles(text) ?? { seconds: undefined, said: text }
   return { usage: undefined, output: () => said, beside: { cueSeconds: seconds } }
 }
 
-/** The tokens of what was embedded, as they are counted here. */
+/** Tokens of the embedded input, counted here. */
 async function embeddingUsage(deps: RelayDeps, { call: { facts } }: OpenCall): Promise<JsonObject> {
   const tokens = await deps.counter.count(facts.model, facts.prompt, deps.settings().ApproximateTokenEnabled)
   return { prompt_tokens: tokens, total_tokens: tokens }
 }
 
-/** A browser would run what is in a page; an answer is never one. */
+/** True for a page, whose content a browser would run; an answer is never one. */
 function isPage(type: string): boolean {
   return /html|xml|svg/.test(type)
 }
 
-/** OpenAI's images tell when they were made; few other services do. */
+/** Adds the creation time that OpenAI's image answers have and few other services send. */
 function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
   const isUndated = mode === 'images' && Array.isArray(body['data']) && body['created'] === undefined
   return isUndated ? { ...body, created: epochSeconds(clock) } : body

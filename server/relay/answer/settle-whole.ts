@@ -7,15 +7,15 @@ import { type Answering, takeOver } from '../upstream/answering.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 
-/** A whole answer as the caller gets it, with what it is charged by. */
+/** A whole answer as the caller gets it, and the figures it is charged by. */
 export type WholeAnswer = Parameters<typeof measure>[2] & {
   text: string
-  /** What was read as JSON is sent as JSON, whatever the upstream called it. */
+  /** A body that was parsed as JSON is sent as JSON, whatever type the upstream gave it. */
   isJson?: true
   beside?: Partial<Measure> | undefined
 }
 
-/** Charges a whole answer and gives it to the caller. */
+/** Charges for a whole answer and returns it to the caller. */
 export async function settleWhole(answering: Answering, answer: WholeAnswer): Promise<Response> {
   const { deps, open, response } = answering
   const { text, isJson } = answer

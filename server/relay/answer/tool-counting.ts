@@ -1,7 +1,7 @@
 import type { ToolCounter } from '../../dialects/metering/tool-counts.ts'
 import type { StreamDecoder, StreamMeter } from '../../dialects/neutral/dialect.ts'
 
-/** The meter, whose events are also looked at for calls of hosted tools where any is on. */
+/** The meter, which also counts calls of hosted tools in its events if any is enabled. */
 export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: ToolCounter | undefined): Meter {
   if (!tools) return meter
   const feed = meter.feed.bind(meter)

@@ -13,9 +13,9 @@ import { noChannel } from './no-channel.ts'
 import { growHold, type PricedChannel } from './take-quota.ts'
 
 /**
- * The next channel that has a price for the call, or why there is none: those without one, and those that have another
- * model for it which cannot do what is asked, are passed over, as if they had been tried. Throws GatewayError for what
- * would be refused at every channel.
+ * The next channel that has a price for the call, or why there is none. Channels without a price, and those whose
+ * mapped model cannot do what is requested, are skipped as if they had been tried. Throws GatewayError if every channel
+ * would refuse the call.
  */
 export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined
@@ -27,14 +27,14 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
     } catch (error) {
       noteHealth(deps, { channel, call }, 'undecided')
       if (!isOfChannel(error, call, channel)) throw error
-      // What a caller can mend says more than what an operator left out.
+      // An error that the caller can fix is more useful than one only the operator can.
       if (!why || why.code === 'model_not_priced') why = error
       tried.add(channel.id)
     }
   }
 }
 
-/** The next channel that the call can be paid at, with the hold grown to its price. */
+/** The next channel that the quota covers, with the hold grown to its price. */
 export async function nextPaid(
   deps: RelayDeps,
   call: AnyCall,
@@ -50,13 +50,13 @@ export async function nextPaid(
     })
     if (isPaid) return next
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
-    // The database is away, for the others too.
+    // The database cannot be reached, which is the same for the other channels.
     if (isPaid === undefined) return undefined
     tried.add(next.channel.id)
   }
 }
 
-/** What the next channels would refuse is not told: the caller hears what went wrong upstream. */
+/** Hides errors of the next channels: the caller sees what went wrong upstream. */
 function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
   try {
     const next = nextPriced(deps, call, tried)
@@ -67,7 +67,7 @@ function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedCh
   }
 }
 
-/** True for a refusal that another channel may not have. */
+/** True for an error that another channel may not give. */
 function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
   if (!(error instanceof GatewayError) || caller.chosenChannel) return false
   const isUnpriced = error.code === 'model_not_priced' || error.code === 'tier_not_priced'

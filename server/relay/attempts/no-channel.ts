@@ -4,7 +4,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
-/** What a call asks for, by its mode. */
+/** The name of what a call requests, by mode. */
 const wishes: Readonly<Record<CallMode, string>> = {
   chat: 'conversations',
   completions: 'completions',
@@ -20,7 +20,7 @@ const wishes: Readonly<Record<CallMode, string>> = {
   realtime: 'realtime sessions',
 }
 
-/** Why no channel was found for a call: none of those that have its model serves this kind of call, or none is left. */
+/** The error for a call without a channel: none of those with its model serves this kind of call, or none is left. */
 export function noChannel(
   { mode, facts: { model }, caller: { group } }: Pick<AnyCall, 'mode' | 'facts' | 'caller'>,
   candidates: readonly Candidate[],

@@ -5,13 +5,13 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** A channel, and what the call costs there. */
+/** A channel, and the price of the call there. */
 export interface PricedChannel {
   channel: Channel
   charging: Charging
 }
 
-/** First by the quick estimate; the tokens are counted only when that much is not there. */
+/** Takes the hold by the quick estimate; the tokens are counted only if the quota does not cover that. */
 export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charging }: PricedChannel): Promise<Hold> {
   const { caller } = call
   const guess = call.promptGuess
@@ -42,8 +42,8 @@ export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charg
 }
 
 /**
- * The model, or a tier of it, may be dearer at another channel: the hold grows with it, as far as the balance goes. False
- * when that is not far enough.
+ * The model or its tier may be more expensive at another channel, so the hold grows up to the balance. False if that is
+ * not enough.
  */
 export async function growHold(
   deps: RelayDeps,
@@ -53,14 +53,14 @@ export async function growHold(
 ): Promise<boolean> {
   const guess = call.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
-  // Even where nothing is missing, the hold must tell where the call is now.
+  // Even if nothing is missing, the hold must record where the call is now.
   await hold.extend(Math.max(0, missing), charging.least(guess), crashRowOf(call, channel))
   if (hold.amount >= charging.least(guess)) return true
   await countPrompt(deps, call)
   return hold.amount >= charging.least(call.promptGuess)
 }
 
-/** What the least charge of a call is for: its prompt, and a token of each answer. */
+/** The usage that the minimum charge of a call covers: its prompt, and one token per choice. */
 function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
   return {
@@ -70,7 +70,7 @@ function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   }
 }
 
-/** The tokens of the prompt, in place of the quick estimate. */
+/** Counts the tokens of the prompt, which replaces the quick estimate. */
 async function countPrompt(deps: RelayDeps, call: AnyCall): Promise<number> {
   const { model, prompt } = call.facts
   call.promptGuess = await deps.counter.count(model, prompt, deps.settings().ApproximateTokenEnabled)

@@ -14,8 +14,8 @@ import { nextPaid, nextPriced } from './next-channel.ts'
 import { takeQuota } from './take-quota.ts'
 
 /**
- * Runs a call that makes its attempts in a way of its own: the same choice of channels, keys and prices, and the same
- * hold, which is an attempt's own once it was handed over. Throws like `relay`.
+ * Runs a call with the given way of making an attempt. The choice of channels, keys and prices is the same for all
+ * calls, and so is the hold, which belongs to the attempt once it is handed over. Throws like `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -41,7 +41,7 @@ export async function throughChannels<Call extends AnyCall>(
       const mayChangeKey = isKeysFault && !call.signal.aborted && continuedFrom(call) === undefined
       const sibling = mayChangeKey ? withOtherKey(deps, channel, keysTried) : undefined
       if (sibling) {
-        // Not another channel, so neither a retry nor another price.
+        // The channel is the same, so this is neither a retry nor a new price.
         channel = sibling
         continue
       }
@@ -59,7 +59,8 @@ export async function throughChannels<Call extends AnyCall>(
       charging = next.charging
     }
   } catch (error) {
-    // Until the answer has taken the hold over, every way out gives the quota back, and the channel a trial without a verdict.
+    // Until the answer owns the hold, every way out releases the quota and ends a trial of the channel without a
+    // verdict.
     if (!hold?.isHandedOver) {
       noteHealth(deps, { channel, call }, 'undecided')
       await hold?.release()
@@ -68,14 +69,17 @@ export async function throughChannels<Call extends AnyCall>(
   }
 }
 
-/** One attempt at one channel: an answer for the caller, or why there is none. Until it hands over, the hold is not its own. */
+/**
+ * Makes one attempt at one channel: returns an answer for the caller, or why there is none. It does not own the hold
+ * until it takes it over.
+ */
 export type MakeAttempt<Call extends AnyCall> = (
   deps: RelayDeps,
   call: Call,
   trial: Trial,
 ) => Promise<Response | AttemptFailed>
 
-/** What an attempt is made with. */
+/** The inputs of an attempt. */
 export interface Trial {
   hold: Hold
   charging: Charging
@@ -83,16 +87,16 @@ export interface Trial {
   attempts: Attempt[]
 }
 
-/** An error of the gateway as the end of an attempt; every other is thrown on. */
+/** Turns a GatewayError into a failed attempt; throws any other error. */
 export function toFailure(error: unknown): AttemptFailed {
   if (error instanceof GatewayError) return new AttemptFailed(error, judgeFailure(error), 0)
   throw error
 }
 
-/** True when the fault is of the channel's key alone, and the channel has others. */
+/** Records a failure. True if only the channel's key is at fault, and the channel has others. */
 function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
-  // Who left tells nothing of the channel, unless that could not even be reached.
+  // A caller who leaves says nothing about the channel's health, unless the channel could not be reached at all.
   if (call.signal.aborted && failed.error.code !== 'upstream_timeout') {
     noteHealth(deps, { channel, call }, 'undecided')
     return false
@@ -100,9 +104,9 @@ function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: A
   const isKeysFault = noteKeyFailure(deps, channel, failed)
   const isFaulty = failed.verdict.upstreamFault && !isKeysFault
   noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided', failed.error.message)
-  // What another channel may do better speaks against this one, even where no other was left.
+  // A failure that another channel might avoid counts against this one, even if no other was left.
   if (failed.verdict.retry && !failed.verdict.unsent) deps.channelFailures.note(channel.id, mappedModel(channel, model))
-  // The channel asked for a pause: other calls go elsewhere meanwhile, as far as there is an elsewhere.
+  // The channel asked for a pause: in the meantime other calls go elsewhere, if they can.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)
     deps.breaker.rest(
@@ -117,11 +121,11 @@ function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: A
     model,
     status: failed.status,
     reason: failed.error.code,
-    // What the network says may repeat the address or a header, and with it the key.
+    // A network error may repeat the address or a header, and with it the key.
     cause: failed.error.cause instanceof Error ? withoutKey(failed.error.cause.message, channel.upstream.key) : '',
   })
   if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
-    // With the key that failed, so that one put in its place meanwhile is not blamed.
+    // With the key that failed, so that a key that has replaced it in the meantime is not blamed.
     deps.disableChannel(channel.id, failed.verdict.disable, channel.upstream.key)
   }
   return isKeysFault

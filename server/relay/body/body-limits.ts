@@ -2,17 +2,17 @@ import { GatewayError } from '../../errors.ts'
 import { bodyTimeMs } from '../../lib/body-time.ts'
 import type { Settings } from '../../settings/settings.ts'
 
-/** What the body of one request may be. */
+/** The limits of one request's body. */
 export interface BodyLimits {
   /** Most bytes. */
   bytes: number
-  /** Bytes that its sender said it has; NaN when it did not say. */
+  /** Content-Length; NaN if there is none. */
   declared: number
-  /** How long it may take to arrive; 0 = any time. */
+  /** How long it may take to arrive; 0 = no limit. */
   timeMs: number
 }
 
-/** The limits of a request's body. Throws GatewayError request_too_large for one that says so itself. */
+/** The limits of a request's body. Throws GatewayError request_too_large if its Content-Length exceeds them. */
 export function bodyLimits(
   request: Request,
   { RequestSizeLimit: bytes, CallerIdleTimeout }: Pick<Settings, 'RequestSizeLimit' | 'CallerIdleTimeout'>,
@@ -22,12 +22,12 @@ export function bodyLimits(
   return { bytes, declared, timeMs: bodyTimeMs(CallerIdleTimeout * 1000, declared >= 0 ? declared : bytes) }
 }
 
-/** What is said to a caller whose body is larger than so many bytes. */
+/** The error for a body of more than that many bytes. */
 export function tooLarge(bytes: number): GatewayError {
   return new GatewayError('request_too_large', `the request is larger than ${bytes} bytes`)
 }
 
-/** What is said to a caller whose body did not arrive in time. */
+/** The error for a body that did not arrive in time. */
 export function tooSlow(): GatewayError {
   return new GatewayError('request_timeout', 'the request body did not arrive in time')
 }

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** An upload is read within its call; a file that is older belonged to a process that was killed. */
+/** An upload is read during its call; an older file belongs to a process that was killed. */
 const longestCallMs = 6 * 3_600_000
 
 /** Removes spool files that a killed process left behind. A folder that does not exist is clean. */

@@ -7,16 +7,19 @@ import { inTime } from '../../lib/body-time.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import { type FieldPlace, FormScanner } from './form-scanner.ts'
 
-/** A multipart body: its fields known, its bytes in memory or, when large, in a spool file. */
+/** A multipart body: its fields are parsed, its bytes are in memory or, if large, in a spool file. */
 export interface FormBody {
   readonly fields: ReadonlyMap<string, string>
-  /** How often each name stands, files included. */
+  /** How often each name occurs, files included. */
   readonly names: ReadonlyMap<string, number>
-  /** With the boundary by which the form was read, and nothing else that another reader could take for one. */
+  /** The Content-Type with the boundary used to read the form, and nothing that another parser could take for one. */
   readonly contentType: string
   /** Bytes. */
   readonly length: number
-  /** The body with one field set to another value; everything else byte for byte. Can be made again for a retry. */
+  /**
+   * The body with one field set to another value; everything else is unchanged, byte for byte. May be called again for
+   * a retry.
+   */
   withField(name: string, value: string | undefined): OutgoingForm
   /** Removes the spool file. */
   dispose(): Promise<void>
@@ -27,7 +30,7 @@ export interface OutgoingForm {
   length: number
 }
 
-/** Beyond this the body goes to a file: uploads must not fill the memory. */
+/** A larger body goes to a file: uploads must not fill the memory. */
 const memoryBytes = 1024 * 1024
 const readBytes = 256 * 1024
 
@@ -50,7 +53,7 @@ export async function readForm(
   const scanner = new FormScanner(mark)
   const spooling = spool(body, scanner, limits.bytes, spoolDir)
   const source = await inTime(spooling, limits.timeMs, tooSlow).catch((error: unknown) => {
-    // One that is whole after its time is over is nobody's.
+    // A form that is complete only after its time is up belongs to no call.
     spooling.then(remove).catch(() => undefined)
     throw error
   })
@@ -71,7 +74,7 @@ async function remove({ file }: Source): Promise<void> {
   if (file !== undefined) await rm(file, { force: true })
 }
 
-/** What parts a form (RFC 2046, 5.1.1), of characters that need no escaping; undefined when there is none. */
+/** The boundary of a form (RFC 2046, 5.1.1), if it needs no escaping; undefined if there is none. */
 function boundaryOf(contentType: string): string | undefined {
   let mark: string | null
   try {
@@ -82,7 +85,7 @@ function boundaryOf(contentType: string): string | undefined {
   return mark !== null && /^(?!.*["\\])[ -~]{0,199}[!-~]$/.test(mark) ? mark : undefined
 }
 
-/** The upload cannot be kept on this machine, whose disk is full, say: no fault of the caller's. */
+/** Turns a disk error into GatewayError: if the disk is full, for example, the caller is not at fault. */
 function onDisk<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const cause = new Error(`an upload cannot be kept in the data folder: ${String(error)}`)
@@ -90,7 +93,7 @@ function onDisk<T>(work: Promise<T>): Promise<T> {
   })
 }
 
-/** A disk that is nearly full takes a part. */
+/** Writes in a loop, because a nearly full disk may take only part of the bytes. */
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
 }
@@ -138,7 +141,7 @@ async function spool(
   return { length, memory: file === undefined ? Buffer.concat(parts) : undefined, file }
 }
 
-/** Bytes to put in place of `start`..`end`. */
+/** Bytes that replace `start`..`end`. */
 interface Replacement extends FieldPlace {
   bytes: Buffer
 }

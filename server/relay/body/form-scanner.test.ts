@@ -32,7 +32,7 @@ function scan(bytes: Uint8Array, cuts: readonly number[]): FormScanner {
 }
 
 describe('FormScanner', () => {
-  test('finds the fields and where they lie, wherever the bytes are cut', () => {
+  test('finds the fields and their offsets, wherever the bytes are split', () => {
     const everyByte = Array.from({ length: whole.length - 1 }, (_, index) => index + 1)
     for (const cuts of [everyByte, ...everyByte.map((cut) => [cut])]) {
       const { fields, places, names } = scan(whole, cuts)
@@ -50,11 +50,11 @@ describe('FormScanner', () => {
     }
   })
 
-  test('refuses what is behind a boundary and is no line break', () => {
+  test('refuses anything but a line break after a boundary', () => {
     expect(() => scan(body, [])).toThrow('not followed by a line break')
   })
 
-  test('a part without headers is skipped, and those behind it are found', () => {
+  test('a part without headers is skipped, and those after it are found', () => {
     const field = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n'
     const { fields } = scan(
       Buffer.from(`--b\r\n\r\n\r\n--b\r\n\r\nContent-Disposition: form-data; name="no"\r\n${field}--b--`),
@@ -68,7 +68,7 @@ describe('FormScanner', () => {
     expect(() => scan(Buffer.from(body), [])).toThrow('folded or broken')
   })
 
-  test('an empty field is there', () => {
+  test('an empty field is found', () => {
     const { fields } = scan(Buffer.from('--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n--b--'), [])
     expect([...fields]).toEqual([['a', '']])
   })

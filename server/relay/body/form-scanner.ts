@@ -4,25 +4,25 @@ const longestHeaderBytes = 16 * 1024
 const longestFieldBytes = 256 * 1024
 const mostParts = 200
 
-/** Where a field's value lies in the body, as byte offsets. */
+/** The byte offsets of a field's value in the body. */
 export interface FieldPlace {
   start: number
   end: number
 }
 
 /**
- * Finds the plain fields of a multipart/form-data body (RFC 7578) as its bytes pass; files are skipped over. Keeps no
- * more than one field or header in memory. Throws GatewayError invalid_multipart.
+ * Finds the plain fields of a multipart/form-data body (RFC 7578) as its bytes pass; files are skipped. Keeps at most
+ * one field or header in memory. Throws GatewayError invalid_multipart.
  */
 export class FormScanner {
   readonly fields = new Map<string, string>()
   readonly places = new Map<string, FieldPlace>()
-  /** How often each name stands, files included. */
+  /** How often each name occurs, files included. */
   readonly names = new Map<string, number>()
   /** Offset of the first delimiter, before which there may be a preamble. */
   firstDelimiter = 0
   readonly #delimiter: Buffer
-  /** A line break stands before every delimiter but the first; one is put there so that they look alike. */
+  /** Every delimiter except the first has a line break before it; one is added so that all look alike. */
   #buffer: Buffer = Buffer.from('\r\n')
   /** Offset of the buffer's first byte in the body. */
   #base = -2
@@ -45,7 +45,7 @@ export class FormScanner {
     if (this.#state !== 'end') throw malformed('the form ends before its closing boundary')
   }
 
-  /** One step forward; false when more bytes are needed. */
+  /** Takes one step; false if more bytes are needed. */
   #step(): boolean {
     switch (this.#state) {
       case 'skip':
@@ -114,8 +114,8 @@ export class FormScanner {
 }
 
 /**
- * What the headers of a part say of it. Parsers differ over headers that are folded, doubled or encoded, and what is
- * charged must be what is served, so those are refused.
+ * The name and kind of a part, from its headers. Parsers disagree about headers that are folded, repeated or encoded,
+ * so those are refused: the request that is charged must be the one that is served.
  */
 function partOf(headers: string): { name: string | undefined; isFile: boolean } {
   const lines = headers.split('\r\n')

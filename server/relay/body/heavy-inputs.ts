@@ -5,15 +5,15 @@ import { JsonScan } from '../../lib/json-scan.ts'
 import { checkShape, JsonFault, type JsonLimits } from '../../lib/parse-json.ts'
 import type { Turns } from '../../lib/turns.ts'
 
-/** What is this short together is parsed without being looked at. */
+/** Texts that are this short in total are parsed without a check. */
 const shortCharacters = 64 * 1024
-/** Scanned between two turns. */
+/** Characters scanned between two turns. */
 const turnCharacters = 1024 * 1024
 
 /**
- * Inputs of tools are JSON within the strings of a request, and most dialects have objects in their place; Gemini has
- * them in the place of results, too. Throws GatewayError (request_too_complex) when all that would be parsed is made of
- * more, together, than a request itself may be.
+ * Tool inputs are JSON inside strings of a request, and most dialects parse them into objects; Gemini does so with tool
+ * results, too. Throws GatewayError (request_too_complex) if all that would be parsed exceeds, in total, the limits of
+ * a request itself.
  */
 export async function refuseHeavyInputs(
   { messages }: Conversation,

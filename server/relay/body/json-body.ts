@@ -12,12 +12,12 @@ import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import { jsonLimits } from './json-limits.ts'
 import type { BodySource } from './packed-body.ts'
 
-/** Up to this length a body comes with its head or right after it; a timer for each would cost more than reading it. */
+/** A body up to this length comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024
 
 const modelMember = new TextEncoder().encode('"model"')
 
-/** Throws what a long body is refused for, whatever else it says; told the model that it names. */
+/** Throws if a long body would be refused whatever else it contains; gets the model that it names. */
 type Admit = (model: string | undefined) => Promise<void>
 
 interface ReadDeps {
@@ -25,19 +25,19 @@ interface ReadDeps {
   readonly turns: Turns
 }
 
-/** A JSON body that was read. */
+/** A JSON body that has been read. */
 export interface JsonBody {
   kind: 'json'
   text: string
   json: JsonObject
-  /** Lists and objects in it; absent = few. */
+  /** The number of lists and objects in it; absent = few. */
   containers?: number
 }
 
 /**
  * Reads and parses a JSON object body. Throws GatewayError request_too_large, request_timeout, request_too_complex,
- * invalid_json, and invalid_field_value for a member that stands twice. Before a long one is parsed, `admit` is asked
- * with the model that it names.
+ * invalid_json, and invalid_field_value for a repeated field. Before a long body is parsed, `admit` is called with the
+ * model that it names.
  */
 export async function readJson(
   source: BodySource,
@@ -72,7 +72,7 @@ function textOf(json: string | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Parsers differ in which of two members counts, so what is charged and what is served could differ. */
+/** Refuses repeated fields: parsers differ in which of the two counts, so one could be charged and the other served. */
 function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
   if (countPlainMembers(json) === shape.plainMembers) return
   const twice = findTwice(text)
@@ -87,7 +87,7 @@ async function readBytes(
 ): Promise<Uint8Array> {
   const { declared, timeMs } = limits
   try {
-    // A declared length is enforced by the HTTP parser, so the whole can be taken at once.
+    // The HTTP parser enforces a declared length, so the whole body can be read at once.
     if (declared <= shortBodyBytes) return await readShort(source, timeMs, watch)
     if (declared > 0) return await inTime(source.bytes(), timeMs, tooSlow)
     const pieces = readAtMost(source.body, limits.bytes, () => tooLarge(limits.bytes))

@@ -2,12 +2,12 @@ import { GatewayError } from '../../errors.ts'
 import { packingOf, unpacked } from '../../lib/bytes/unpack.ts'
 import type { BodyLimits } from './body-limits.ts'
 
-/** What is read of a request. */
+/** The parts of a request that are read here. */
 export type BodySource = Pick<Request, 'body' | 'bytes'>
 
 /**
- * The body of a request as if it had not been packed, and its limits: what it unpacks to has those of any other. Throws
- * GatewayError unsupported_media_type for a way of packing that is not known; reading fails with GatewayError.
+ * The decompressed body of a request, and its limits: decompressed data has the limits of any other body. Throws
+ * GatewayError unsupported_media_type for an unknown compression; reading fails with GatewayError.
  */
 export function unpackedBody(request: Request, limits: BodyLimits): { source: BodySource; limits: BodyLimits } {
   const packing = packingOf(request.headers, unknownPacking)

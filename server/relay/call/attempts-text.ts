@@ -1,14 +1,14 @@
 import type { Attempt } from './call.ts'
 
-/** Of a name that a caller makes up, so many characters are kept. */
+/** Longest name chosen by a caller that is stored, in characters. */
 export const longestName = 200
 
-/** What upstreams said in the attempts of one row takes no more than this, in bytes. */
+/** Most bytes for the attempts of one row. */
 const mostBytes = 4096
-/** Of so many attempts at either end a row tells, where it cannot tell of all. */
+/** If a row cannot hold all attempts, it keeps this many of the first and of the last. */
 const keptAtEnds = 10
 
-/** The attempts as the log holds them: JSON of limited length, in which long texts are cut. */
+/** The attempts as the log stores them: JSON of limited length, with long texts cut. */
 export function attemptsText(attempts: readonly Attempt[]): string {
   const told =
     attempts.length <= 2 * keptAtEnds ? attempts : [...attempts.slice(0, keptAtEnds), ...attempts.slice(-keptAtEnds)]
@@ -18,10 +18,10 @@ export function attemptsText(attempts: readonly Attempt[]): string {
   }
 }
 
-/** Longest text of one attempt, in characters. */
+/** Longest error text of one attempt, in characters. */
 const longestText = 1000
 
-/** The first characters of a text, as a database can hold them: whole ones, and no NUL. */
+/** The first characters of a text in a form that a database can store: no split surrogate pairs, and no NUL. */
 export function cutTo(text: string, most: number): string {
   const short = text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1)).replace(/[\ud800-\udbff]$/, '')}…`
   return most === 0 ? '' : short.replaceAll('\0', '').toWellFormed()

@@ -6,7 +6,7 @@ import {
   relayPaths,
 } from '../../../contract/relay-paths.ts'
 
-/** A POST of the relay: its kind, what its caller speaks, and what its address says. */
+/** A relayed POST: its kind, its caller's dialect, and what its address says. */
 export interface CallRoute extends RelayPath {
   dialect: CallerDialect
   countOnly?: true
@@ -14,9 +14,9 @@ export interface CallRoute extends RelayPath {
   embeds?: 'one' | 'batch'
   /** Model named in the address. */
   model?: string
-  /** Channel named in the address, of those that pass calls on to any service. */
+  /** Channel named in the address, for channel types that proxy calls to any service. */
   proxyChannel?: number
-  /** The answer's events are written as one JSON array: what Google does without `alt=sse`. */
+  /** The answer's events are written as one JSON array, as Google does without `alt=sse`. */
   asArray?: true
 }
 
@@ -25,7 +25,7 @@ const byPath = new Map<string, CallRoute>([
   ...dialectPaths.filter(({ path }) => !path.includes('{')).map((each): [string, CallRoute] => [each.path, each]),
 ])
 
-/** Google's methods stand behind a colon. */
+/** Google's methods follow a colon. */
 const methods = new Map<string, DialectPath>(
   dialectPaths
     .filter(({ path }) => path.includes('{'))
@@ -35,7 +35,7 @@ const modelAddress = /^\/v1(?:alpha|beta)?\/models\/(.+):([A-Za-z]+)\/?$/
 
 const proxyPath = '/v1/oneapi/proxy/'
 
-/** The relayed call that a POST to an absolute address means, or undefined. A final slash is forgiven. */
+/** The relayed call that a POST to an absolute URL means, or undefined. A trailing slash is accepted. */
 export function callRouteOf(url: string): CallRoute | undefined {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (url.startsWith(proxyPath, from)) return proxyRouteOf(url, from)
@@ -54,7 +54,7 @@ export function callRouteOf(url: string): CallRoute | undefined {
   }
 }
 
-/** A call behind the number of a channel: `/v1/oneapi/proxy/7/v1/chat/completions`. */
+/** A call whose path is prefixed with a channel number: `/v1/oneapi/proxy/7/v1/chat/completions`. */
 function proxyRouteOf(url: string, from: number): CallRoute | undefined {
   const [, id, rest] = /^(\d{1,15})(\/.*)$/.exec(url.slice(from + proxyPath.length)) ?? []
   const route = rest === undefined ? undefined : callRouteOf(url.slice(0, from) + rest)

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { CallerRow } from '../../store/accounts/callers.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** Who calls: a token and its owner, with all checks passed that need no quota. */
+/** The caller: a token and its owner, after all checks that need no quota. */
 export interface Caller extends CallerRow {
   /** Models the token may use; undefined = all. */
   allowedModels: ReadonlySet<string> | undefined
@@ -13,7 +13,7 @@ export interface Caller extends CallerRow {
   chosenChannel: Channel | undefined
 }
 
-/** The refusal of a token whose own quota is used up. */
+/** The error for a token whose own quota is used up. */
 export function tokenExhausted({ tokenName, tokenId }: Pick<CallerRow, 'tokenName' | 'tokenId'>): GatewayError {
   return new GatewayError(
     'token_exhausted',

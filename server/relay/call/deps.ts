@@ -18,7 +18,7 @@ import type { AsideReader } from './known-request.ts'
 import type { Threads } from './threads.ts'
 import type { TokenKeeper } from './upstream-tokens.ts'
 
-/** What the relay works with; one object per process, its moving parts read through functions. */
+/** The relay's dependencies: one object per process. Values that change are read through functions. */
 export interface RelayDeps {
   ledger: Ledger
   prices(): PriceBook
@@ -30,22 +30,22 @@ export interface RelayDeps {
   asideReader: AsideReader
   deadlineWatch: DeadlineWatch
   guard: MetadataGuard
-  /** Dialects that a channel's service turned out not to offer. */
+  /** Features that a channel's service turned out not to support, such as a dialect. */
   unsupportedFeatures: UnsupportedFeatures
   itemStore: ItemStore
   threads: Threads
-  /** What providers sign and log in with. */
+  /** Upstream tokens that providers sign and log in with. */
   accessTokens: TokenKeeper
   fetchJson: FetchJson
-  /** Reads files that callers name by their addresses. */
+  /** Downloads files that callers reference by URL. */
   fetchMedia: FetchMedia
   clock: Clock
-  /** Steps of long work wait for these. */
+  /** Long work waits for its turn between steps. */
   turns: Turns
-  /** Names this installation to others of its kind. */
+  /** Identifies this installation to other gateways of its kind. */
   installationId: string
   random(): number
   events: Events
-  /** Asks for a channel to be switched off, or one key of a channel that has several; the reason is for people. */
+  /** Requests that a channel, or one key of a channel with several, be disabled; the reason is shown to people. */
   disableChannel(channelId: number, reason: string, key?: string): void
 }

@@ -6,17 +6,20 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * What models of other services answered to callers of the Responses API, kept for a while: OpenAI keeps answers unless
- * it is told `store: false`, and programs name parts of them by their ids in place of sending them again.
+ * Answers that other services' models gave to callers of the Responses API, kept for a while. OpenAI stores answers
+ * unless the request says `store: false`, and clients refer to parts of them by id instead of sending them again.
  */
 export interface ItemStore {
   keep(tokenId: number, items: readonly JsonObject[]): void
-  /** An item as JSON. */
+  /** Returns an item as JSON. */
   find(tokenId: number, id: string): string | undefined
 }
 
 const keptMs = 3_600_000
-/** Of all items together, where the oldest go first, and of those that one call names. */
+/**
+ * The limit for all stored items together, beyond which the oldest are dropped, and for the items that one call
+ * references.
+ */
 const mostCharacters = 16_000_000
 
 interface Kept {
@@ -24,7 +27,7 @@ interface Kept {
   untilMs: number
 }
 
-/** Keeps items in the memory of this process alone. */
+/** Keeps items only in this process's memory. */
 export function createItemStore(nowMs: () => number): ItemStore {
   const items = new Map<string, Kept>()
   let characters = 0
@@ -42,7 +45,7 @@ export function createItemStore(nowMs: () => number): ItemStore {
         items.set(key, { text, untilMs: nowMs() + keptMs })
         characters += text.length
       }
-      // Not after each of them: what has been dropped is stepped over each time.
+      // Once at the end, not after each item: every new iteration steps over the entries deleted before.
       for (const [oldest, kept] of items) {
         if (characters <= mostCharacters && kept.untilMs > nowMs()) break
         drop(oldest, kept)
@@ -56,7 +59,7 @@ export function createItemStore(nowMs: () => number): ItemStore {
 }
 
 /**
- * A body of the Responses API with the items themselves in the place of references to them, as far as they are kept.
+ * A body of the Responses API in which references are replaced by the items themselves, if they are still stored.
  * Throws GatewayError (request_too_large): a short body could name one long item a thousand times.
  */
 export function withItems(kept: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
@@ -79,8 +82,8 @@ export function withItems(kept: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>,
 }
 
 /**
- * Throws GatewayError (400) for a reference to something said that nobody here knows. What was only thought can be left
- * out.
+ * Throws GatewayError (400) for a reference to an item that is not stored here. References to reasoning (`rs_`) pass,
+ * because reasoning can be dropped.
  */
 export function refuseUnknown({ input }: JsonObject): void {
   if (!Array.isArray(input)) return
@@ -94,13 +97,13 @@ export function refuseUnknown({ input }: JsonObject): void {
   }
 }
 
-/** A reference may leave out its type. */
+/** The type of a reference is optional. */
 function isReference(item: unknown): item is JsonObject {
   if (!isObject(item) || typeof item['id'] !== 'string') return false
   return item['type'] === 'item_reference' || (item['type'] === undefined && item['role'] === undefined)
 }
 
-/** Who keeps the items of an answer; undefined where they are not to be kept. */
+/** The function that stores the items of an answer; undefined if they are not to be stored. */
 export function keeperOf(
   kept: ItemStore,
   { caller, dialect, body }: RelayCall,
@@ -116,7 +119,7 @@ export function keeperOf(
   }
 }
 
-/** Keeps what a stream said once it is whole: its last event holds all of it. */
+/** Stores a stream's answer once it is complete: its last event holds all of it. */
 export function keepingEncoder(inner: StreamEncoder, keep: (answer: JsonObject) => void): StreamEncoder {
   return {
     push(event) {

@@ -3,32 +3,32 @@ import type { RequestAddress, RequestFacts } from '../../dialects/neutral/dialec
 import type { Feature } from '../../dialects/neutral/needs.ts'
 import type { CallRoute } from './call-routes.ts'
 
-/** What reading a conversation has told. */
+/** What is known about a conversation once it has been read. */
 export interface KnownRequest {
   facts: RequestFacts
   /** Prompt tokens by the quick estimate. */
   promptGuess: number
-  /** What a service must be able to do. */
+  /** Features that a service must support. */
   needs: ReadonlySet<Feature>
-  /** It names files by addresses that some services do not open. */
+  /** It references files by URLs that some services do not open. */
   namesFiles: boolean
 }
 
-/** A request to be read: its JSON text, which has been parsed before. */
+/** A request to be read: its JSON text, which has already been parsed once. */
 export interface ReadJob {
   text: string
   dialect: Exclude<DialectName, 'openai-chat'>
   address: RequestAddress
 }
 
-/** Reads requests of many parts off the main thread, which would be held up by them. */
+/** Reads requests with many parts off the main thread, which they would block. */
 export interface AsideReader {
-  /** Throws GatewayError (400) as reading the request here would. */
+  /** Throws the GatewayError (400) that reading the request here would throw. */
   read(job: ReadJob): Promise<KnownRequest>
   close(): void
 }
 
-/** What the address of a call says of the request. */
+/** What the address of a call says about the request. */
 export function addressOf({ model, stream, countOnly }: CallRoute): RequestAddress {
   return {
     ...(model !== undefined && { model }),

@@ -5,12 +5,15 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadPlace } from './threads.ts'
 
-/** True for a call whose answer a thread may go on from. */
+/** True for a call whose answer a thread may continue from. */
 export function isThreaded({ dialect, body }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }
 
-/** The answer that a call goes on from, whose system prompt and tools are kept with it; undefined for a call that begins a thread, or has none. */
+/**
+ * The id of the answer that a call continues from, which the service keeps with its system prompt and tools. Undefined
+ * for a call that begins a thread, or has none.
+ */
 export function continuedFrom(call: AnyCall): string | undefined {
   const thread = isThreaded(call) && call.body.kind === 'json' ? call.body.json['thread'] : undefined
   const id = isObject(thread) && thread['type'] === 'continue' ? thread['previous_message_id'] : undefined
@@ -18,8 +21,9 @@ export function continuedFrom(call: AnyCall): string | undefined {
 }
 
 /**
- * Where the thread of a call goes on; undefined where every channel will do, or there is one only. Throws GatewayError
- * (404) where nobody knows, or the key is gone: the caller's program then sends the whole conversation.
+ * The channel and key on which a call's thread continues; undefined if any channel will do, or there is only one.
+ * Throws GatewayError (404) if the place is unknown or the key is gone: the caller's program then sends the whole
+ * conversation.
  */
 export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undefined {
   const messageId = continuedFrom(call)
@@ -30,7 +34,7 @@ export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undef
   const candidates = chosenChannel ? [{ channel: chosenChannel }] : deps.routing().candidates(caller.group, facts.model)
   const place = deps.threads.find(caller.tokenId, messageId)
   const keeper = place && candidates.find(({ channel }) => channel.id === place.channelId)?.channel
-  // A key that rests is soon back; a new thread would cost the whole prompt once more.
+  // A resting key is soon back, while a new thread would cost the whole prompt again.
   if (place && keeper && (!keeper.keyRing || keeper.keyRing.live().includes(place.key))) return place
   const [only] = candidates
   if (!place && only && candidates.length === 1 && !only.channel.keyRing) return undefined
@@ -41,7 +45,7 @@ export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undef
   )
 }
 
-/** The channel and the key that keep a thread; undefined when they were tried. */
+/** The channel that keeps a thread, with the thread's key; undefined if it has been tried. */
 export function keeperOf(
   candidates: readonly Pick<Candidate, 'channel'>[],
   { channelId, key }: ThreadPlace,
@@ -52,7 +56,9 @@ export function keeperOf(
   return channel.keyRing ? { ...channel, upstream: { ...channel.upstream, key } } : channel
 }
 
-/** A thread that a channel cannot keep; the caller's program then sends the whole conversation without one. */
+/**
+ * The error for a channel that cannot keep threads; the caller's program then sends the whole conversation without one.
+ */
 export function noThreads(label: string): GatewayError {
   return new GatewayError(
     'thread_not_supported',

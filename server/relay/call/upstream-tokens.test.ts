@@ -6,7 +6,7 @@ import { createAccessTokens } from './upstream-tokens.ts'
 const secrets = createSecrets('a master key for tests')
 
 forEachDatabase((_name, openFresh) => {
-  /** Two nodes on one database, a clock that both go by, and how often a token was asked for. */
+  /** Nodes on one database that share a clock, and how often a token was requested. */
   async function nodes() {
     const store = await openFresh()
     const state = { nowMs: 1_700_000_000_000, made: 0, warnings: [] as string[] }
@@ -16,7 +16,7 @@ forEachDatabase((_name, openFresh) => {
     return { store, state, node, make }
   }
 
-  test('a token is asked for once, by however many calls on however many nodes', async () => {
+  test('a token is requested once, however many calls on however many nodes need it', async () => {
     const { state, node, make } = await nodes()
     const [one, other] = [node(), node()]
     const first = await Promise.all(Array.from({ length: 20 }, () => one.get('key', make)))
@@ -26,7 +26,7 @@ forEachDatabase((_name, openFresh) => {
     expect(state.warnings).toEqual([])
   })
 
-  test('a new one is asked for before the old one expires', async () => {
+  test('a new token is requested before the old one expires', async () => {
     const { state, node, make } = await nodes()
     const [one, other] = [node(), node()]
     await one.get('key', make)
@@ -35,14 +35,14 @@ forEachDatabase((_name, openFresh) => {
     expect(await other.get('key', make)).toBe('token 2')
   })
 
-  test('a failure reaches who asked, and is forgotten', async () => {
+  test('a failure reaches the caller and is not cached', async () => {
     const { node, make } = await nodes()
     const one = node()
     expect(one.get('key', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
     expect(await one.get('key', make)).toBe('token 1')
   })
 
-  test('one that the service refused is made anew, once for all nodes', async () => {
+  test('a token that the service refused is replaced, once for all nodes', async () => {
     const { state, node, make } = await nodes()
     const [one, other] = [node(), node()]
     await one.get('key', make)
@@ -51,13 +51,13 @@ forEachDatabase((_name, openFresh) => {
     expect(await one.get('key', make)).toBe('token 2')
     other.refused('key', 'token 1')
     expect(await other.get('key', make)).toBe('token 2')
-    // Who speaks of an old one too late takes nothing away.
+    // A late refusal of an old token does not remove the new one.
     one.refused('key', 'token 1')
     expect(await one.get('key', make)).toBe('token 2')
     expect(state.made).toBe(2)
   })
 
-  test('it is stored sealed, and its name is not stored at all', async () => {
+  test('it is stored encrypted, and its name is not stored at all', async () => {
     const { store, node, make } = await nodes()
     await node().get('client_id=secret', make)
     const rows = await store.read.selectFrom('access_tokens').selectAll().execute()

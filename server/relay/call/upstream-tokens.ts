@@ -3,15 +3,18 @@ import type { AccessToken, AccessTokens } from '../../providers/provider.ts'
 import { storedToken, storeToken } from '../../store/channels/upstream-tokens.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A token is not used in its last minute: the call that carries it takes a while to arrive. */
+/** A token is not used in its last minute, because the call that carries it takes a while to arrive. */
 const marginMs = 60_000
-/** More than there are keys; what grows beyond belongs to keys that are gone. */
+/** More than there are keys: any beyond this belong to keys that are gone. */
 const mostTokens = 1_000
 const purpose = 'access-token'
 
-/** Keeps access tokens for all calls. */
+/** Keeps upstream tokens for all calls. */
 export interface TokenKeeper extends AccessTokens {
-  /** A service refused a token that was kept under `name`, as it does when it took one back: the next `get` makes another. */
+  /**
+   * Notes that a service refused the token stored under `name`, for example because it was revoked: the next `get`
+   * makes another.
+   */
   refused(name: string, value: string): void
 }
 
@@ -23,13 +26,13 @@ interface Deps {
 }
 
 /**
- * Keeps access tokens until shortly before they expire: in memory, and sealed in the database, where other nodes find
- * them. A database that cannot be reached costs a token more, not the call.
+ * Keeps upstream tokens until shortly before they expire: in memory, and encrypted in the database, where other nodes
+ * find them. A database that cannot be reached costs an extra token, not the call.
  */
 export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): TokenKeeper {
   const kept = new Map<string, AccessToken>()
   const making = new Map<string, Promise<AccessToken>>()
-  /** What was refused last under a name; the database may have it still. */
+  /** The value last refused under a name; the database may still have it. */
   const refused = new Map<string, string>()
   const isFresh = (token: AccessToken) => token.expiresAtMs - marginMs > nowMs()
 

@@ -3,15 +3,17 @@ import type { Channel } from '../routing/routing-table.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
-/** Names the installations that a call has come through, so that a channel that leads back to one of them is noticed. */
+/**
+ * Lists the installations that a call has passed through, so that a channel that leads back to one of them is noticed.
+ */
 export const viaHeader = 'x-tollgate-via'
 
 /** More installations than any sensible chain has. */
 const longestChain = 20
 
 /**
- * Refuses a call that this installation has sent itself, and one that has passed more installations than a sensible chain
- * has. Throws GatewayError (loop_detected).
+ * Refuses a call that this installation sent itself, and one that has passed through more installations than any
+ * sensible chain has. Throws GatewayError (loop_detected).
  */
 export function refuseLoop(headers: Headers, installationId: string): void {
   const via = headers.get(viaHeader)
@@ -29,7 +31,7 @@ export function refuseLoop(headers: Headers, installationId: string): void {
     )
 }
 
-/** The header for a channel at an address of its own; a maker's own address leads nowhere else. */
+/** The header for a channel with a custom address; a provider's default address cannot lead back to a gateway. */
 export function viaFor(
   { installationId }: Pick<RelayDeps, 'installationId'>,
   { headers }: Pick<AnyCall, 'headers'>,

@@ -1,16 +1,16 @@
-/** The caller left while the upstream had its request: the upstream is stopped, and the prompt is charged. */
+/** The caller left while the upstream had its request. The upstream request is stopped, and the prompt is charged. */
 export class CallerLeft extends Error {
   constructor() {
     super('the caller left')
   }
 }
 
-/** Bytes or characters that any buffer takes. */
+/** Bytes or characters that fit into any buffer. */
 const bufferedLength = 64 * 1024
 
 /**
- * Watches for the whole call; whoever is in charge of it says what is to be done. A signal has one of these, and nobody else
- * sets its `onabort`.
+ * Watches during the whole call for the caller to leave; the code in charge sets what is done then. A signal has only
+ * one of these, and nothing else sets its `onabort`.
  */
 export class Leaving {
   /** Called once when the caller leaves. */
@@ -18,7 +18,7 @@ export class Leaving {
   readonly #signal: AbortSignal
   readonly #ended: (() => void) | undefined
 
-  /** `ended`: called when the answer has gone out. */
+  /** `ended`: called when the answer has been sent. */
   constructor(signal: AbortSignal, ended?: () => void) {
     this.#signal = signal
     this.#ended = ended
@@ -30,15 +30,15 @@ export class Leaving {
     return this.#signal.aborted
   }
 
-  /** The call is over. A handler that stays would keep signal and call in memory until everything is collected. */
+  /** The call is over. A handler that stayed would keep signal and call in memory until a full garbage collection. */
   close(): void {
     this.action = undefined
     this.#signal.onabort = null
   }
 
   /**
-   * The answer has gone out, but for a last part of that length. A long one may be on its way to a slow reader for long, and
-   * nobody tells when it has arrived.
+   * The answer has been sent, except for a last part of that length. A long last part may take long to reach a slow
+   * reader, and nothing reports when it has arrived.
    */
   answered(lastLength = 0): void {
     if (lastLength <= bufferedLength) this.#ended?.()

@@ -1,37 +1,37 @@
 import type { Clock } from '../../lib/clock.ts'
 import { RunningClock } from '../../lib/running-clock.ts'
 
-/** A wait of unknown length that wants to be told when it has lasted for some time. */
+/** A wait of unknown length that is called back once it has lasted for some time. */
 export interface DeadlineWait {
-  /** When to be told, in milliseconds of the watch's clock; may be moved while watched. */
+  /** When to call `due`, in milliseconds of the watch's clock; may be changed while watched. */
   dueAtMs: number
   due(): void
-  /** The process is about to end, and whoever waits with it; absent where the wait may just be forgotten. */
+  /** The process is about to end, and the waiting code with it; absent if the wait may simply be forgotten. */
   cut?(): void
-  /** Its place among those that are watched; the watch's own. */
+  /** Its index among the watched waits, used only by the watch. */
   place?: number | undefined
 }
 
 /**
- * One timer for all open streams: a timer of its own for each chunk of each stream would cost more than the chunk. It is
- * also the clock of all waits, which stands still while this process does: after a pause, everybody who is waited for
- * has as much time left as before it.
+ * One timer for all open streams: a timer for each chunk of each stream would cost more than the chunk. It is also the
+ * clock of all waits, which stops while this process is paused: after a pause, every wait has as much time left as
+ * before.
  */
 export interface DeadlineWatch extends Clock {
   add(wait: DeadlineWait): void
   remove(wait: DeadlineWait): void
-  /** Ends all waits that can be ended, and each that comes later. */
+  /** Ends all waits that can be ended, and any added later. */
   cutAll(): void
   close(): void
 }
 
 export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
   const clock = new RunningClock(wall)
-  // Not a Set: what was removed from one stays reachable from its outgrown tables until everything is collected.
+  // Not a Set: removed entries stay reachable from its outgrown tables until a full garbage collection.
   const waits: DeadlineWait[] = []
   const timer = setInterval(() => {
     const now = clock.nowMs()
-    // From the end, because what is removed meanwhile is replaced by the last.
+    // Backwards, because an entry removed during the loop is replaced by the last one.
     for (let place = waits.length - 1; place >= 0; place--) {
       const wait = waits[place]
       if (wait && wait.dueAtMs <= now) wait.due()

@@ -22,14 +22,17 @@ import { type Charge, type Charging, fixedCharging, type Measure, nothing } from
 import { imageCharging } from './image-charging.ts'
 import { type ToolFees, toolFees } from './tool-fees.ts'
 
-/** Ceiling of a plain call when nobody knows how much the model may answer. */
+/** Ceiling of a plain call when it is not known how much the model may answer. */
 const unknownCeilingTokens = 32_768
-/** Compressed speech has at least about this many bytes per second; what an upload is held for. */
+/** Compressed speech has at least about this many bytes per second; the hold for an upload is based on it. */
 const leastAudioBytesPerSecond = 4_000
-/** Uncompressed stereo of the best usual quality has no more: an upload is at least so long, whatever was heard in it. */
+/**
+ * Uncompressed stereo of the best usual quality has at most this many: an upload is at least that long, whatever was
+ * transcribed.
+ */
 const mostAudioBytesPerSecond = 192_000
 
-/** Prices a call for a model as the upstream calls it. Throws GatewayError (model_not_priced, image errors). */
+/** Prices a call by the upstream's name for the model. Throws GatewayError (model_not_priced, image errors). */
 export function chargingFor(
   call: AnyCall,
   prices: PriceBook,
@@ -76,26 +79,26 @@ class TokenCharging implements Charging {
   readonly groupRatio: bigint
   readonly #choices: number
   readonly #generates: boolean
-  /** A stream holds slice by slice, as far as what is generated can be seen. */
+  /** The hold of a stream grows slice by slice, if all of its output is visible. */
   readonly #isSliced: boolean
   /** Most tokens of one choice. */
   readonly #whole: number
-  /** Completion tokens to hold for. */
+  /** Completion tokens to hold quota for. */
   readonly #held: number
-  /** Completion tokens that the call is taken to want. */
+  /** Completion tokens that the call is assumed to want. */
   readonly #wanted: number
-  /** What the answer may be in place of text, where that is dearer. */
+  /** Output other than text that the answer may have, if that is more expensive. */
   readonly #dear: DearOutput | undefined
-  /** Tokens that the prompt may have where most of it cannot be seen; 0 = all of it is. */
+  /** Tokens that the prompt may have if most of it cannot be seen; 0 = all of it can. */
   readonly #openPrompt: number
-  /** Multipliers of the service tier and the place that are asked for, where they are dearer, in millionths. */
+  /** Multipliers of the requested service tier and region, if they cost more than usual, in millionths. */
   readonly #askedTier: bigint | undefined
   readonly #askedPlace: bigint | undefined
-  /** Both in one. */
+  /** Both combined. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
   readonly tools: ToolFees | undefined
-  /** Picoquota for tools, all of which stays held beside the tokens. */
+  /** Picoquota for tools, held in full in addition to the tokens. */
   readonly #fees: bigint
 
   constructor(
@@ -115,20 +118,21 @@ class TokenCharging implements Charging {
     this.#askedTier = dearerRatio(asked?.tier, ratioOf)
     this.#askedPlace = dearerRatio(asked?.place, ratioOf)
     this.#tierRatio = both(this.#askedTier, this.#askedPlace)
-    // The fee of a request that a built-in price has is the price of its search, of which more is known here.
+    // A built-in price's fee per request is the price of its search, which is known more precisely here.
     this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
     this.groupRatio = groupRatio
     this.#choices = choices
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
     this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
-    // Unseen reasoning is held for, and capped, as a plain answer is; so are sound and images, which come in large pieces.
+    // Unseen reasoning is held for, and capped, like a plain answer. So are audio and images, which come in large
+    // pieces.
     this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
-    // Less than a token would be less than the least with which a call may begin.
+    // Less than one token would be below the minimum with which a call may begin.
     const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
-    // A call that names no limit is not taken to want all that the model could answer.
+    // A call without a limit is not assumed to want all that the model could answer.
     this.#wanted = this.#generates ? Math.min(maxTokens ?? slice, this.#whole) * choices : 0
   }
 
@@ -177,14 +181,17 @@ class TokenCharging implements Charging {
     }
   }
 
-  /** The multiplier of what the answer names; without a name, or without a ratio, that of what was asked for. */
+  /**
+   * The multiplier of the tier or region that the answer names; if it names none, or none with a ratio, that of the
+   * requested one.
+   */
   #ratioIn(name: string | undefined, asked: bigint | undefined): bigint | undefined {
     if (name === undefined) return asked
     return isUsualTier(name) ? undefined : (this.#ratioOf(name.toLowerCase()) ?? asked)
   }
 }
 
-/** The multiplier of a tier or place that is dearer than the usual one. Throws GatewayError (tier_not_priced). */
+/** The multiplier of a tier or region if it costs more than the usual one. Throws GatewayError (tier_not_priced). */
 function dearerRatio(name: string | undefined, ratioOf: (name: string) => bigint | undefined): bigint | undefined {
   if (name === undefined || isUsualTier(name)) return undefined
   const ratio = ratioOf(name)
@@ -196,12 +203,15 @@ function dearerRatio(name: string | undefined, ratioOf: (name: string) => bigint
   return ratio > ratioOne ? ratio : undefined
 }
 
-/** Two multipliers as one, to a millionth. */
+/** Two multipliers combined, to a millionth. */
 function both(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || other === undefined ? (one ?? other) : (one * other) / ratioOne
 }
 
-/** A session is held for slice by slice, by the dearest it may say; what it used is told response by response. */
+/**
+ * The hold of a session grows slice by slice, at the price of its most expensive output. Its usage is reported response
+ * by response.
+ */
 function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: number): Charging {
   const price = (promptTokens: number, completionTokens: number) => {
     const text = { promptTokens, completionTokens }
@@ -218,7 +228,7 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
     paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
     affordable: () => undefined,
     charge: ({ usage, estimated, parts, beside = 0 }) => ({
-      // Rounded up once, but where a price depends on the length of the prompt it is that of each response.
+      // Rounded up once; but if the price depends on the length of the prompt, each response is priced by its own.
       quota:
         beside +
         (parts && sheet.tiers.length > 0
@@ -237,7 +247,7 @@ function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
   const each = Math.max(usualDocumentTokens, typeof asked === 'number' ? asked : 0)
   const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
   const guess = searchUnits(textOf(query), all.map(textOf), tokensIn, each)
-  // A token has at least one byte; and a service may be asked to read other fields than the text.
+  // A token has at least one byte, and a service may be told to read fields other than the text.
   const most = () =>
     searchUnits(textOf(query), all.map(writtenOf), (text) => Buffer.byteLength(text), Number.POSITIVE_INFINITY)
   const priceOf = (units: number) => roundUp(sheet.perCall * BigInt(units) * groupRatio)
@@ -253,7 +263,9 @@ function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
   })
 }
 
-/** A text, or that of a document; of one without a text everything, as services differ in which fields they read. */
+/**
+ * The text of a query or document. A document without one counts in full, as services differ in which fields they read.
+ */
 function textOf(value: unknown): string {
   const text = isObject(value) ? value['text'] : undefined
   return typeof text === 'string' ? text : writtenOf(value)
@@ -269,7 +281,7 @@ function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
   const text = { input, instructions: typeof given === 'string' ? given : '' }
   const ceiling = speechCharge(text, sheet, groupRatio).quota
   return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
-    // Half a speech is of no use, whether it comes as events or as bytes.
+    // Half a speech is useless, whether it comes as events or as bytes.
     cut?.byUpstream ? nothing : speechCharge({ ...text, ...(!estimated && { usage }) }, sheet, groupRatio),
   )
 }

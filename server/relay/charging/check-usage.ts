@@ -6,15 +6,15 @@ import type { Channel } from '../routing/routing-table.ts'
 
 /** An upstream's prompt count may differ from ours by this factor before it is taken for a mistake. */
 const promptFactor = 10
-/** Services put instructions of their own before the prompt, some of them several thousand tokens long. */
+/** Services put their own instructions before the prompt, some of them several thousand tokens long. */
 const promptSlack = 10_000
-/** Searches, files and tools add text to the prompt that the gateway never sees: up to the longest context there is. */
+/** Searches, files and tools add text to the prompt that the gateway never sees, up to the longest context there is. */
 const unseenPromptTokens = 2_000_000
-/** Completion tokens believed when neither the request nor the model names a limit. */
+/** Most completion tokens believed when neither the request nor the model has a limit. */
 const unknownCompletionLimit = 300_000
-/** Reasoning comes on top of what some services call max_tokens. */
+/** Some services add reasoning on top of max_tokens. */
 const completionFactor = 2
-/** What is known of a model's limit grows old: answers up to this length are believed of every model. */
+/** Known model limits go out of date: answers up to this length are believed for every model. */
 const leastCompletionLimit = 65_536
 
 /** A call at the channel that answered it. */
@@ -24,7 +24,7 @@ interface Answered {
   readonly upstreamModel: string
 }
 
-/** Says why a reported usage is not believed, or undefined when it is. */
+/** Returns why a reported usage is not believed, or undefined if it is. */
 export function usageFault({ call, channel, upstreamModel: model }: Answered, usage: Usage): string | undefined {
   const seen = call.promptGuess
   const beyond = usage.promptTokens - seen * promptFactor
@@ -38,7 +38,7 @@ export function usageFault({ call, channel, upstreamModel: model }: Answered, us
   return undefined
 }
 
-/** Request fields that make an upstream read more than the request holds. */
+/** Request fields that make an upstream read more than the request contains. */
 const unseenFields = [
   'tools',
   'functions',
@@ -58,8 +58,8 @@ const unseenFields = [
 ]
 
 /**
- * Lets go of what a call asked for, once nothing can be sent again: with thousands of open streams it is most of the
- * memory. What its usage is checked by stays.
+ * Drops the body of a call once nothing can be sent again: with thousands of open streams, bodies take most of the
+ * memory. The fields that its usage is checked by are kept.
  */
 export function forgetBody(call: RelayCall): void {
   const { body } = call
@@ -71,7 +71,7 @@ export function forgetBody(call: RelayCall): void {
 }
 
 function namesUnseen(field: string, value: unknown): boolean {
-  // A text is the prompt itself; the Responses API has the name of a stored one there.
+  // A text is the prompt itself; in the Responses API the field names a stored prompt.
   if (field === 'prompt' && (typeof value === 'string' || Array.isArray(value))) return false
   return value !== undefined && value !== null && value !== false
 }

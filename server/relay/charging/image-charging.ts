@@ -6,10 +6,10 @@ import { isObject } from '../../lib/json.ts'
 import type { RelayCall } from '../call/call.ts'
 import { type Charging, fixedCharging } from './charging-types.ts'
 
-/** A call for images, by the image or by tokens. Throws GatewayError for what cannot be priced. */
+/** An image call, priced by the image or by tokens. Throws GatewayError if it cannot be priced. */
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
   const field = (name: string) => (call.body.kind === 'json' ? call.body.json[name] : call.body.form.fields.get(name))
-  // What decides the price must be what everybody reads it as.
+  // A field that decides the price must mean the same to every reader.
   const text = (name: string) => {
     const value = field(name)
     if (value === undefined || value === null) return {}
@@ -41,7 +41,7 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
     most,
     most,
     ({ usage, estimated, cut, images = cut?.images ?? mostImages }) => {
-      // Images without an output token are a report of nothing.
+      // A report of images without any output token is empty.
       const reported = byTokens && !estimated && (usage.completionTokens > 0 || images === 0)
       const quota = reported
         ? chargeTokens({ ...usage, imageCompletionTokens: paintedTokens(usage) }, sheet, groupRatio)
@@ -56,12 +56,15 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
   )
 }
 
-/** Models that are charged by tokens answer with images: unless they tell of words, all that is no thought is image. */
+/**
+ * Models charged by tokens answer with images. Unless they report text, every token that is not reasoning belongs to an
+ * image.
+ */
 function paintedTokens({ completionTokens, reasoningTokens = 0, imageCompletionTokens }: Usage): number {
   return imageCompletionTokens ?? completionTokens - reasoningTokens
 }
 
-/** Images and masks that are sent along to be edited. */
+/** The number of images and masks sent to be edited. */
 function imagesShown({ body }: RelayCall): number {
   if (body.kind === 'json') {
     const lists = [body.json['image'], body.json['images'], body.json['mask']]
@@ -71,12 +74,12 @@ function imagesShown({ body }: RelayCall): number {
   return files.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Other services' names for `n`, which pass on to them unread. */
+/** Other services' names for `n`, which are passed on to them unread. */
 export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
-/** Images of a series at Volcengine whose length the caller leaves to the model (its API reference, "max_images"). */
+/** Most images of a Volcengine series whose length the caller leaves to the model (its API reference, "max_images"). */
 const longestSeries = 15
 
-/** The most images that the answer can have, going by every name that some service has for their number. */
+/** The most images that the answer can have, by any name that some service uses for their number. */
 function mostImagesOf(n: number, field: (name: string) => unknown): number {
   const counts = imageCountFields.map((name) => wholeNumber(field(name)))
   const series = field('sequential_image_generation')
@@ -87,7 +90,7 @@ function mostImagesOf(n: number, field: (name: string) => unknown): number {
   return Math.max(n, ...counts.map((count) => count ?? 0))
 }
 
-/** How many images: a whole number, in a form as digits. */
+/** The number of images: a whole number, or digits in a form. */
 function countOf(given: unknown): number | undefined {
   if (given === undefined || given === null) return undefined
   const n = wholeNumber(given)
@@ -95,7 +98,7 @@ function countOf(given: unknown): number | undefined {
   throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
 }
 
-/** Images that a stream has before it ends, where each of them ends with an event of its own. */
+/** The number of images in a stream where each ends with an event of its own. */
 export function imagesAsked({ body }: RelayCall): number {
   return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
 }

@@ -8,35 +8,35 @@ import type { Measure } from './charging-types.ts'
 import { usageFault } from './check-usage.ts'
 import type { OpenCall } from './settlement.ts'
 
-/** What an answer gives to measure it by. */
+/** The parts of an answer that it is measured by. */
 export interface Answer {
   /** The upstream's usage object, unchecked. */
   usage: JsonObject | undefined
-  /** The same where it has been read already. */
+  /** The same, if it has been read already. */
   reported?: Usage | undefined
-  /** It came before anything was generated. */
+  /** The usage came before anything was generated. */
   isEarly?: boolean | undefined
-  /** Everything generated; asked for only when it must be counted. */
+  /** Everything generated; called only when it must be counted. */
   output(): string
-  /** Sound and images of a conversation. */
+  /** Audio and images of a conversation. */
   media?: MediaTokens | undefined
-  /** Completion tokens that were delivered at least, when the answer did not come to its end. */
+  /** Completion tokens that were certainly delivered, if the answer is incomplete. */
   deliveredTokens?: number
 }
 
-/** What an answer used, and why the upstream's own figures were refused. */
+/** What an answer used, and why the upstream's own figures were rejected. */
 export interface Measured {
   measure: Measure
   note: string | undefined
 }
 
-/** As of a call that fails before its first byte. */
+/** The measure of a call that fails before its first byte. */
 export const nothingCame: Measured = {
   measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: false, isFree: true },
   note: undefined,
 }
 
-/** The upstream's usage when it can be believed, at once; else our own count. */
+/** Returns the upstream's usage at once if it can be believed; otherwise counts. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
   const reported = withImages(answer.reported ?? readUsage(answer.usage), answer.media)
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
@@ -61,7 +61,7 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   }))
 }
 
-/** What the upstream reported of the prompt: that stands, whatever comes, or goes out, of the answer. */
+/** The upstream's report of the prompt, which is valid however much of the answer arrives or is sent. */
 export function promptReport({
   usage,
   reported = readUsage(usage),
@@ -73,7 +73,7 @@ export function promptReport({
 
 const beforeTheEnd = 'reported before the end'
 
-/** Nothing is not believed of what there is, nor a total that was reported before the answer broke off. */
+/** A report of zero is not believed if there is content, nor a total that was reported before the answer broke off. */
 function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
   const { promptTokens, completionTokens } = reported
   if (promptTokens === 0 && open.call.promptGuess > 0) return 'no prompt tokens'
@@ -83,13 +83,16 @@ function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | un
   return undefined
 }
 
-/** A prompt is read before anything is generated: what was reported early is right about it, and the least of the rest. */
+/** The prompt is read before anything is generated, so an early report is right about it and a minimum for the rest. */
 async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage, answer: Answer): Promise<Usage> {
   const counted = completionOf(await countOutput(deps, open, answer.output()), answer.media)
   return counted.completionTokens > reported.completionTokens ? { ...reported, ...counted } : reported
 }
 
-/** A report that does not tell what of its total is images, where some came. Whoever sells sound tells of it. */
+/**
+ * Adds the image tokens to a report that does not list them, if images arrived. Services that sell audio list its
+ * tokens.
+ */
 function withImages(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
   if (!reported || !media || reported.imageCompletionTokens) return reported
   const { completionTokens, reasoningTokens = 0, audioCompletionTokens = 0 } = reported
@@ -97,7 +100,7 @@ function withImages(reported: Usage | undefined, media: MediaTokens | undefined)
   return images > 0 ? { ...reported, imageCompletionTokens: images } : reported
 }
 
-/** So many tokens of text, and the sound and images beside it. */
+/** The usage fields for that many text tokens, plus audio and images. */
 export function completionOf(textTokens: number, media: MediaTokens | undefined) {
   return {
     completionTokens: textTokens + mediaTotal(media),
@@ -106,7 +109,7 @@ export function completionOf(textTokens: number, media: MediaTokens | undefined)
   }
 }
 
-/** The prompt as it went upstream, with the system prompt that the channel puts before it. */
+/** The prompt as sent upstream, including the system prompt that the channel adds. */
 function promptOf({ call, channel, systemPromptReset }: OpenCall): PromptText {
   const { texts, fixedTokens } = call.facts.prompt
   return { texts: systemPromptReset ? [...texts, channel.systemPrompt] : texts, fixedTokens }
@@ -128,13 +131,16 @@ function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | 
   return deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate)
 }
 
-/** Length of sound: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
+/** Length of audio: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
 function secondsOf(usage: JsonObject | undefined): number | undefined {
   const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
   return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
 }
 
-/** Images of an answer by Volcengine, which tells their number at the end of a stream (its API reference, "generated_images"). */
+/**
+ * Images of an answer by Volcengine, which states their number at the end of a stream (its API reference,
+ * "generated_images").
+ */
 function imagesOf(usage: JsonObject | undefined): number | undefined {
   const images = usage?.['generated_images']
   return typeof images === 'number' && Number.isInteger(images) && images >= 0 && images < 1000 ? images : undefined

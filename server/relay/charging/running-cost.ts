@@ -5,28 +5,28 @@ import { quickTokens } from '../counting/quick-estimate.ts'
 import { completionOf, countUsage, measure, promptReport } from './measure.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 
-/** What of an answer has gone out to the caller. */
+/** The part of an answer that has been sent to the caller. */
 export interface Delivered {
   characters: number
   media: MediaTokens | undefined
 }
 
-/** What a stream has cost so far: by an estimate that is rather too high, until the output is really counted. */
+/** The cost of a stream so far, by an estimate that tends to be high, until the output is really counted. */
 export class RunningCost {
   readonly #deps: RelayDeps
   readonly #open: OpenCall
   readonly #meter: StreamMeter
   #promptTokens: number
-  /** Where the output was last really counted; the estimate goes on from there. */
+  /** State at the last real count of the output; the estimate continues from there. */
   #counted = { pieces: 0, characters: 0, extraBytes: 0, tokens: 0 }
-  /** Completion tokens that the hold surely pays for, as far as that was asked; it grows with the hold. */
+  /** Completion tokens that the hold certainly covers, as of the last check; it grows with the hold. */
   #paidTokens = -1
   #isOverdrawn = false
   #deliveredCharacters = 0
   #deliveredMedia: MediaTokens | undefined
-  /** What the upstream told of the prompt, once that counts. */
+  /** The upstream's report of the prompt, once that counts. */
   #prompt: Usage | undefined
-  /** Units of all that has come by the upstream's own usage. */
+  /** Units for everything received, by the upstream's own usage. */
   #reported: number | undefined
 
   constructor(deps: RelayDeps, open: OpenCall, meter: StreamMeter) {
@@ -36,18 +36,18 @@ export class RunningCost {
     this.#promptTokens = open.call.promptGuess
   }
 
-  /** How much of the output has gone out to the caller. */
+  /** How much of the output has been sent to the caller. */
   get delivered(): Delivered {
     return { characters: this.#deliveredCharacters, media: this.#deliveredMedia }
   }
 
-  /** All that has come has gone out. */
+  /** Notes that everything received has been sent. */
   noteDelivered(): void {
     this.#deliveredCharacters = this.#meter.characters
     this.#deliveredMedia = this.#meter.media
   }
 
-  /** Units for what has come and so many tokens more. */
+  /** Units for the output so far and that many more tokens. */
   units(marginTokens: number): number {
     if (this.#reported !== undefined) return this.#reported
     const textTokens = this.#tokens() + Math.ceil(marginTokens)
@@ -58,35 +58,37 @@ export class RunningCost {
     return chargeOf(this.#open, { usage, estimated: true }).quota
   }
 
-  /** The tokens that `units` are for. */
+  /** The tokens that `units` charges for. */
   get tokens(): { promptTokens: number; completionTokens: number } {
     const { completionTokens } = completionOf(this.#tokens(), this.#meter.media)
     return { promptTokens: this.#prompt?.promptTokens ?? this.#promptTokens, completionTokens }
   }
 
-  /** True when some of what has come has not gone out. */
+  /** True when some of the output so far has not been sent. */
   get hasUndelivered(): boolean {
     return this.#meter.characters > this.#deliveredCharacters || this.#meter.media !== this.#deliveredMedia
   }
 
-  /** True when what has come costs more than is held. */
+  /** True when the output so far costs more than is held. */
   get exceedsHold(): boolean {
     return this.units(0) > this.#open.hold.amount
   }
 
-  /** The same once nothing more comes, by what the upstream told. */
+  /** The same at the end of the answer, by the upstream's own usage. */
   async exceedsAtEnd(): Promise<boolean> {
     if (this.exceedsHold) await this.#believeReport()
     return this.exceedsHold
   }
 
-  /** True under one-api's policy, where an answer may cost more than there is; nobody asks for more from then on. */
+  /**
+   * True under one-api's policy, where an answer may cost more than there is; no more quota is requested from then on.
+   */
   mayOverdraw(): boolean {
     this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'
     return this.#isOverdrawn
   }
 
-  /** True when what has come, and half a slice more, costs more than is held. */
+  /** True when the output so far and half a slice more cost more than is held. */
   needsMore(): boolean {
     if (this.#isOverdrawn) return false
     const { PreConsumedQuota } = this.#deps.settings()
@@ -98,7 +100,7 @@ export class RunningCost {
     return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
   }
 
-  /** Nothing more comes: the upstream's own usage is the cost, where it has come and can be believed. */
+  /** At the end, the upstream's own usage is the cost, if it has arrived and can be believed. */
   async #believeReport(): Promise<void> {
     const { usage, reported, isReportEarly: isEarly } = this.#meter
     if ((usage ?? reported) === undefined) return
@@ -112,7 +114,7 @@ export class RunningCost {
     this.#reported = chargeOf(this.#open, found.measure).quota
   }
 
-  /** Counts what has come, in place of the estimate. */
+  /** Counts the output so far, instead of estimating it. */
   async count(): Promise<void> {
     const meter = this.#meter
     const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())

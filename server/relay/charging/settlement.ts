@@ -10,19 +10,19 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charging-types.ts'
 
-/** A call on its way: the hold, its price, and where it went. The hold's one owner. */
+/** A call in progress: the hold, its price, and where it was sent. It is the hold's only owner. */
 export interface OpenCall<Call extends AnyCall = RelayCall> {
   call: Call
   hold: Hold
   charging: Charging
   channel: Channel
-  /** Model name as sent upstream; the one that is charged and logged. */
+  /** Model name as sent upstream; it is the one that is charged and logged. */
   upstreamModel: string
   attempts: Attempt[]
   systemPromptReset: boolean
-  /** Counts the calls of hosted tools, where any is on. */
+  /** Counts the calls of hosted tools, if any is enabled. */
   tools?: ToolCounter
-  /** The channel was not asked for the service tier that the caller named, so nobody gave it. */
+  /** The caller's service tier was not passed on to the channel, so it was not provided. */
   tierLost?: boolean
 }
 
@@ -32,23 +32,23 @@ export interface Ending {
   outcome: Outcome
   /** Error code when it did not complete; '' otherwise. */
   code: string
-  /** Milliseconds from the start to the first byte of the answer; 0 = none came. */
+  /** Milliseconds from the start to the first byte of the answer; 0 = no byte came. */
   firstByteMs: number
   /** Further remarks for the log row. */
   note?: string
 }
 
-/** What a call costs by its measure. */
+/** The cost of a call by its measure. */
 export function chargeOf({ charging, tierLost, tools }: OpenCall<AnyCall>, measure: Measure): Charge {
   const priced = tierLost ? atUsualTier(measure) : measure
   if (!tools) return charging.charge(priced)
   const { kinds = [], searchesAlways = false } = charging.tools ?? {}
-  // A search that nothing tells of is charged with an answer only.
+  // A search that the answer does not mention is charged only if there is an answer.
   const hasSearched = searchesAlways && measure.usage.completionTokens > 0
   return charging.charge({ ...priced, tools: tools.counts(kinds, hasSearched) })
 }
 
-/** What the work gives. Work that fails must not keep the quota: that is given back before the failure is passed on. */
+/** Returns the result of the work. If the work fails, the quota is given back before the error is passed on. */
 export function orRelease<Result>(
   { hold }: Pick<OpenCall<AnyCall>, 'hold'>,
   work: () => Result | Promise<Result>,
@@ -62,12 +62,12 @@ export function orRelease<Result>(
   }
 }
 
-/** As of an answer that names the usual tier, unless it names another. */
+/** The measure at the usual tier, unless the answer names another. */
 function atUsualTier(measure: Measure): Measure {
   return { ...measure, usage: { ...measure.usage, tier: orUsual(measure.usage.tier) } }
 }
 
-/** Charges the call, writes its log row and reports it. Resolves when that is durable. */
+/** Charges the call, writes its log row and reports it. Resolves once that is durable. */
 export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: Ending): Promise<void> {
   const { call, hold, channel } = open
   const settings = deps.settings()

@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AnyCall } from '../call/call.ts'
 
-/** Calls of a tool that are held for where the request names no limit; the model decides how many it makes. */
+/** Tool calls to hold for if the request names no limit; the model decides how many it makes. */
 const usualCalls: Readonly<Record<string, number>> = {
   web_search: 5,
   web_search_preview: 5,
@@ -16,31 +16,31 @@ const usualCalls: Readonly<Record<string, number>> = {
 
 const noFees = 0n
 
-/** What the tools that a service runs for one call cost, at one channel. */
+/** Fees for the tools that the upstream runs during one call, at one channel. */
 export interface ToolFees {
-  /** Picoquota for as many calls as are held for. */
+  /** Picoquota for the calls that are held for. */
   readonly held: bigint
-  /** Kinds that the request has on. */
+  /** Kinds that the request enables. */
   readonly kinds: readonly string[]
-  /** The model searches in every call, whether its answer tells of it or not. */
+  /** The model searches in every call, whether its answer mentions it or not. */
   readonly searchesAlways: boolean
-  /** Picoquota for the calls that were made, and what the log says of them. */
+  /** Picoquota for the calls that were made, and the text for the log. */
   charge(counts: ToolCounts): { fees: bigint; note: string }
 }
 
 const found = new WeakMap<JsonObject, readonly HostedTool[]>()
 
-/** The hosted tools of a body; looked for once, however many channels are tried. */
+/** The hosted tools of a body; found once, however many channels are tried. */
 function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
   const known = found.get(body)
-  // Whether a model searches by itself depends on its name, which channels map.
+  // Whether a model searches on its own depends on its name, which channels map.
   if (known && !searchesAlways(model)) return known
   const tools = hostedTools(body, model)
   if (tools.length > 0 && !searchesAlways(model)) found.set(body, tools)
   return tools
 }
 
-/** The fees of a call for the model as the upstream calls it; undefined where no tool is on. */
+/** The fees of a call by the upstream's name for the model; undefined if no tool is enabled. */
 export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
   if (call.mode !== 'chat' || call.body.kind !== 'json') return undefined
   const tools = toolsOf(call.body.json, model)
@@ -49,7 +49,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
     prices.toolPrice({ kind, size, model, channelType }) ?? noFees
   const byPrompt = (kind: string) => isPaidByPrompt({ kind, model, channelType })
   const callsOf = ({ kind, most }: HostedTool) => (byPrompt(kind) ? 1 : (most ?? usualCalls[kind] ?? 1))
-  // A tool that is named twice is one.
+  // A tool that is named twice counts once.
   const dearest = new Map<string, bigint>()
   for (const tool of tools) {
     const price = priceOf(tool.kind, tool.size) * BigInt(callsOf(tool))
@@ -64,7 +64,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
       const notes: string[] = []
       for (const [name, counted] of Object.entries(counts)) {
         const [told = '', toldSize] = name.split(':')
-        // The answer has one word for a search and its preview.
+        // The answer uses one name for a search and for its preview version.
         const asked = tools.find(({ kind }) => kind === told) ?? tools.find(({ kind }) => kind.startsWith(told))
         const kind = asked?.kind ?? told
         const calls = byPrompt(kind) ? Math.min(counted, 1) : counted
@@ -76,7 +76,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
   }
 }
 
-/** Refuses to send a tool that nobody has a price for. Throws GatewayError (tool_not_priced). */
+/** Refuses to send a tool that has no price. Throws GatewayError (tool_not_priced). */
 export function refuseUnpricedTools(body: JsonObject, prices: PriceBook, model: string, channelType: number): void {
   for (const { kind, size } of hostedTools(body, model)) {
     if (prices.toolPrice({ kind, size, model, channelType }) !== undefined) continue

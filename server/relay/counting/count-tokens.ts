@@ -4,7 +4,7 @@ import { IdleWorker } from '../../lib/idle-worker.ts'
 import { quickEstimate } from './quick-estimate.ts'
 import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 
-/** Counts tokens off the main thread, which must not stand still while 100 KB of text are cut up. */
+/** Counts tokens off the main thread, which 100 KB of text would block. */
 export interface TokenCounter {
   /** Tokens of the texts plus the fixed ones. `approximate`: 0.38 per byte instead (ApproximateTokenEnabled). */
   count(model: string, prompt: PromptText, approximate: boolean): Promise<number>
@@ -13,7 +13,7 @@ export interface TokenCounter {
 
 /** one-api's factor for ApproximateTokenEnabled. */
 const tokensPerByte = 0.38
-/** Beside this file as TypeScript, or beside the one file that the server was built into. */
+/** Next to this file in TypeScript, or next to the single file that the server was built into. */
 const workerUrl = new URL(`./tokenizer-worker${extname(import.meta.path)}`, import.meta.url).href
 
 export function createTokenCounter(): TokenCounter {
@@ -37,7 +37,10 @@ export function createTokenCounter(): TokenCounter {
   }
 }
 
-/** Vocabulary by model name: cl100k for the gpt-3.5 and gpt-4 generations and the embeddings, o200k for all later. */
+/**
+ * Vocabulary by model name: cl100k for the gpt-3.5 and gpt-4 generations and the embeddings, o200k for all later
+ * models.
+ */
 function encodingOf(model: string): 'o200k' | 'cl100k' {
   const bare = model.slice(model.lastIndexOf('/') + 1)
   return /^(gpt-3\.5|gpt-35|gpt-4(?!o|\.)|text-embedding|davinci-002|babbage-002)/.test(bare) ? 'cl100k' : 'o200k'

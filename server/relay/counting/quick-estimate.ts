@@ -1,13 +1,13 @@
 import type { PromptText } from '../../dialects/neutral/dialect.ts'
 
-/** Characters of plain English per token are about 4; 3 leaves room for code and punctuation. */
+/** Plain English has about 4 characters per token; 3 leaves room for code and punctuation. */
 const charactersPerToken = 3
-/** Bytes beyond one per character: CJK has two of them and up to about 1.3 tokens. */
+/** For bytes beyond one per character: CJK has two of them and up to about 1.3 tokens per character. */
 const tokensPerExtraByte = 0.65
 
 /**
- * Estimate that is rather too high than too low and costs next to nothing: what the first hold is sized by. Only when
- * that much is not there are the tokens really counted.
+ * An estimate that tends to be high and costs next to nothing. The first hold is based on it; the tokens are really
+ * counted only if the quota does not cover it.
  */
 export function quickEstimate(prompt: PromptText): number {
   let tokens = prompt.fixedTokens
@@ -18,7 +18,7 @@ export function quickEstimate(prompt: PromptText): number {
   return tokens
 }
 
-/** The same of a text of so many characters with so many bytes in UTF-8 beyond one for each. */
+/** The same for a text of that many characters whose UTF-8 form has that many bytes beyond one per character. */
 export function quickTokens(characters: number, extraBytes: number): number {
   return Math.ceil(characters / charactersPerToken + extraBytes * tokensPerExtraByte)
 }

@@ -11,13 +11,13 @@ export interface CountAnswer {
   tokens: number
 }
 
-/** What a caller writes is text, whatever it looks like: special tokens are counted like any other characters. */
+/** The caller's text is plain text, whatever it looks like: special tokens are counted like any other characters. */
 const asPlainText = { disallowedSpecial: new Set<string>() }
 
-/** Beyond this many characters the rest is counted in proportion: a caller must not be able to buy seconds of CPU. */
+/** Text beyond this many characters is counted in proportion: a caller must not be able to buy seconds of CPU. */
 const countedCharacters = 400_000
 
-/** Each vocabulary takes tens of megabytes: only those asked for are loaded. */
+/** Each vocabulary takes tens of megabytes, so only those in use are loaded. */
 const encodings = {
   o200k: () => import('gpt-tokenizer/encoding/o200k_base'),
   cl100k: () => import('gpt-tokenizer/encoding/cl100k_base'),

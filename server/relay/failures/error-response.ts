@@ -10,7 +10,10 @@ import type { RelayCall } from '../call/call.ts'
 import { ownHeaders } from '../headers/relay-headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
-/** An error answer to the caller, in its dialect. `refusalStatus`: the status for a lasting refusal of the gateway's own. */
+/**
+ * An error answer to the caller, in its dialect. `refusalStatus` maps the status of the gateway's own permanent
+ * refusals.
+ */
 export function errorResponse(
   error: unknown,
   requestId: string,
@@ -24,7 +27,7 @@ export function errorResponse(
   const lasts = isPermanent(known)
   const retry = attempt?.shouldRetry ?? (lasts ? 'false' : undefined)
   if (retry !== undefined) headers['x-should-retry'] = retry
-  // The rest of the body is not waited for.
+  // The rest of the body is not read.
   if (known.code === 'request_timeout') headers['connection'] = 'close'
   const body = isOpenAi(dialect)
     ? openAiBody(known, attempt, requestId)
@@ -38,28 +41,28 @@ function knownOf(error: unknown): GatewayError {
   return new GatewayError('internal_error', 'an internal error occurred', { cause: error })
 }
 
-/** 529 is a number of Anthropic's own; other programs know it as 503. */
+/** 529 is Anthropic's own status; clients of other dialects expect 503. */
 function statusFor(status: number, dialect: DialectName): number {
   return status === 529 && dialect !== 'anthropic-messages' ? 503 : status
 }
 
-/** Own refusals whose status says that they may pass, and which do not. */
+/** The gateway's own refusals that are permanent although their status suggests otherwise. */
 const lasting: ReadonlySet<ErrorCode> = new Set(['model_not_priced', 'api_not_implemented'])
 const mayPass: ReadonlySet<number> = new Set([408, 409, 429])
 
-/** True for a refusal of the gateway's own that stays the same however often the call is sent. */
+/** True for a refusal by the gateway itself that stays the same however often the call is sent. */
 function isPermanent({ code, status, type }: GatewayError): boolean {
   return lasting.has(code) || (type !== 'upstream_error' && status < 500 && !mayPass.has(status))
 }
 
-/** One event that tells a caller that its stream failed. */
+/** An event that reports to the caller that its stream failed. */
 export function errorEventFor(error: GatewayError, requestId: string, dialect: DialectName): string {
   if (dialect === 'openai-chat') return errorEvent(error, requestId)
   const failure = failureOf(error)
   const { encodeFailure } = callerDialects[dialect]
   if (dialect === 'openai-responses') {
     const { error: told } = encodeFailure(failure, requestId) as { error: JsonObject }
-    // The event's own type goes before the error's; OpenAI's SDK throws only what stands in `error`.
+    // The event's own type takes precedence over the error's; OpenAI's SDK throws only the content of `error`.
     return `event: error\ndata: ${JSON.stringify({ ...told, type: 'error', sequence_number: 0, error: told })}\n\n`
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
@@ -67,8 +70,8 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
 }
 
 /**
- * The last events of a stream of which nothing but keep-alives has gone out, made from the error answer that its caller would
- * have got in place of it.
+ * The last events of a stream that has sent nothing but keep-alives, made from the error answer that its caller would
+ * otherwise have got.
  */
 export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall, 'requestId' | 'dialect' | 'facts'>) {
   const { requestId, dialect } = call
@@ -77,7 +80,7 @@ export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall
     const failure = failed?.failure ?? failureOf(knownOf(error))
     return failedEvents(failure, requestId, { model: call.facts.model }, 0)
   }
-  // Google's own errors come as a list of one where a stream was asked for.
+  // Google's own errors come as a list of one when a stream was requested.
   const parsed = tryParse(body)
   const told: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   const data = tryStringify(told) ?? JSON.stringify(body)
@@ -91,13 +94,13 @@ function isOpenAi(dialect: DialectName): boolean {
 function openAiBody(known: GatewayError, attempt: AttemptFailed | undefined, requestId: string): string {
   const own = errorObject(known, requestId)
   const { failure, shaped } = attempt ?? {}
-  // Another service's words for it mean nothing to a program that knows OpenAI's.
+  // Another service's error type and code mean nothing to a client that knows OpenAI's.
   if (failure && failure.dialect !== 'openai-chat') return otherBody(known, failure, requestId, 'openai-chat')
   const told = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
   return (told && tryStringify({ error: told })) ?? JSON.stringify({ error: own })
 }
 
-/** What the upstream said, where it speaks the caller's dialect: details that only that dialect has stay. */
+/** The upstream's error body, if it is in the caller's dialect: details that only that dialect has are kept. */
 function sameDialect(attempt: AttemptFailed | undefined, dialect: DialectName): string | undefined {
   return attempt?.raw && attempt.raw.dialect === dialect ? attempt.raw.text : undefined
 }

@@ -37,10 +37,10 @@ forEachDatabase((kind, openFresh) => {
     const rows = await store.read.selectFrom('logs').select(['request_id', 'left_out']).orderBy('request_id').execute()
     return rows.map(({ request_id, left_out }) => (left_out > 0 ? `${request_id}+${left_out}` : request_id))
   }
-  /** No column takes it, whatever the database. */
+  /** A value that the column rejects in every database. */
   const refused = { model_name: null as unknown as string }
 
-  test('a row that the database refuses is given up, and all others are written', async () => {
+  test('a row that the database rejects is dropped, and all others are written', async () => {
     note('a', 'a1')
     note('a', 'a2', refused)
     note('a', 'a3')
@@ -52,7 +52,7 @@ forEachDatabase((kind, openFresh) => {
     expect(warnings.length).toBe(1)
   })
 
-  test('a shared row that is refused is lost with all its calls', async () => {
+  test('a shared row that is rejected is lost with all its calls', async () => {
     for (let at = 0; at < 100; at++) note('a', 'own')
     for (let at = 0; at < 3; at++) note('a', 'shared', refused)
     note('b', 'b1')
@@ -64,7 +64,7 @@ forEachDatabase((kind, openFresh) => {
   })
 
   if (kind === 'postgres')
-    test('a text with a NUL holds nobody else up', async () => {
+    test('a text with a NUL does not hold up other rows', async () => {
       note('a', 'a1', { model_name: 'x\0' })
       note('b', 'b1')
       await log.close()

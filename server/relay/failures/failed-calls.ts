@@ -12,34 +12,34 @@ import type { Store } from '../../store/store.ts'
 
 /** Writes the log rows of failed calls in the background. */
 export interface FailedCallLog {
-  /** Takes one call; `make` is called where the call gives its row. */
+  /** Records one failed call; `make` is called if the call gets its own row or the first shared one. */
   note(of: { tokenId: number; code: string; beganAtMs: number }, make: () => LogRow): void
-  /** Resolves when everything that was taken is written, or could not be. */
+  /** Resolves once everything recorded has been written, or could not be. */
   close(): Promise<void>
 }
 
 export interface FailedCallLogDeps {
   store: Store
   clock: Clock
-  /** Called for calls that no row tells of: too many wait, or the database refuses their row. */
+  /** Called for calls that are in no row: too many are waiting, or the database rejects their row. */
   lost(calls: number): void
   warn(message: string): void
 }
 
-/** What one token and code have waiting. */
+/** The waiting rows of one token and code. */
 interface Waiting {
   tokenId: number
   code: string
   minute: number
-  /** Calls that got a row of their own in this minute, as far as this process knows. */
+  /** Calls that got their own row in this minute, counted by this process only. */
   own: number
   rows: LogRow[]
   shared: SharedRow | undefined
 }
 
-/** Tokens and codes that are known at once. */
+/** Most pairs of token and code remembered at once. */
 const mostKnown = 10_000
-/** Rows that wait for the database, in all. */
+/** Most rows that wait for the database, in all. */
 const mostRows = 2_000
 const sharedEveryMs = 1000
 
@@ -49,13 +49,14 @@ export function createFailedCallLog(deps: FailedCallLogDeps): FailedCallLog {
 }
 
 /**
- * A failed call makes nobody wait: rows are written when its turn is over, those of one turn in one transaction. What a
- * token may leave with one code is limited here, so that a flood does not even reach the database, and there for all nodes.
+ * A failed call makes nobody wait: its row is written after its turn, all rows of a turn in one transaction. The rows
+ * per token and code are limited here, so that a flood does not even reach the database, and again in the database for
+ * all nodes.
  */
 class FailedCalls implements FailedCallLog {
   readonly #deps: FailedCallLogDeps
   readonly #known = new Map<string, Waiting>()
-  /** Those of the known that have something to write. */
+  /** Those that have something to write. */
   readonly #due = new Set<Waiting>()
   #rows = 0
   #writing: Promise<void> | undefined
@@ -86,7 +87,7 @@ class FailedCalls implements FailedCallLog {
       return
     }
     const since = Math.floor(beganAtMs / 1000)
-    // One row is made for all of them.
+    // All of them share one row.
     if (entry.shared)
       entry.shared = { ...entry.shared, calls: entry.shared.calls + 1, since: Math.min(entry.shared.since, since) }
     else entry.shared = { row: make(), calls: 1, since }
@@ -111,7 +112,7 @@ class FailedCalls implements FailedCallLog {
     return entry
   }
 
-  /** At most once a minute, since it goes through all. */
+  /** At most once a minute, since it goes through all entries. */
   #forgetIdle(minute: number): void {
     if (minute === this.#sweptAt) return
     this.#sweptAt = minute
@@ -158,7 +159,7 @@ class FailedCalls implements FailedCallLog {
     if (this.#due.size > 0) this.#writeLater()
   }
 
-  /** Each row by itself, without those that the database refuses: they would keep all others waiting for ever. */
+  /** Writes each row by itself and drops those that the database rejects: they would hold up all others for ever. */
   async #writeEach(
     entry: Waiting,
     rows: readonly LogRow[],
@@ -185,7 +186,7 @@ class FailedCalls implements FailedCallLog {
     }
   }
 
-  /** What could not be written yet comes before what came meanwhile. */
+  /** Rows that could not be written go before those added in the meantime. */
   #putBack(entry: Waiting, rows: readonly LogRow[], shared: SharedRow | undefined): void {
     entry.rows = [...rows, ...entry.rows]
     entry.shared = joined(shared, entry.shared)

@@ -7,11 +7,11 @@ import type { AnyCall } from '../call/call.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
-/** What is known of a call that failed; of one that was refused early not much is. */
+/** The known facts about a failed call; one that was refused early has few. */
 export interface FailedCall {
   requestId: string
   caller: CallerRow
-  /** Path of the address, without its query, where keys may stand. */
+  /** Path of the address, without its query, which may contain keys. */
   endpoint: string
   error: unknown
   /** Error code and HTTP status of the answer. */
@@ -19,17 +19,17 @@ export interface FailedCall {
   status: number
   /** Undefined when the request could not be read. */
   call?: AnyCall | undefined
-  /** The model that was asked for; '' when that is not known. */
+  /** The requested model; '' if not known. */
   model: string
   startedAtMs: number
 }
 
-/** Longest message of a row. */
+/** Longest message of a row, in characters. */
 const longestMessage = 500
 
 /**
- * The log row of a failed call. `model_name` is a model that is served here: names that callers make up would each get
- * sums of their own. What was asked for stands beside it.
+ * The log row of a failed call. `model_name` is a model that is served here: names made up by callers would each get
+ * their own sums. The requested name is stored as well.
  */
 export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: number): LogRow {
   const { caller, call, error } = failed
@@ -68,20 +68,20 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   }
 }
 
-/** The model as the channel was asked for it, or the asked one; '' where nothing of that name is served. */
+/** The model name sent to the channel, or the requested one; '' if no such model is served. */
 function modelAt(routing: RoutingTable, channelId: number, group: string, asked: string): string {
   const channel = routing.channel(channelId)
   const mapped = channel?.modelMapping.get(asked)
   if (mapped !== undefined) return mapped
-  // Whoever chooses a channel may ask it for any name.
+  // A caller who chooses a channel may request any model name.
   const isServed = channel?.models.includes(asked) || routing.candidates(group, asked).length > 0
   return isServed ? asked : ''
 }
 
-/** The upstream's own words, which only admins may read; '' when there are none. */
+/** The upstream's own message, which only admins may read; '' if there is none. */
 function upstreamText(error: unknown): string {
   if (!(error instanceof AttemptFailed)) return ''
-  // The caller may have been told something else instead.
+  // The caller may have got a different text.
   const { cause } = error.error
   if (cause instanceof GatewayError) return cause.message
   return error.plain ?? (isUpstreams(error) ? error.error.message : '')

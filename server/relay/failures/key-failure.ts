@@ -2,14 +2,14 @@ import type { RelayDeps } from '../call/deps.ts'
 import { type Channel, withKey } from '../routing/routing-table.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
-/** Most keys of one channel that one call tries. */
+/** Most keys of one channel that a single call tries. */
 const keysPerCall = 5
-/** A key is left alone for so long after a 429 that names no pause, or a refusal that may not last. */
+/** A key rests this long after a 429 that names no pause, or a refusal that may not last. */
 const defaultPauseSeconds = 1
 
 /**
- * Notes what a failure says about the key it was made with. True when it says nothing about the channel, since other
- * keys of it can be used.
+ * Notes what a failure says about the key it was made with. True if the failure says nothing about the channel, because
+ * it has other usable keys.
  */
 export function noteKeyFailure(deps: RelayDeps, channel: Channel, failed: AttemptFailed): boolean {
   const { keyRing, upstream } = channel
@@ -26,7 +26,7 @@ export function noteKeyFailure(deps: RelayDeps, channel: Channel, failed: Attemp
   return keyRing.hasOther(new Set([upstream.key]), nowMs)
 }
 
-/** The channel with a key that this call has not tried; undefined when there is none or enough were tried. */
+/** The channel with a key that this call has not tried; undefined if there is none or enough have been tried. */
 export function withOtherKey(deps: RelayDeps, channel: Channel, keysTried: ReadonlySet<string>): Channel | undefined {
   const nowMs = deps.clock.nowMs()
   const isPossible = keysTried.size < keysPerCall && channel.keyRing?.hasOther(keysTried, nowMs)

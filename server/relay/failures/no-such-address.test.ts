@@ -27,13 +27,13 @@ describe('a server that lacks the address says so in one of many forms:', () => 
     [{}],
   ])('%j', (body) => expect(verdict(body)).toBe('missing'))
 
-  test('a method that is not allowed, and a call that is not implemented, are that, too', () => {
+  test('a method that is not allowed and a call that is not implemented count as missing, too', () => {
     expect(verdict({ error: { message: 'No model.' } }, 405)).toBe('missing')
     expect(verdict({ error: { message: 'No model.' } }, 501)).toBe('missing')
   })
 })
 
-describe('something else that was not found says nothing of the address:', () => {
+describe('something else that was not found says nothing about the address:', () => {
   test.each([
     [
       {
@@ -69,7 +69,7 @@ test.each([
   [{ error: { message: 'The model or endpoint ep-1 does not exist.' } }],
 ])('%j may be either', (body) => expect(verdict(body)).toBe('unsure'))
 
-test('services that have every address are known by their hosts', () => {
+test('services that have every address are recognised by their hosts', () => {
   expect(isOfficial('https://api.openai.com', '')).toBe(true)
   expect(isOfficial('https://eu.api.openai.com/v1', '')).toBe(true)
   expect(isOfficial('https://my.openai.azure.com', '')).toBe(true)

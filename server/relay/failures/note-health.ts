@@ -2,7 +2,10 @@ import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 
-/** Tells a channel's health how a call ended there: well, by a fault of the upstream, or in a way that says nothing of it. `why` is for people. */
+/**
+ * Records in a channel's health how a call ended: well, by the upstream's fault, or in a way that says nothing about
+ * it. `why` is shown to people.
+ */
 export function noteHealth(
   { breaker }: Pick<RelayDeps, 'breaker'>,
   { channel, call }: Pick<OpenCall<AnyCall>, 'channel' | 'call'>,

@@ -61,7 +61,7 @@ describe('judgeStatus', () => {
   })
 })
 
-test('only failures of the upstream are tried elsewhere', () => {
+test('only failures of the upstream are retried elsewhere', () => {
   const upstream = { retry: true, upstreamFault: true, disable: undefined }
   expect(judgeFailure(new GatewayError('upstream_timeout', ''))).toEqual(upstream)
   expect(judgeFailure(new GatewayError('do_request_failed', ''))).toEqual(upstream)
@@ -93,7 +93,7 @@ test('the pause doubles up to a second, with jitter', () => {
   expect(backOffMs(2, () => 0)).toBe(100)
 })
 
-test('the key of a channel, and its parts, are taken out of texts', () => {
+test('the key of a channel and its parts are removed from texts', () => {
   expect(withoutKey('key sk-123456789 is bad: sk-123456789', 'sk-123456789')).toBe('key [key] is bad: [key]')
   expect(withoutKey('id 12345678, secret abcdefgh', '12345678|abcdefgh')).toBe('id [key], secret [key]')
   expect(withoutKey('a short word', 'short')).toBe('a short word')

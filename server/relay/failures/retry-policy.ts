@@ -2,21 +2,21 @@ import type { Failure, FailureKind } from '../../dialects/neutral/reply.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What a failed attempt means for what comes next. */
+/** What a failed attempt means for the next step. */
 export interface Verdict {
   /** Another channel may do better. */
   retry: boolean
   /** The upstream is at fault (not the caller), which counts against the channel's health. */
   upstreamFault: boolean
-  /** The channel's key or account is of no use any more; the text says why. */
+  /** The channel's key or account is no longer usable; the text says why. */
   disable: string | undefined
-  /** The upstream refused the channel's key or account and not the call: only the operator can mend that. */
+  /** The upstream refused the channel's key or account and not the call: only the operator can fix that. */
   account?: true
-  /** Nothing was sent, since the channel cannot make this call: to go to another is no retry. */
+  /** Nothing was sent, since the channel cannot make this call; moving on to another is not a retry. */
   unsent?: true
 }
 
-/** Words in an upstream's message that mean its account is closed, unpaid or barred; lower case, for use in a RegExp. */
+/** Words in an upstream's message that mean its account is closed, unpaid or barred; lower case, for a RegExp. */
 const accountTroubles = [
   'your access was terminated',
   'violation of our policies',
@@ -33,7 +33,7 @@ const accountTroubles = [
 
 const namesTrouble = new RegExp(accountTroubles.join('|'))
 const isTrouble = new RegExp(`^[\\p{L} ]{0,6}(?:${accountTroubles.join('|')})`, 'u')
-/** Statuses that speak of the account. */
+/** Statuses that are about the account. */
 const accountStatuses = new Set([402, 403, 429])
 
 const deadTypes = new Set([
@@ -45,16 +45,17 @@ const deadTypes = new Set([
 ])
 const deadCodes = new Set(['invalid_api_key', 'account_deactivated'])
 
-/** Kinds of failure that speak of the channel's key or account. */
+/** Kinds of failure that are about the channel's key or account. */
 const accountKinds: ReadonlySet<FailureKind | undefined> = new Set(['authentication', 'billing', 'permission'])
 
-/** What services say with status 403 of what the caller sent, and not of their account. */
+/** Texts of a 403 that is about the caller's content, and not about the account. */
 const aboutContent =
   /moderat|flagged|content[ _-]?(?:policy|filter|management|violat)|violates (?:our |the )?(?:usage|content)|safety|sensitive|data_?inspection|\bfile\b.{0,80}may not exist|敏感|违规/i
 
 /**
- * Judges an upstream's error answer. 401, 402, 403, 408, 409, 429 and 5xx may go better elsewhere; 404 too, since a channel
- * may lack the model; other 4xx are the caller's and would fail anywhere. `kind`: what the dialect makes of it.
+ * Judges an upstream's error answer. 401, 402, 403, 408, 409, 429 and 5xx may succeed elsewhere; so may 404, since a
+ * channel may lack the model. Other 4xx are the caller's fault and would fail anywhere. `kind`: the dialect's reading
+ * of the error.
  */
 export function judgeStatus(
   status: number,
@@ -78,19 +79,19 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  // Other errors may repeat what the caller wrote: there the message must be about the account from its first words on.
+  // Other errors may repeat the caller's text, so there the message must be about the account from its first words.
   const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
   return trouble.test(message.toLowerCase()) ? message : undefined
 }
 
-/** What an upstream put where a word belongs may be anything. */
+/** An upstream may put any value where a word is expected. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /** Judges a failure to get any answer. */
 export function judgeFailure(error: GatewayError): Verdict {
-  // A service that lends tokens refuses the channel's key.
+  // This is the service that issues upstream tokens, refusing the channel's key.
   if (error.code === 'bad_response_status_code') return judgeStatus(error.status, undefined, error.message)
   const upstreamFault = error.type === 'upstream_error'
   return { retry: upstreamFault, upstreamFault, disable: undefined }
@@ -104,7 +105,10 @@ export function backOffMs(attempt: number, random: () => number): number {
   return Math.min(longestBackOffMs, firstBackOffMs * 2 ** attempt) * (0.5 + random() / 2)
 }
 
-/** Seconds or a date in a Retry-After header → seconds from now; undefined when there is none to read, or none that anybody could mean. */
+/**
+ * Seconds or a date in a Retry-After header → seconds from now; undefined if it is absent, unreadable or makes no
+ * sense.
+ */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
   if (/^\s*\d{1,9}(\.\d+)?\s*$/.test(header)) return Number(header)
@@ -113,21 +117,24 @@ export function retryAfterSeconds(header: string | null, nowMs: number): number 
   return Number.isNaN(dateMs) ? undefined : Math.max(0, (dateMs - nowMs) / 1000)
 }
 
-/** A failed attempt: what to answer if no other channel does better, and what it means. */
+/** A failed attempt: the answer if no other channel does better, and what the failure means. */
 export class AttemptFailed extends Error {
   readonly error: GatewayError
   readonly verdict: Verdict
-  /** HTTP status of the answer; 0 = none came. */
+  /** HTTP status of the answer; 0 = no answer came. */
   readonly status: number
   /** The upstream's own error object, passed on to the caller. */
   readonly shaped: JsonObject | undefined
-  /** What the upstream said, in no dialect, where it does not speak OpenAI's. */
+  /** The upstream's error in neutral form, if its dialect is not OpenAI's. */
   readonly failure: Failure | undefined
   /** The upstream's error body, for callers who speak its dialect. */
   readonly raw: { dialect: string; text: string } | undefined
-  /** What the upstream said in `x-should-retry`. */
+  /** The upstream's `x-should-retry` header. */
   readonly shouldRetry: string | undefined
-  /** What the upstream said in a form that nobody reads, as a page of a proxy before it: for administrators. */
+  /**
+   * The upstream's text in a form that no client can parse, such as an HTML page of a proxy in front of it: for
+   * administrators.
+   */
   readonly plain: string | undefined
 
   constructor(

@@ -9,9 +9,9 @@ const refusal =
   /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
 
 /**
- * True where a service refuses that it is asked for the usage of a stream, as those do that came before OpenAI's
- * `stream_options`: Azure's older API versions, older servers of open models. Never where the words may be the caller's,
- * and not for models that reason unseen: without the usage nobody would know of that.
+ * True if a service refuses a request for the usage of a stream, as those do that are older than OpenAI's
+ * `stream_options`: Azure's older API versions, older servers of open models. Never if the words may be the caller's,
+ * and not for models that reason unseen: without the usage, that reasoning would not be known.
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,
@@ -24,7 +24,7 @@ export function isAboutUsage(
   return names.test(error.message) && refusal.test(error.message) && body.kind === 'json' && !names.test(body.text)
 }
 
-/** True for a model of a channel that was found to refuse it not long ago: its streams are counted here. */
+/** True if a model of a channel recently refused it: usage of its streams is counted here. */
 export function refusesUsage(places: UnsupportedFeatures, channel: Channel, upstreamModel: string): boolean {
   return places.has(placeOf(channel, upstreamModel))
 }

@@ -9,23 +9,25 @@ import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/jso
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
-/** A failure by the gateway's own judgement of what came, or did not come, from the upstream. */
+/** A failure by the gateway's own judgement of the upstream's answer, or of its absence. */
 export function failedAttempt(error: GatewayError, status: number): AttemptFailed {
   return new AttemptFailed(error, judgeFailure(error), status)
 }
 
-/** An answer that is none. */
+/** The failure for something that is not an answer. */
 export function badBody(message: string, status: number): AttemptFailed {
   return failedAttempt(new GatewayError('bad_response_body', message), status)
 }
 
-/** The same of an answer whose body nobody reads: an upstream that goes on making it is told to stop. */
+/** The same for an answer whose body is not read: it is cancelled, so that the upstream stops generating. */
 export async function unread(response: Response, message: string): Promise<AttemptFailed> {
   await response.body?.cancel().catch(() => undefined)
   return badBody(message, response.status)
 }
 
-/** What is made of an answer. Throws AttemptFailed where its JSON is too deep to be read or written again. */
+/**
+ * Runs code that converts an answer. Throws AttemptFailed if its JSON is nested too deeply to be read or written again.
+ */
 export function madeOf<T>(make: () => T, status: number): T {
   try {
     return make()
@@ -38,7 +40,7 @@ function tooDeep(status: number): AttemptFailed {
   return badBody('the answer of the upstream is nested too deeply', status)
 }
 
-/** An answer that is an error by its status; `dialect` is the upstream's where it answers conversations. */
+/** The failure for an answer with an error status; `dialect` is the upstream's if it serves conversations. */
 export function statusFailure(
   response: Response,
   body: string,
@@ -74,27 +76,30 @@ export function statusFailure(
   })
 }
 
-/** Longest text of a page that is kept. */
+/** Longest text of a page that is kept, in characters. */
 const longestPage = 500
 
-/** What stands in an error that is no JSON, or where a redirect leads, which is what a wrong address answers with. */
+/** The text of an error that is not JSON, or the target of a redirect, which is a wrong address's usual answer. */
 function plainWords(response: Response, text: string, key: string): string | undefined {
   const location = response.headers.get('location')
   if (location !== null) return `redirected to ${withoutKey(location, key)}`
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, longestPage) || undefined
 }
 
-/** What an attempt failed by, for the log of administrators: the upstream's own words, or those of the network. */
+/** Why an attempt failed, for the administrators' log: the upstream's own message, or the network's. */
 export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
   if (plain !== undefined) return `${error.message}: ${plain}`
   const { cause } = error
-  // What the network says may repeat the address or a header, and with it the key.
+  // A network error may repeat the address or a header, and with it the key.
   return cause instanceof Error && !(cause instanceof GatewayError)
     ? `${error.message}: ${withoutKey(cause.message, key)}`
     : error.message
 }
 
-/** What an error means in no dialect, as far as its dialect, or its words for a context that is too long, tell. */
+/**
+ * The neutral form of an error: as decoded from its dialect, or recognised by its text about a context that is too
+ * long.
+ */
 function meaning(
   failure: Failure | undefined,
   shaped: JsonObject | undefined,
@@ -106,18 +111,18 @@ function meaning(
   return read.kind === 'context-length' ? read : failure
 }
 
-/** The upstream's error object, unless its words for a context that is too long are its own. */
+/** The upstream's error object, unless it reports a context that is too long in a form of its own. */
 function shapedFor(shaped: JsonObject | undefined, failure: Failure | undefined): JsonObject | undefined {
   return failure?.kind === 'context-length' && shaped?.['code'] !== contextCode ? undefined : shaped
 }
 
-/** True where programs for the upstream's dialect understand an error as it came. */
+/** True if clients of the upstream's dialect understand the error unchanged. */
 function saysSo(dialect: string, failure: Failure | undefined, status: number): boolean {
   if (failure?.kind !== 'context-length') return true
   return status === 400 && (dialect === 'anthropic-messages' ? isAnthropics(failure.message) : dialect === 'gemini')
 }
 
-/** An error in no dialect that came within an answer of status 200. */
+/** A neutral error that came within an answer of status 200. */
 export function failureWithin(told: Failure, status: number, key: string): AttemptFailed {
   const failure = readContext({ ...told, message: withoutKey(told.message, key) })
   const { message } = failure
@@ -129,18 +134,21 @@ export function failureWithin(told: Failure, status: number, key: string): Attem
   return new AttemptFailed(error, verdict, status, { failure })
 }
 
-/** The error that a stream of status 200 told as an event. */
+/** The error that a stream of status 200 reported as an event. */
 export function failureInStream(meter: StreamMeter, status: number, key: string): AttemptFailed {
   return meter.failure ? failureWithin(meter.failure, status, key) : errorWithin(meter.error ?? {}, status, key)
 }
 
-/** The error in an answer of status 200, where it is one. Some services send an `error` beside every answer. */
+/** The error in an answer of status 200, if it is one. Some services send an `error` with every answer. */
 export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failure | undefined {
   const isFailed = isObject(body['error']) && !Array.isArray(body['choices'])
   return from.failureWithin?.(body) ?? (isFailed ? from.decodeFailure(0, body) : undefined)
 }
 
-/** An answer of status 200 that is neither an answer nor an error of its dialect; some gateways say what is wrong in a form of their own. */
+/**
+ * The failure for an answer of status 200 that is neither an answer nor an error of its dialect; some gateways report
+ * errors in their own form.
+ */
 export function noAnswer(body: JsonObject, status: number, key: string): AttemptFailed {
   const told = flatError(body)
   if (told) return failureWithin(decodeFailure(0, told), status, key)
@@ -151,7 +159,7 @@ function wordsOf(failure: Failure | undefined): JsonObject | undefined {
   return failure && { type: failure.type, code: failure.code }
 }
 
-/** An error that came with status 200: its own status when it names one. */
+/** An error that came with status 200; its own status is used if it names one. */
 export function errorWithin(raw: JsonObject, status: number, key: string): AttemptFailed {
   const text = tryStringify(raw)
   if (text === undefined) return tooDeep(status)
@@ -173,8 +181,8 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
 }
 
 /**
- * A failure as the caller is told of it. What the upstream says of its account is the operator's matter: told to a caller it
- * would sound as if its own key were wrong.
+ * The failure as the caller sees it. An error about the upstream account is for the operator: to a caller it would look
+ * as if its own key were wrong.
  */
 export function forCaller(failed: AttemptFailed): AttemptFailed {
   if (!failed.verdict.account) return failed

@@ -14,17 +14,17 @@ import { readBounded } from '../upstream/read-answer.ts'
 import { askAt, patienceOf } from '../upstream/try-endpoints.ts'
 
 const mostBytes = 64 * 1024
-/** How long the body of a service's count is waited for, once it has begun. */
+/** How long to wait for the body of a service's count, once it has begun. */
 const bodyMs = 10_000
 
 /**
- * How many tokens a request has: as the service counts where the channel speaks the caller's dialect and can count,
- * else by the tokenizer here. Costs nothing and is not logged, but counts in the limits and needs quota, as it keeps
- * the service and the processor busy as other calls do. Throws GatewayError.
+ * Counts the tokens of a request: by the service if the channel speaks the caller's dialect and can count, otherwise by
+ * the tokenizer here. Costs nothing and is not logged, but counts towards the limits and needs quota, since it uses the
+ * service and the CPU like any other call. Throws GatewayError.
  */
 export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
-  // A count is no trial of a channel: that it counts does not tell whether it answers.
+  // A count is not a trial of a channel: one that can count may still not answer.
   noteHealth(deps, { channel, call }, 'undecided')
   const hold = await holdPlace(deps, call, channel)
   try {
@@ -55,7 +55,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   return withKey(found, deps.clock.nowMs())
 }
 
-/** The least quota there is, given back at the end; none for a model that is free. */
+/** Holds the smallest amount of quota, which is released at the end; none for a free model. */
 function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
   const { caller, facts, requestId, promptGuess, signal } = call
   const settings = deps.settings()
@@ -75,7 +75,7 @@ function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<
   })
 }
 
-/** The service's own answer, or undefined where it cannot count or does not answer with success. */
+/** The service's own answer, or undefined if it cannot count or does not answer with success. */
 async function countThere(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<string | undefined> {
   const upstreamModel = mappedModel(channel, call.facts.model)
   const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)

@@ -10,7 +10,7 @@ const owners = new Map(
 
 type Listing = Exclude<DialectName, 'openai-responses'>
 
-/** Writes a list of models as programs of a dialect read it (each service's reference, "List models"). */
+/** Writes a list of models as clients of a dialect read it (each service's reference, "List models"). */
 export function modelList(dialect: Listing): (models: readonly string[]) => object {
   const one = oneModel(dialect)
   return (models) => {
@@ -21,7 +21,7 @@ export function modelList(dialect: Listing): (models: readonly string[]) => obje
   }
 }
 
-/** Writes one model as programs of a dialect read it. */
+/** Writes one model as clients of a dialect read it. */
 export function oneModel(dialect: Listing): (model: string) => object {
   return (id) => {
     if (dialect === 'openai-chat') return modelEntry(id, owners.get(id))

@@ -4,7 +4,7 @@ import { pricesOf } from '../../billing/price-list.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
-/** What the relay would charge a group now, from the same routes and the same prices. */
+/** The prices that the relay would charge a group now, from the same routes and the same price book. */
 export function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'routing' | 'prices'>): PriceList {
   const [table, book] = [routing(), prices()]
   const ratio = book.groupRatio(group)
@@ -13,7 +13,7 @@ export function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'r
     ratio: Number(ratio) / Number(ratioOne),
     models: table.models(group).map((model) => {
       let [renamed, unpriced] = [false, false]
-      // A thousand channels may share a few sheets: what takes time is done for each of these.
+      // A thousand channels may share a few sheets, so the slow work is done once per sheet.
       const sheets = new Set<PriceSheet>()
       for (const { channel } of table.candidates(group, model)) {
         const upstream = mappedModel(channel, model)

@@ -1,12 +1,12 @@
-/** Names what of a request could not be said to the upstream. */
+/** Names the fields of a request that were dropped or renamed for the upstream. */
 export const droppedHeader = 'X-Tollgate-Dropped'
 
-/** Clients take headers of some kilobytes, all of them together. */
+/** Clients accept only a few kilobytes of headers in all. */
 const mostCharacters = 2000
 
 /**
- * The names of what was left out, as one line of printable ASCII: callers choose the names of unknown fields freely, and
- * a header takes neither every sign nor every length. Other signs are percent-encoded.
+ * The names of dropped fields, as one line of printable ASCII. Callers choose the names of unknown fields freely, and a
+ * header cannot hold every character or every length; other characters are percent-encoded.
  */
 export function droppedNames(names: readonly string[]): string {
   let line = ''

@@ -7,17 +7,19 @@ const kinds = [
   { name: 'tokens', field: 'tpm_limit', used: 'tokens', reset: 'tokensReset' },
 ] as const satisfies { name: string; field: LimitField; used: keyof Minute; reset: keyof Minute }[]
 
-/** What a browser that calls with a token may read: the headers of `limitHeaders`. */
+/** Headers of `limitHeaders` that a browser may read when it calls with a token. */
 export const limitHeaderNames = [
   ...kinds.flatMap(({ name }) => ['limit', 'remaining', 'reset'].map((part) => `x-ratelimit-${part}-${name}`)),
 ]
 
-/** True when one of the limits is told in headers. */
+/** True if one of the limits is reported in headers. */
 export function hasMinuteLimit({ token, user }: CallLimits): boolean {
   return kinds.some(({ field }) => (token?.[field] ?? 0) > 0 || (user?.[field] ?? 0) > 0)
 }
 
-/** How the limits per minute stand, as OpenAI tells it; of a token's and its user's limit that of which less is left. */
+/**
+ * The state of the per-minute limits, in OpenAI's headers; of the token's and its user's limit, the one with less left.
+ */
 export function limitHeaders(limits: CallLimits): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const { name, field, used, reset } of kinds) {

@@ -4,15 +4,15 @@ import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { viaHeader } from '../call/via.ts'
 import { droppedHeader } from './dropped-header.ts'
 
-/** Headers of the caller that go upstream; everything else (cookies, addresses, client marks) stays here. */
+/** Headers of the caller that are sent upstream; everything else (cookies, addresses, client names) stays here. */
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
 
-/** Headers that only services understand which say so (`forwards` of an endpoint). */
+/** Headers that are sent only to services that list them (`forwards` of an endpoint). */
 const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
   'anthropic-messages': ['anthropic-version', 'anthropic-beta'],
 }
 
-/** Headers of the upstream that reach the caller; no organisation, no cookies, no limits of the operator's account. */
+/** Headers of the upstream that reach the caller: no organisation, no cookies, no limits of the operator's account. */
 const toCaller = [
   'content-type',
   'content-disposition',
@@ -22,13 +22,13 @@ const toCaller = [
   'openai-model',
 ] as const
 
-/** The caller's headers that may go on. */
+/** The caller's headers that may be forwarded. */
 export function forwardedHeaders(headers: Headers, dialect: DialectName): Record<string, string> {
   const names = ofDialect[dialect]
   return pick(headers, names ? [...toUpstream, ...names] : toUpstream)
 }
 
-/** What a page of another site may read beside the body. */
+/** Headers that a page of another site may read in addition to the body. */
 export const exposedHeaders = [
   requestIdHeader,
   droppedHeader,
@@ -39,21 +39,21 @@ export const exposedHeaders = [
 ]
 const exposed = exposedHeaders.join(', ')
 
-/** A call as its answer names it. */
+/** The call data that goes into the headers of its answer. */
 interface NamedCall {
   requestId: string
-  /** What the caller speaks. */
+  /** The caller's dialect. */
   dialect: DialectName
 }
 
-/** Where a caller's program looks for the id of a request. */
+/** The header in which a client of the dialect looks for the request id. */
 export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' {
   return dialect === 'anthropic-messages' ? 'request-id' : 'x-request-id'
 }
 
 /**
- * Headers of every relayed answer: its id, and that pages of other sites may have it. They may call with a token; cookies
- * play no part here (see routes.ts for the preflight).
+ * Headers of every relayed answer: its id, and permission for pages of other sites to read it. They may call with a
+ * token; cookies play no part here (see routes.ts for the preflight).
  */
 export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, string> {
   return {
@@ -64,7 +64,7 @@ export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, st
   }
 }
 
-/** What most answers call themselves, in which no key can be. */
+/** The content types of most answers, which cannot contain a key. */
 const usualTypes: ReadonlySet<string> = new Set([
   'application/json',
   'application/json; charset=utf-8',
@@ -72,7 +72,9 @@ const usualTypes: ReadonlySet<string> = new Set([
   'text/event-stream; charset=utf-8',
 ])
 
-/** Headers of a whole answer; the channel's `key` may not be among them. An id that the upstream tells goes before the own. */
+/**
+ * Headers of a whole answer, with the channel's `key` removed. An id from the upstream takes precedence over our own.
+ */
 export function answerHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
   const told = ownHeaders(call)
   for (const name of toCaller) {
@@ -82,7 +84,7 @@ export function answerHeaders(headers: Headers, call: NamedCall, key: string): R
   return told
 }
 
-/** Headers of a streamed answer; the last one keeps nginx from collecting it. */
+/** Headers of a streamed answer; the last one keeps nginx from buffering it. */
 export function streamHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
   const told = answerHeaders(headers, call, key)
   told['content-type'] = 'text/event-stream; charset=utf-8'

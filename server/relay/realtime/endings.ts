@@ -5,7 +5,7 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { Lapse } from './silence.ts'
 import type { UpstreamClose } from './upstream-socket.ts'
 
-/** Codes of a close (RFC 6455, section 7.4.1). */
+/** Close codes (RFC 6455, section 7.4.1). */
 const codes = { normal: 1000, goingAway: 1001, refused: 1008, tooLong: 1009, failed: 1011, tooSlow: 1013 } as const
 
 interface Close {
@@ -13,20 +13,20 @@ interface Close {
   reason: string
 }
 
-/** Why a session ends, and what either side is told. */
+/** Why a session ends, and what each side is sent. */
 export interface Ending {
   outcome: Outcome
-  /** Told to the caller as an event, and named in the log row. */
+  /** Sent to the caller as an event, and named in the log row. */
   error?: GatewayError
-  /** It is the upstream's fault, and counts against the channel. */
+  /** The upstream is at fault, and this counts against the channel. */
   upstreamFault?: true
   caller: Close
   upstream: Close
-  /** The caller does not read, so it cannot be told. */
+  /** The caller does not read, so nothing can be sent to it. */
   isCut?: true
 }
 
-/** Something went wrong, or may not go on. */
+/** Something went wrong, or must not continue. */
 export function interrupted(error: GatewayError, code: number = codes.failed): Ending {
   return {
     outcome: 'interrupted',
@@ -36,7 +36,7 @@ export function interrupted(error: GatewayError, code: number = codes.failed): E
   }
 }
 
-/** The caller may not go on. */
+/** The caller may not continue. */
 export function refused(error: GatewayError): Ending {
   return interrupted(error, codes.refused)
 }
@@ -65,7 +65,7 @@ export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: b
   return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: told } }
 }
 
-/** How an upstream ends a session where nothing is wrong with it; 1009 means that the caller's message was too long. */
+/** Codes with which an upstream ends a session normally; 1009 means that the caller's message was too long. */
 const usualCodes: ReadonlySet<number> = new Set([codes.normal, codes.goingAway, noCode, codes.tooLong])
 
 const broke = 'the connection to the upstream broke'
@@ -82,7 +82,7 @@ function tooEarly(): GatewayError {
   )
 }
 
-/** This process ends. */
+/** This process is shutting down. */
 export function shutDown(isBusy: boolean): Ending {
   const error = shuttingDown()
   const ending = interrupted(error, codes.goingAway)
@@ -114,7 +114,7 @@ export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
   }
 }
 
-/** Nothing is lost by this end. */
+/** Nothing is lost when a session ends this way. */
 function quiet(reason: string): Ending {
   return {
     outcome: 'complete',

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { runningTimer } from '../../lib/running-timer.ts'
 
-/** The head of an answer, and what came behind it. */
+/** The head of an answer, and the bytes that came after it. */
 export interface AnswerHead {
   status: number
   headers: Headers
@@ -10,10 +10,10 @@ export interface AnswerHead {
 
 const mostHeadBytes = 64 * 1024
 const mostErrorBytes = 64 * 1024
-/** How long the body of a refusal is waited for. */
+/** How long to wait for the body of a refusal. */
 const bodyWaitMs = 2_000
 
-/** Reads the head of an HTTP/1.1 answer. Rejects when the connection ends first or the head is none. */
+/** Reads the head of an HTTP/1.1 answer. Rejects if the connection ends first or the head is invalid. */
 export async function readHead(socket: Socket): Promise<AnswerHead> {
   let all = Buffer.alloc(0)
   const end = await take(socket, (bytes) => {
@@ -33,7 +33,7 @@ export async function readHead(socket: Socket): Promise<AnswerHead> {
   return { status, headers, rest: all.subarray(at + 4) }
 }
 
-/** The answer of an upstream that did not switch to WebSocket, as far as it came in a short time. */
+/** The answer of an upstream that did not switch to WebSocket, as much as arrives in a short time. */
 export async function refusalOf(socket: Socket, { status, headers, rest }: AnswerHead): Promise<Response> {
   let all = Buffer.from(rest)
   const isChunked = /chunked/i.test(headers.get('transfer-encoding') ?? '')
@@ -53,7 +53,7 @@ export async function refusalOf(socket: Socket, { status, headers, rest }: Answe
     const value = headers.get(name)
     if (value !== null) kept.set(name, value)
   }
-  // What cannot be the status of an answer is nothing that could be passed on.
+  // A number that is not a valid status cannot be passed on.
   const told = status >= 200 && status <= 599 ? status : 502
   return new Response(told === 204 || told === 205 || told === 304 ? null : body.toString('utf8'), {
     status: told,
@@ -72,7 +72,7 @@ function unchunked(all: Buffer): Buffer {
   }
 }
 
-/** Hands what comes to `enough` until that says so, or until nothing more comes. Leaves the socket paused. */
+/** Passes received bytes to `enough` until it returns true or no more come. Leaves the socket paused. */
 function take(socket: Socket, enough: (bytes: Uint8Array) => boolean): Promise<'full' | 'ended'> {
   return new Promise((resolve) => {
     const finish = (how: 'full' | 'ended') => {

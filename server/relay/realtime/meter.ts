@@ -17,43 +17,43 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 /** Counts the tokens of texts. */
 export type CountTexts = (texts: readonly string[]) => number | Promise<number>
 
-/** Tokens per second of sound (OpenAI, "Managing costs" of the Realtime API). */
+/** Tokens per second of audio (OpenAI, "Managing costs" of the Realtime API). */
 const spokenPerSecond = 20
 const heardPerSecond = 10
-/** About what an image of usual size counts. */
+/** About what an image of usual size counts for. */
 const tokensPerImage = 1_000
-/** Characters that are hardly less than a token. */
+/** This many characters are hardly less than a token. */
 const charactersPerToken = 6
-/** What callers said is kept for counting up to so many characters; beyond, it is only sized. */
+/** The caller's events are kept for counting up to this many characters; beyond that only their size is noted. */
 const mostKeptCharacters = 1_000_000
 
-/** What is said in a session is not longer than a session can be. */
+/** Audio in a session is not longer than a session can be. */
 const longestSessionSeconds = 86_400
 
-/** Events of a caller that add to what the model reads, beside sound. */
+/** Events of a caller, other than audio, that add to what the model reads. */
 const sayingEvents: ReadonlySet<string> = new Set(['conversation.item.create', 'session.update', 'response.create'])
 
-/** What the caller said since a response was last begun. */
+/** The caller's input since the last response began. */
 interface Said {
   events: string[]
   characters: number
   soundSeconds: number
 }
 
-/** Speech of the caller that another model wrote down, since the session asks for that. */
+/** The caller's speech as transcribed by another model, if the session asks for that. */
 export interface Transcription {
-  /** '' where the session did not name it. */
+  /** '' if the session did not name it. */
   model: string
   text: string
-  /** What it used, by tokens or by the length of the sound, where the upstream told. */
+  /** Its usage, in tokens or by the length of the audio, if the upstream reported it. */
   usage?: Usage
   seconds?: number
 }
 
-/** A response whose usage has not come. */
+/** A response whose usage has not been reported. */
 interface OpenResponse {
   said: Said
-  /** Texts as they stand in the events. */
+  /** Texts as they are written in the events. */
   written: string[]
   pieces: number
   characters: number
@@ -63,15 +63,15 @@ interface OpenResponse {
 const nothing: Usage = { promptTokens: 0, completionTokens: 0 }
 
 /**
- * Follows one session: which responses there were, and what each used. The upstream's own figures count where they can
- * be believed, once for each response; for the others what passed is counted at the end.
+ * Follows one session: which responses there were, and what each used. The upstream's own figures count if they can be
+ * believed, once for each response. For the others, the data that passed is counted at the end.
  */
 export class RealtimeMeter {
-  /** Tokens that passed since somebody last looked at what they cost. */
+  /** Tokens that passed since the cost was last checked. */
   unseenTokens = 0
-  /** Why figures of the upstream were refused; '' = they were not. */
+  /** Why figures of the upstream were rejected; '' = they were not. */
   refused = ''
-  /** Units of the transcriptions, and how many there were. */
+  /** Units for the transcriptions, and their number. */
   beside = 0
   transcriptions = 0
   readonly #faultOf: (usage: Usage) => string | undefined
@@ -80,7 +80,7 @@ export class RealtimeMeter {
   readonly #open = new Map<string, OpenResponse>()
   readonly #unreported: OpenResponse[] = []
   readonly #done = new Set<string>()
-  /** What the upstream has read and said so far: the prompt of the next response, as far as it is known. */
+  /** Tokens that the upstream has read and generated so far: the prompt of the next response, if known. */
   #context = nothing
   #said = newSaid()
   #sound = usualSound
@@ -88,25 +88,25 @@ export class RealtimeMeter {
   #transcriptionModel = ''
 
   /**
-   * @param faultOf why a usage is not believed
-   * @param priceOf units for a transcription
+   * @param faultOf returns why a usage is not believed
+   * @param priceOf returns the units for a transcription
    */
   constructor(faultOf: (usage: Usage) => string | undefined, priceOf: (transcription: Transcription) => number) {
     this.#faultOf = faultOf
     this.#priceOf = priceOf
   }
 
-  /** A response is under way, or was asked for. */
+  /** A response is in progress, or was requested. */
   get isBusy(): boolean {
     return this.#open.size > 0 || this.#isAsked
   }
 
-  /** How many responses there were, those that did not come to their end with them. */
+  /** The number of responses, including those that did not complete. */
   get responses(): number {
     return this.#reported.length + this.#unreported.length + this.#open.size
   }
 
-  /** Takes what the caller says. */
+  /** Takes an event from the caller. */
   heard(text: string): void {
     const type = eventType(text)
     if (type === 'input_audio_buffer.append') {
@@ -118,7 +118,7 @@ export class RealtimeMeter {
     }
   }
 
-  /** Takes what the upstream says, and tells what of it concerns money. */
+  /** Takes an event from the upstream. Returns its kind if it affects the cost. */
   said(text: string): 'begun' | 'done' | 'error' | undefined {
     const type = eventType(text)
     const kind = deltaKind(type)
@@ -138,19 +138,21 @@ export class RealtimeMeter {
     return undefined
   }
 
-  /** What was surely used so far, response by response. */
+  /** The usage that is certain so far, response by response. */
   least(): Usage[] {
     this.unseenTokens = 0
     return [...this.#reported, ...this.#pending().map((each) => this.#leastOf(each))]
   }
 
-  /** What may be used by the end of the responses under way, or of the next one, apart from what that says. */
+  /**
+   * The possible usage by the end of the responses in progress, or of the next one, not counting output still to come.
+   */
   most(): Usage[] {
     const next = this.#open.size > 0 ? [] : [newResponse(this.#said)]
     return [...this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))]
   }
 
-  /** Everything that was used; what the upstream did not tell is counted. */
+  /** The whole usage; responses that the upstream did not report are counted. */
   async finish(count: CountTexts): Promise<{ parts: Usage[]; estimated: boolean }> {
     const pending = this.#pending()
     const counted = await Promise.all(pending.map((each) => this.#countOf(each, count)))
@@ -191,7 +193,7 @@ export class RealtimeMeter {
 
   #end(response: JsonObject): 'done' | undefined {
     const id = idIn(response)
-    // A response is counted once, however often its end is told.
+    // A response is counted once, however often its end is reported.
     if (id !== '' && this.#done.has(id)) return undefined
     const open = this.#open.get(id) ?? this.#open.get('') ?? newResponse(newSaid())
     this.#open.delete(id)
@@ -206,7 +208,7 @@ export class RealtimeMeter {
     }
     if (fault !== undefined) this.refused = fault
     else if (isObject(response['usage'])) this.refused = 'not whole, or contradicting itself'
-    // What failed or was cancelled before it said anything is not charged by the upstream, which tells no usage.
+    // The upstream does not charge for a response that failed or was cancelled before any output, and reports no usage.
     const hasFailed = response['status'] === 'failed' || response['status'] === 'cancelled'
     if (fault !== undefined || !hasFailed || open.pieces > 0 || open.soundSeconds > 0) this.#unreported.push(open)
     return 'done'
@@ -238,7 +240,7 @@ export class RealtimeMeter {
     return { ...this.#known(), completionTokens: text + sound, audioCompletionTokens: sound }
   }
 
-  /** A prompt that the upstream has read before is taken from its cache. */
+  /** A prompt that the upstream has read before comes from its cache. */
   #known(): Usage {
     const { promptTokens, audioPromptTokens = 0 } = this.#context
     return {
@@ -300,7 +302,7 @@ function contextAfter(usage: Usage): Usage {
   }
 }
 
-/** Nothing is not believed of what there is. */
+/** A report of zero is not believed if there was output. */
 function tooLittle({ promptTokens, completionTokens }: Usage, open: OpenResponse): string | undefined {
   const hasSaid = open.characters > 0 || open.soundSeconds > 0
   if (hasSaid && completionTokens === 0) return 'no completion tokens'

@@ -27,8 +27,9 @@ export interface RealtimeDeps extends RelayRouteDeps {
 }
 
 /**
- * `GET /v1/realtime?model=…`: checks the caller as for every call, opens a WebSocket to a channel, and only then turns
- * the request into one. What fails before that is answered as an HTTP error. `upgrade` is absent where the server cannot.
+ * `GET /v1/realtime?model=…`: checks the caller as for every call, opens a WebSocket to a channel, and only then
+ * upgrades the request. A failure before that is answered as an HTTP error. `upgrade` is absent if the server cannot
+ * upgrade.
  */
 export async function serveRealtime(
   deps: RealtimeDeps,
@@ -53,7 +54,7 @@ export async function serveRealtime(
       call.leaving.close()
     }
   })
-  // What is asked for in its place (RFC 9110, section 15.5.22).
+  // Names the required protocol (RFC 9110, section 15.5.22).
   if (response.status === errorTable.upgrade_required.status) response.headers.set('upgrade', 'websocket')
   return response
 }
@@ -62,7 +63,7 @@ function asksForWebSocket(headers: Headers): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket'
 }
 
-/** The session as a call. Its prompt is not known before it is said, and may be sound. */
+/** The session as a call. Its prompt is not known in advance, and may be audio. */
 function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): SessionCall {
   const { request, requestId } = incoming
   const query = new URL(request.url).searchParams
@@ -109,21 +110,21 @@ function requireModel({ allowedModels }: Caller, model: string): void {
   throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
 }
 
-/** The checks of the beginning once more: a session may last for an hour. */
+/** Repeats the initial checks: a session may last for an hour. */
 function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: string): () => Promise<void> {
   // The request is gone once it is a WebSocket.
   const [credential, from] = [credentialOf(request, 'openai-chat'), address()]
   return async () => requireModel(await authenticate(deps.authenticate, credential, () => from), model)
 }
 
-/** Browsers name the version of the API among the protocols: `openai-beta.realtime-v1` is `OpenAI-Beta: realtime=v1`. */
+/** Browsers send the API version as a subprotocol: `openai-beta.realtime-v1` means `OpenAI-Beta: realtime=v1`. */
 function betaOf(headers: Headers): Record<string, string> {
   const prefix = 'openai-beta.'
   const found = protocolsOf(headers).find((each) => each.startsWith(prefix))
   return found === undefined ? {} : { 'openai-beta': found.slice(prefix.length).replace('-', '=') }
 }
 
-/** Of the protocols that are offered only this one is one; the others carry keys and marks. */
+/** Only `realtime` is a real subprotocol among those offered; the others carry keys and flags. */
 function answerHeaders({ request, requestId }: Incoming): Record<string, string> {
   const hasRealtime = protocolsOf(request.headers).includes('realtime')
   return { [requestIdHeader]: requestId, ...(hasRealtime && { 'sec-websocket-protocol': 'realtime' }) }

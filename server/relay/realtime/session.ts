@@ -32,29 +32,29 @@ import type { OpenSession, RealtimeSessions } from './sessions.ts'
 import { Silence } from './silence.ts'
 import type { UpstreamClose, UpstreamSocket } from './upstream-socket.ts'
 
-/** Where only a text is known. */
+/** Used if only the text is known. */
 const charactersPerTextToken = 4
 
-/** How long the upstream may take to tell what a response used that was stopped. */
+/** How long the upstream may take to report the usage of a cancelled response. */
 const lastUsageMs = 1_000
 
 type Data = string | Uint8Array
 
-/** What a session is made of. */
+/** The parts of a session. */
 export interface SessionParts {
   deps: RelayDeps
   open: OpenCall<SessionCall>
   upstream: UpstreamSocket
   sessions: RealtimeSessions
-  /** Rejects with GatewayError when the caller may not call any more. */
+  /** Rejects with GatewayError if the caller may no longer call. */
   check(): Promise<void>
 }
 
 const decoder = new TextDecoder()
 
 /**
- * One session: messages pass both ways as they come, in order, and a side that is slow stops the other. It owns the hold
- * from the moment the caller's connection stands: however it ends, it settles once, and only then the caller is told.
+ * One session: messages pass both ways as they come, in order, and a slow side stops the other. It owns the hold from
+ * the moment the caller's connection is open. However it ends, it settles once, and only then is the caller told.
  */
 export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait {
   dueAtMs = 0
@@ -72,9 +72,9 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
   #ended: Promise<void> | undefined
   #isDraining = false
   #firstByteMs = 0
-  /** Goes on once what waited for the caller has been sent. */
+  /** Continues once everything waiting for the caller has been sent. */
   #onDrained: (() => void) | undefined
-  /** Goes on once no response is under way any more. */
+  /** Continues once no response is in progress. */
   #onQuiet: (() => void) | undefined
 
   constructor({ deps, open, upstream, sessions, check }: SessionParts) {
@@ -141,7 +141,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     else void this.#end(lapsed(lapse, this.#meter.isBusy))
   }
 
-  /** Carries what the upstream says, one message at a time: the next is read when this one has gone. */
+  /** Passes on the upstream's messages one at a time: the next is read once this one has been sent. */
   async #pump(): Promise<void> {
     for (;;) {
       const message = await this.#upstream.next()
@@ -158,7 +158,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       }
       const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
-      // What the caller sees complete is in the hold by now, also for the case that this process dies.
+      // A response that the caller sees complete is covered by the hold by now, even if this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
       if (refusal) void this.#end(refused(refusal))
@@ -167,13 +167,13 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     }
   }
 
-  /** Why the caller may not go on: its token or its owner was disabled since the session began. */
+  /** Why the caller may not continue: its token or its owner was disabled since the session began. */
   async #refusal(): Promise<GatewayError | undefined> {
     try {
       await this.#check()
       return undefined
     } catch (error) {
-      // That nobody can be asked now is no reason to end what goes well.
+      // If the check cannot be made now, that is no reason to end a working session.
       return error instanceof GatewayError && error.code !== 'database_unavailable' ? error : undefined
     }
   }
@@ -191,7 +191,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     return typeof data === 'string' ? withoutKey(data, this.#open.channel.upstream.key) : data
   }
 
-  /** Why the session may not go on, where the hold does not cover what was used; it grows with that. */
+  /** Grows the hold with the usage. Returns why the session may not continue if the hold does not cover it. */
   async #shortage(kind: ReturnType<RealtimeMeter['said']>): Promise<Ending | undefined> {
     const slice = this.#deps.settings().PreConsumedQuota
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined
@@ -201,7 +201,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     const used = this.#chargeOf(least)
     const wanted = this.#chargeOf(this.#meter.most()) + charging.ceiling(0)
     let failed: GatewayError | undefined
-    // The end of a response is written down even where the hold is large enough: it is charged if this process dies.
+    // The end of a response is recorded even if the hold is large enough: it is charged if this process dies.
     if (kind === 'done' || wanted > hold.amount)
       await hold.extend(Math.max(1, wanted - hold.amount), used, this.#crashRow(least)).catch((error: GatewayError) => {
         failed = error
@@ -245,7 +245,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     this.#upstream.onDrain = undefined
     await this.#hushed()
     this.#upstream.close(upstream.code, upstream.reason)
-    // Of one that has answered it is known already that the channel is well.
+    // If the upstream has sent anything, the channel's health has been noted already.
     if (upstreamFault) noteHealth(deps, this.#open, 'faulty')
     else if (this.#firstByteMs === 0) noteHealth(deps, this.#open, 'undecided')
     try {
@@ -256,7 +256,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     }
   }
 
-  /** Stops what is being said, and hears what it used. */
+  /** Stops the response in progress, and waits for its usage. */
   async #hushed(): Promise<void> {
     if (!this.#meter.isBusy || this.#upstream.isOver) return
     this.#upstream.send(cancelEvent)
@@ -286,7 +286,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     })
   }
 
-  /** What cannot be counted is not given away either. */
+  /** Text that cannot be counted is estimated, so that it is not free. */
   #count(texts: readonly string[]): number | Promise<number> {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     if (characters === 0) return 0
@@ -308,7 +308,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
   }
 }
 
-/** By the price of the model that wrote it down, or where that has none of the session's. */
+/** Uses the price of the transcription model, or of the session's model if that has none. */
 function transcriptionPrice(
   prices: PriceBook,
   { charging, channel }: OpenCall<SessionCall>,
@@ -323,7 +323,7 @@ function transcriptionPrice(
   return transcriptionCharge(measure, sheet, charging.groupRatio).quota
 }
 
-/** The text of a message; some services send their events as bytes. */
+/** The text of a message; some services send their events in binary messages. */
 function textOf(data: Data): string {
   if (typeof data === 'string') return data
   return data[0] === 0x7b ? decoder.decode(data) : ''

@@ -1,12 +1,12 @@
-/** What can be asked of an open session. */
+/** The operations on an open session. */
 export interface OpenSession {
-  /** Ends once nothing is being said. */
+  /** Ends once no response is in progress. */
   drain(): void
-  /** Ends now; resolves when it is charged. */
+  /** Ends now; resolves once it is charged. */
   cutOff(): Promise<void>
 }
 
-/** The sessions of this process, so that its end can be theirs. */
+/** The sessions of this process, so that they can be ended when it shuts down. */
 export class RealtimeSessions {
   readonly #open = new Set<OpenSession>()
   #isDraining = false
@@ -20,13 +20,13 @@ export class RealtimeSessions {
     this.#open.delete(session)
   }
 
-  /** From now on sessions end as soon as nothing is being said. */
+  /** From now on, sessions end as soon as no response is in progress. */
   drain(): void {
     this.#isDraining = true
     for (const session of this.#open) session.drain()
   }
 
-  /** Ends all that are left; resolves when they are charged. */
+  /** Ends all that are left; resolves once they are charged. */
   async cutOff(): Promise<void> {
     await Promise.all([...this.#open].map((session) => session.cutOff()))
   }

@@ -4,18 +4,19 @@ import type { OpenCall } from '../charging/settlement.ts'
 import type { UpstreamSocket } from './upstream-socket.ts'
 
 /**
- * What lasted too long: nobody said anything; the whole session; the caller left what waits for it unread; the upstream
- * took nothing; it fell silent in the middle of a response; or it does not answer at all.
+ * What lasted too long. `idle`: neither side sent anything. `overdue`: the whole session. `unread`: the caller did not
+ * read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: it fell silent during a response. `lost`:
+ * it does not answer at all.
  */
 export type Lapse = 'idle' | 'overdue' | 'unread' | 'blocked' | 'stalled' | 'lost'
 
-/** An upstream that was not heard of for so long is asked whether it is there, and given as long to answer. */
+/** An upstream that is silent for this long is pinged, and given as long again to answer. */
 const pingAfterMs = 30_000
 const lookEveryMs = 250
 
-/** Watches the times of one session, by the options. */
+/** Watches the time limits of one session, as set in the options. */
 export class Silence {
-  /** Since when messages wait for either side. */
+  /** Since when messages have been waiting for either side. */
   callerBlockedAtMs: number | undefined
   upstreamBlockedAtMs: number | undefined
   readonly #deps: RelayDeps
@@ -55,7 +56,7 @@ export class Silence {
     if (isPast(this.#startedAtMs, channel.relayTimeoutMs ?? settings.RelayTimeout * 1000)) return 'overdue'
     if (isPast(this.callerBlockedAtMs, settings.CallerIdleTimeout * 1000)) return 'unread'
     if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
-    // What waits for the caller is not the upstream's silence.
+    // Time spent waiting for the caller is not the upstream's silence.
     if (this.callerBlockedAtMs !== undefined) return undefined
     if (isBusy && isPast(this.#upstreamSaidAtMs, idleMs)) return 'stalled'
     if (isPast(Math.max(this.#callerSaidAtMs, this.#upstreamSaidAtMs), settings.RealtimeIdleTimeout * 1000))

@@ -17,12 +17,12 @@ export interface SocketOpening {
   /** `http:`, `https:`, `ws:` or `wss:`. */
   url: string
   headers: Readonly<Record<string, string>>
-  /** Aborted when nobody waits any longer. */
+  /** Aborted when nobody waits any more. */
   signal: AbortSignal
-  /** Milliseconds until the connection must stand, and until the upstream must have answered; 0 = any. */
+  /** Milliseconds until the connection must be established, and until the upstream must have answered; 0 = no limit. */
   connectTimeoutMs: number
   answerTimeoutMs: number
-  /** Longest message that is taken. */
+  /** Longest message accepted, in bytes. */
   mostBytes: number
   nowMs(): number
 }
@@ -38,24 +38,24 @@ export class SocketFailure extends Error {
 }
 
 /**
- * What an upstream said: a message, or the end of the connection (1006 where it was lost). `fault`: it was ended by us,
- * since the upstream broke the protocol or sent too much.
+ * A message from an upstream, or the end of the connection (1006 if it was lost). `fault`: we ended it, because the
+ * upstream broke the protocol or sent too much.
  */
 export type UpstreamMessage = Exclude<SocketMessage, { kind: 'ping' | 'pong' | 'close' }> | UpstreamClose
 export type UpstreamClose = Extract<SocketMessage, { kind: 'close' }> & { readonly fault?: true }
 
-/** How long the other side may take to answer a close. */
+/** How long the upstream may take to answer a close. */
 const closeWaitMs = 2_000
 
 /**
- * The client's end of a WebSocket (RFC 6455), over sockets of `node:` alone: the runtime's own client tells neither with
- * which status an upstream refuses, nor when what was sent has gone. Messages are taken one by one, and while one is not
- * taken the upstream has to wait.
+ * The client's end of a WebSocket (RFC 6455), using only sockets of `node:`. The runtime's own client reports neither
+ * the status with which an upstream refuses, nor when data has been sent. Messages are taken one by one, and until one
+ * is taken the upstream has to wait.
  */
 export class UpstreamSocket {
-  /** Called when what was sent has gone, after `send` had answered false. */
+  /** Called when pending data has been sent, after `send` has returned false. */
   onDrain: (() => void) | undefined
-  /** When the upstream was last heard of, messages or not. */
+  /** When anything last arrived from the upstream, messages or not. */
   heardAtMs: number
   readonly #nowMs: () => number
   readonly #socket: Socket
@@ -79,12 +79,12 @@ export class UpstreamSocket {
     else socket.pause()
   }
 
-  /** Nothing more comes. */
+  /** No more messages will come. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** The next message. After one that ended the connection there is no other. */
+  /** The next message. No other follows one that ended the connection. */
   next(): Promise<UpstreamMessage> {
     const message = this.#kept.shift()
     if (message) return Promise.resolve(message)
@@ -95,7 +95,7 @@ export class UpstreamSocket {
     })
   }
 
-  /** False when it waits because the upstream reads too slowly; `onDrain` tells when it has caught up. */
+  /** False if data is waiting because the upstream reads too slowly; `onDrain` is called when it has caught up. */
   send(data: string | Uint8Array): boolean {
     if (this.#isOver || this.#isClosing) return true
     const isText = typeof data === 'string'
@@ -108,7 +108,7 @@ export class UpstreamSocket {
     this.#control('ping', new Uint8Array(0))
   }
 
-  /** 1005 and 1006 close without a code. */
+  /** The codes 1005 and 1006 close without a code. */
   close(code: number, reason: string): void {
     if (this.#isOver || this.#isClosing) return
     this.#control('close', closePayload(code, reason))
@@ -140,7 +140,7 @@ export class UpstreamSocket {
   #tell(message: UpstreamMessage): void {
     if (this.#isOver) return
     if (message.kind === 'close') {
-      // Answered with the same, and then it is the server who ends the connection.
+      // Answered with the same code; then it is the server that ends the connection.
       this.close(message.code, '')
       this.#isOver = true
       setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()
@@ -157,7 +157,7 @@ export class UpstreamSocket {
   }
 }
 
-/** Opens a WebSocket, or gives the answer by which the upstream refused it. Rejects with SocketFailure. */
+/** Opens a WebSocket, or returns the answer with which the upstream refused it. Rejects with SocketFailure. */
 export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket | Response> {
   const url = new URL(opening.url.replace(/^ws/, 'http'))
   const key = randomBytes(16).toString('base64')
@@ -194,7 +194,7 @@ async function connected(url: URL, { signal, connectTimeoutMs }: SocketOpening):
   const socket = isSecure
     ? openSecure({ host, port, ALPNProtocols: ['http/1.1'], ...(isIP(host) === 0 && { servername: host }) })
     : openPlain({ host, port })
-  // What it has to say is heard by who waits; nobody may be left who does not listen at all.
+  // The waiting code handles errors; without any listener they would be uncaught.
   socket.on('error', () => undefined)
   const standing = new Promise<void>((resolve, reject) => {
     socket.once(isSecure ? 'secureConnect' : 'connect', resolve)

@@ -18,21 +18,24 @@ import { quickEstimate } from '../counting/quick-estimate.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 
-/** A request as it came in. */
+/** A request as it arrived. */
 export interface Incoming {
   request: Request
   requestId: string
-  /** Where it came from; found out only for tokens that are bound to a subnet. */
+  /** The caller's address; determined only for tokens that are bound to a subnet. */
   address(): string
   /** Model named in the path. */
   pathModel?: string
-  /** Where the call stood when it failed, for its log row. */
+  /** State of the call when it failed, for its log row. */
   failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
-  /** Called when the answer has gone out, or the call is over without one. */
+  /** Called when the answer has been sent, or the call has ended without one. */
   ended?: (() => void) | undefined
 }
 
-/** One call as it is asked for. Throws GatewayError (400, 403) for what no upstream could serve, or this caller may not ask. */
+/**
+ * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve it, or this caller may not
+ * make it.
+ */
 export function buildCall(
   routing: RoutingTable,
   incoming: Incoming,
@@ -70,7 +73,7 @@ export function buildCall(
   }
 }
 
-/** The caller, bound to a channel that passes calls on and that its group may use for the model. */
+/** The caller, bound to a proxy channel that its group may use for the model. */
 function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: string): Caller {
   const candidates = routing.candidates(caller.group, model)
   const found = candidates.find(({ channel }) => channel.id === id && channel.provider.byNumber === true)
@@ -81,7 +84,7 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
   )
 }
 
-/** What is asked for. OpenAI's chat is read as far as it must be known; other dialects are read as a whole. */
+/** Reads the request. Of OpenAI's chat only the necessary parts are read; other dialects are read completely. */
 function asked(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
   if (route.mode !== 'chat' || route.dialect === 'openai-chat') {
@@ -99,19 +102,19 @@ interface ReadRequest {
   promptGuess: number
 }
 
-/** The service tier is read from the body itself: no neutral form has all of them. */
+/** Adds the service tier, read from the body itself: the neutral form does not cover all of them. */
 function withTier(facts: RequestFacts, body: CallBody): RequestFacts {
   const tier = body.kind === 'json' ? tierOf(body.json) : undefined
   return tier === undefined ? facts : { ...facts, tier }
 }
 
 /**
- * Fields that name models to answer in place of `model` (OpenRouter: "Model Fallbacks"; Anthropic: server-side fallbacks;
- * LiteLLM: "Fallbacks", which has one field for each kind of failure).
+ * Fields that name models to answer instead of `model` (OpenRouter: "Model Fallbacks"; Anthropic: server-side
+ * fallbacks; LiteLLM: "Fallbacks", which has one field for each kind of failure).
  */
 const otherModels = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks']
 
-/** Fields that decide what is served and charged. */
+/** Fields that determine what is served and charged. */
 const decisive = new Set([
   ...otherModels,
   'model',
@@ -127,10 +130,10 @@ const decisive = new Set([
 ])
 
 const decisiveInAll = ['model']
-/** The price of images is known before they are made, by these beside the model. */
+/** The price of images is known before they are made, from these fields and the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
-/** So is that of speech, by its texts. */
+/** So is the price of speech, from its texts. */
 const decisiveInSpeech = ['model', 'input', 'instructions']
 
 function decisiveIn(mode: RelayMode): readonly string[] {
@@ -139,8 +142,9 @@ function decisiveIn(mode: RelayMode): readonly string[] {
 }
 
 /**
- * Refuses names that other parsers could take for a field that decides: in other capitals, with letters that count as the
- * same, and in forms also one that stands twice. Of JSON that was checked when it was read. Throws GatewayError (400).
+ * Refuses names that other parsers could take for a decisive field: in other capitals, or with letters that count as
+ * the same. In forms a repeated name is refused too; in JSON that was checked when it was read. Throws GatewayError
+ * (400).
  */
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const inMode = decisiveIn(mode)
@@ -162,7 +166,7 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
     throw new GatewayError('invalid_field_value', `${file} must be a plain field, not a file`, { param: file })
 }
 
-/** What another model costs, and whether this caller may use it, was not asked. Throws GatewayError (400). */
+/** Refuses fields that name other models, whose price and permission were not checked. Throws GatewayError (400). */
 function refuseOtherModels(json: JsonObject): void {
   for (const name of otherModels) {
     const value = json[name]

@@ -7,7 +7,7 @@ import { inlineMedia } from './inline-media.ts'
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const asking = (...content: object[]) => openaiChat.decodeRequest({ model: 'm', messages: [{ role: 'user', content }] })
 
-/** A reader that counts what it is asked for. */
+/** A reader that records the URLs it is asked for. */
 function reader(file: (url: string) => FetchedMedia = () => ({ data: 'AAAA', mediaType: 'image/png' })) {
   const asked: string[] = []
   const read = async (url: string) => {
@@ -20,8 +20,8 @@ function reader(file: (url: string) => FetchedMedia = () => ({ data: 'AAAA', med
 const sources = (conversation: Awaited<ReturnType<typeof inlineMedia>>) =>
   conversation.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'media' ? [part] : [])))
 
-describe('addresses of files become their bytes', () => {
-  test('each address read once, what is inline already untouched', async () => {
+describe('URLs of files are replaced by their bytes', () => {
+  test('each URL is read once, and inline files stay untouched', async () => {
     const { asked, read } = reader()
     const conversation = asking(
       image('https://a.example/1.png'),
@@ -39,7 +39,7 @@ describe('addresses of files become their bytes', () => {
     ])
   })
 
-  test('within the answer of a tool, too, and a PDF is a document whatever it was called', async () => {
+  test('in tool results, too, and a PDF is a document whatever it was called', async () => {
     const { read } = reader(() => ({ data: 'JVBE', mediaType: 'application/pdf' }))
     const source = { type: 'url', url: 'https://a.example/x' }
     const conversation = anthropicMessages.decodeRequest({
@@ -56,19 +56,19 @@ describe('addresses of files become their bytes', () => {
     ])
   })
 
-  test('without any, nothing is read and nothing changed', async () => {
+  test('without URLs, nothing is read or changed', async () => {
     const { asked, read } = reader()
     const conversation = asking({ type: 'text', text: 'Hi' })
     expect(await inlineMedia(conversation, read)).toBe(conversation)
     expect(asked).toEqual([])
   })
 
-  test('what cannot be read is the fault of the request', () => {
+  test('a file that cannot be read fails the request', () => {
     const read = () => Promise.reject(new Error('no'))
     expect(inlineMedia(asking(image('https://a.example/1.png')), read)).rejects.toThrow('no')
   })
 
-  test('too many, or too large together, are refused', async () => {
+  test('files that are too many or too large together are refused', async () => {
     const many = Array.from({ length: 33 }, (_, index) => image(`https://a.example/${index}.png`))
     const { asked, read } = reader()
     expect(inlineMedia(asking(...many), read)).rejects.toThrow('no more than 32')
@@ -78,7 +78,7 @@ describe('addresses of files become their bytes', () => {
     expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large together')
   })
 
-  test('one that is named many times is as large as it is sent', async () => {
+  test('a file that is named many times counts each time', async () => {
     const large = 'A'.repeat(1024 * 1024)
     const { asked, read } = reader(() => ({ data: large, mediaType: 'image/png' }))
     const naming = (times: number) => asking(...Array(times).fill(image('https://a.example/1.png')))

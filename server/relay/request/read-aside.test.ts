@@ -87,7 +87,7 @@ test.each<[path: string, json: JsonObject, param: string]>([
   expect(aside).toEqual(here as never)
 })
 
-test('what goes wrong with one request goes wrong with no other', async () => {
+test('an error in one request does not affect another', async () => {
   const route = routed('/v1/messages')
   const good: JsonObject = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }
   const broken = reader.read({ text: 'no JSON', dialect: route.dialect, address: {} })
@@ -96,7 +96,7 @@ test('what goes wrong with one request goes wrong with no other', async () => {
   expect((await sound)?.facts.model).toBe('m')
 })
 
-test('requests with few parts, of chat and of other kinds are read here', () => {
+test('requests with few parts, chat requests and other kinds are read on the main thread', () => {
   const json = { model: 'm', messages: [] }
   expect(readAside(reader, bodyOf(json, 100), routed('/v1/messages'))).toBeUndefined()
   for (const path of ['/v1/chat/completions', '/v1/embeddings']) {

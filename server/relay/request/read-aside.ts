@@ -7,13 +7,13 @@ import type { CallRoute } from '../call/call-routes.ts'
 import { type AsideReader, addressOf, type KnownRequest, type ReadJob } from '../call/known-request.ts'
 import type { ReadAnswer } from './reader-worker.ts'
 
-/** From so many lists and objects on a request is read aside; reading one takes a few microseconds. */
+/** A request with at least this many lists and objects is read in the worker; reading one takes a few microseconds. */
 const manyContainers = 2_000
 
-/** Beside this file as TypeScript, or beside the one file that the server was built into. */
+/** Next to this file in TypeScript, or next to the single file that the server was built into. */
 const workerUrl = new URL(`./reader-worker${extname(import.meta.path)}`, import.meta.url).href
 
-/** Reads in a worker, which is started for the first request and ended when it has been idle. */
+/** Reads in a worker, which is started for the first request and ended once it has been idle. */
 export function createAsideReader(): AsideReader {
   const worker = new IdleWorker<ReadJob, ReadAnswer>(workerUrl, 'the reader of requests')
   return {
@@ -31,7 +31,7 @@ export function createAsideReader(): AsideReader {
   }
 }
 
-/** The texts are cut apart only for who counts them one by one, which few calls need. */
+/** The texts are separated only for code that counts them one by one, which few calls need. */
 function withTexts(prompt: PromptText, said: string, lengths: Uint32Array): PromptText {
   let texts: string[] | undefined
   return {
@@ -52,7 +52,7 @@ function cutApart(said: string, lengths: Uint32Array): string[] {
   })
 }
 
-/** The request as it is known from elsewhere, or undefined where it is small enough, or simple enough, to be read here. */
+/** Reads a request in the worker, or returns undefined if it is small or simple enough to be read here. */
 export function readAside(reader: AsideReader, body: CallBody, route: CallRoute): Promise<KnownRequest> | undefined {
   const { dialect, mode } = route
   if (mode !== 'chat' || dialect === 'openai-chat' || body.kind !== 'json') return undefined

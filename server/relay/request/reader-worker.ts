@@ -7,11 +7,11 @@ import type { KnownRequest, ReadJob } from '../call/known-request.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { namesAddresses } from './inline-media.ts'
 
-/** The facts of a request without the texts of its prompt, which are one after the other in `said`; or why it is refused. */
+/** The facts of a request without its prompt texts, which are joined in `said`; or why it is refused. */
 export type ReadAnswer = { id: number } & (
   | (KnownRequest & { said: string; lengths: Uint32Array })
   | { refusal: { code: ErrorCode; message: string; param: string } }
-  // What nobody foresaw is told, too: thrown, it would end the worker, and with it the work of all others.
+  // An unexpected error is reported too: thrown, it would end the worker, and with it the work of all other calls.
   | { fault: string }
 )
 

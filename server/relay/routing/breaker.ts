@@ -1,20 +1,20 @@
 /**
- * Passive health per channel and model: closed (healthy), open (left alone), half-open (one call tries). Calls are known
- * by their request id, since others than the one that tries may be under way.
+ * Passive health per channel and model: closed (healthy), open (no calls), half-open (one trial call). Calls are
+ * identified by request id, since other calls than the trial may be in progress.
  */
 export interface Breaker {
-  /** Whether the channel may be called now; a half-open one admits a single call at a time. */
+  /** Whether the channel may be called now; when half-open, it allows one call at a time. */
   allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
   /** An upstream fault. The caller's own mistakes must not be reported here. */
   failed(channelId: number, model: string, requestId: string, why?: string): void
-  /** A call that ended without a verdict (the caller left, say); if it was the one that tries, another may. */
+  /** A call that ended without a verdict (for example, the caller left). If it was the trial, another call may try. */
   undecided(channelId: number, model: string, requestId: string): void
-  /** Leaves the channel alone for a time that it asked for itself. */
+  /** Leaves the channel alone for a time that it asked for. */
   rest(channelId: number, model: string, pauseMs: number, why?: string): void
   /** States other than closed, for metrics. */
   snapshot(): { channelId: number; model: string; state: 'open' | 'half-open' }[]
-  /** Forgets the channels that are no more. */
+  /** Forgets the channels that no longer exist. */
   keepOnly(isKept: (channelId: number) => boolean): void
 }
 
@@ -23,18 +23,18 @@ export interface CoolDown {
   channelId: number
   model: string
   pauseMs: number
-  /** For people: what happened, and what the last failure said. */
+  /** Text for people: what happened, and the last failure's message. */
   reason: string
 }
 
 interface Health {
   failuresInRow: number
   openUntilMs: number
-  /** Times it opened without a success between; the pause doubles with each. */
+  /** How often it opened without a success in between; the pause doubles each time. */
   openings: number
-  /** The call that tries while half-open. */
+  /** The trial call while half-open. */
   trial: { requestId: string; sinceMs: number } | undefined
-  /** Until when the channel asked to be left alone; that says nothing about its health. */
+  /** Until when the channel asked to be left alone, which says nothing about its health. */
   restUntilMs: number
 }
 
@@ -44,7 +44,7 @@ const longestPauseMs = 300_000
 /** A trial that never reported back does not block the channel for longer than this. */
 const trialLifeMs = 120_000
 
-/** `cooled` is told whenever a channel begins to be left alone. */
+/** `cooled` is called whenever a channel begins to be left alone. */
 export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Breaker {
   const states = new Map<string, Health>()
   const keyOf = (channelId: number, model: string) => `${channelId}\n${model}`
@@ -61,7 +61,7 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
     return health
   }
 
-  // Mostly every channel is well, and then no key has to be made.
+  // Usually every channel is healthy, and then no key has to be made.
   const known = (channelId: number, model: string) =>
     states.size === 0 ? undefined : states.get(keyOf(channelId, model))
 
@@ -81,13 +81,14 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       if (!health) return
       const { restUntilMs } = health
       states.delete(keyOf(channelId, model))
-      // A call that was under way before says nothing about a pause asked for since.
+      // A call that was already in progress says nothing about a pause requested since.
       if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
     },
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
-      // What was under way when it opened, or goes there for want of another, says nothing new; nor does it speak for the trial.
+      // A call that was in progress when it opened, or that had no other channel, says nothing new, and does not decide
+      // the trial.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

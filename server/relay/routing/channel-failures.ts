@@ -2,18 +2,21 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { addChannelFailures, type FailuresOfHour } from '../../store/usage/channel-failures.ts'
 
-/** Counts attempts that failed for a reason that lies with the channel, for its usage. */
+/** Counts failed attempts that were the channel's fault, for its usage statistics. */
 export interface ChannelFailures {
   note(channelId: number, model: string): void
-  /** Writes what was counted; of a database that is away it is kept for the next time. */
+  /** Writes the counts; if the database cannot be reached, they are kept for the next time. */
   write(): Promise<void>
 }
 
-/** Hours, channels and models that wait to be written; a database that is away for long loses those beyond. */
+/**
+ * Most counts (per hour, channel and model) that wait to be written; during a long database outage those beyond are
+ * lost.
+ */
 const mostWaiting = 10_000
 const hourMs = 3_600_000
 
-/** Counts in memory, so that a failed attempt costs nothing while it is being rescued. */
+/** Counts in memory, so that a failed attempt costs nothing while the call is retried elsewhere. */
 export function createChannelFailures(store: Store, clock: Clock): ChannelFailures {
   let waiting = new Map<string, FailuresOfHour>()
 

@@ -1,19 +1,19 @@
-/** What rings that take each other's place have in common. */
+/** State shared by a ring and its replacement. */
 interface Shared {
-  /** Place of the key whose turn it is. */
+  /** Index of the key whose turn it is. */
   next: number
   restUntilMs: Map<string, number>
-  /** Keys that were set aside here, which is not stored yet. */
+  /** Keys set aside by this process, if that is not stored yet. */
   unstored: Set<string>
 }
 
-/** Several keys of one channel, used in turn; those that the upstream refused are left out while another is left. */
+/** Several keys of one channel, used in turn; those that the upstream refused are skipped while another is left. */
 export class KeyRing {
   readonly #keys: readonly string[]
   readonly #dead: Set<string>
   readonly #shared: Shared
 
-  /** `previous` is the ring that this one takes the place of: the turn and the pauses go on. */
+  /** `previous` is the ring that this one replaces: its turn and its pauses are kept. */
   constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
     this.#shared = previous ? previous.#shared : { next: 0, restUntilMs: new Map(), unstored: new Set() }
     this.#keys = keys
@@ -21,8 +21,8 @@ export class KeyRing {
   }
 
   /**
-   * The next key in turn that is not among `except`. When all are dead or resting one of them is used all the same:
-   * refusing would help nobody.
+   * The next key in turn that is not in `except`. If all are dead or resting, one of them is used anyway: refusing
+   * would help nobody.
    */
   pick(nowMs: number, except?: ReadonlySet<string>): string {
     const place =
@@ -33,12 +33,12 @@ export class KeyRing {
     return this.#keys[place] ?? ''
   }
 
-  /** True while some key is neither dead, nor resting, nor among `except`. */
+  /** True while some key is not dead, not resting, and not in `except`. */
   hasOther(except: ReadonlySet<string>, nowMs: number): boolean {
     return this.#keys.some((key) => !except.has(key) && this.#isUsable(key, nowMs))
   }
 
-  /** The upstream refused the key for good. False when that was known. */
+  /** Notes that the upstream refused the key for good. False if that was known. */
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false
     this.#dead.add(key)
@@ -46,17 +46,17 @@ export class KeyRing {
     return true
   }
 
-  /** That the key was set aside is stored: from now on what is stored decides. */
+  /** Notes that the database now lists the key as set aside: from now on the stored state decides. */
   stored(key: string): void {
     this.#shared.unstored.delete(key)
   }
 
-  /** The upstream asked for a pause. */
+  /** Notes that the upstream asked for a pause. */
   rest(key: string, untilMs: number): void {
     this.#shared.restUntilMs.set(key, Math.max(untilMs, this.#shared.restUntilMs.get(key) ?? 0))
   }
 
-  /** Keys that were set aside. */
+  /** Keys that have been set aside. */
   dead(): readonly string[] {
     return this.#keys.filter((key) => this.#dead.has(key))
   }
@@ -70,7 +70,7 @@ export class KeyRing {
     return !this.#dead.has(key) && (this.#shared.restUntilMs.get(key) ?? 0) <= nowMs
   }
 
-  /** Place of the first key, from the turn on, that fits. */
+  /** Index of the first key that fits, starting with the one whose turn it is. */
   #first(fits: (key: string) => boolean): number | undefined {
     for (let step = 0; step < this.#keys.length; step++) {
       const place = (this.#shared.next + step) % this.#keys.length

@@ -17,44 +17,44 @@ export interface Channel {
   status: number
   provider: Provider
   upstream: Upstream
-  /** Where the channel has several keys: whose turn it is. `upstream.key` is then the one that `withKey` chose. */
+  /** Set if the channel has several keys: whose turn it is. `upstream.key` is then the one that `withKey` chose. */
   keyRing: KeyRing | undefined
   /** Share among channels of equal priority; at least 1. */
   weight: number
-  /** Asked model → model sent upstream. */
+  /** Requested model → model sent upstream. */
   modelMapping: ReadonlyMap<string, string>
   models: readonly string[]
   systemPrompt: string
-  /** The channel's own time limits in milliseconds; undefined = the options'. 0 = none. */
+  /** The channel's own time limits in milliseconds; undefined = those of the options, 0 = none. */
   connectTimeoutMs: number | undefined
   firstByteTimeoutMs: number | undefined
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
   httpVersion: 'auto' | '1.1' | '2'
-  /** Where words of the system go; undefined = as it is best for the service. */
+  /** Where system messages go; undefined = whatever suits the service best. */
   systemPlacement: SystemPlacement | undefined
 }
 
-/** Channels of one (group, model), those with the highest priority first. */
+/** A channel of one (group, model); those with the highest priority come first. */
 export interface Candidate {
   channel: Channel
   priority: number
 }
 
-/** An unchanging snapshot of who serves what; made anew whenever a channel changes. */
+/** An immutable snapshot of which channels serve what; rebuilt whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
   /** Models that some channel serves for the group, sorted. */
   models(group: string): readonly string[]
   channel(id: number): Channel | undefined
-  /** All channels whose type is served, whatever their status. */
+  /** All channels of a known type, whatever their status. */
   channels(): readonly Channel[]
 }
 
 export interface RoutingSource {
   current(): RoutingTable
   reload(): Promise<void>
-  /** Reloads if a channel differs from what was loaded: the net below the notices. */
+  /** Reloads if a channel differs from the loaded one: a safety net below the notices. */
   refresh(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export async function loadRouting(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap; one that began later has newer rows, and whoever waits for one finds its rows in force.
+    // Reloads may overlap. One that began later has newer rows, and code that waits for one finds its rows in force.
     const mine = ++begun
     const next = await build(store, secrets, warn, () => table)
     if (mine < applied) return
@@ -90,7 +90,7 @@ export async function loadRouting(
   }
 }
 
-/** The channel with the key whose turn it is; the same channel where it has but one. */
+/** The channel with the key whose turn it is; the same channel if it has only one. */
 export function withKey(channel: Channel, nowMs: number, except?: ReadonlySet<string>): Channel {
   if (!channel.keyRing) return channel
   return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, except) } }
@@ -105,7 +105,7 @@ async function build(
   store: Store,
   secrets: Secrets,
   warn: (message: string) => void,
-  /** The table that stands when the rows have come. */
+  /** The table in force when the rows have been read. */
   before: () => RoutingTable | undefined = () => undefined,
 ): Promise<{ table: RoutingTable; mark: string }> {
   const rows = await routingRows(store.read)
@@ -174,7 +174,7 @@ function toChannel(
     provider,
     upstream: {
       baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
-      // Kept out of where it does not belong: no call is made with all keys at once.
+      // Left empty on purpose: no call is made with all keys at once.
       key: keyRing ? '' : key,
       other: row.other || (provider.meta.otherDefault ?? ''),
       config,

@@ -3,9 +3,9 @@ import type { Breaker } from './breaker.ts'
 import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /**
- * Picks the channel for the next attempt: highest priority first, by weight within it, none that was tried in this
- * call, none that does not serve the kind of call. Channels whose breaker is open are passed over while another is
- * left; when all are open, the best of them is tried all the same, since refusing would help nobody.
+ * Picks the channel for the next attempt: highest priority first, then by weight. Channels that this call has tried, or
+ * that do not serve this kind of call, are excluded. Those whose breaker is open are skipped while another is left; if
+ * all are open, the best of them is tried anyway, since refusing would help nobody.
  */
 export function selectChannel(
   { mode, model, requestId }: { mode: CallMode; model: string; requestId: string },
@@ -18,7 +18,7 @@ export function selectChannel(
   const [only] = candidates
   if (only && candidates.length === 1) {
     if (!isUsable(only)) return undefined
-    // Asked for the one trial that a half-open breaker notes; there is no other channel to prefer.
+    // Called so that a half-open breaker notes its trial; there is no other channel to prefer.
     breaker.allows(only.channel.id, model, requestId)
     return only.channel
   }

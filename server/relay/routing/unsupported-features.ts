@@ -1,14 +1,17 @@
-/** Something that a service was found not to offer. */
+/** Something that a service turned out not to support. */
 export interface MissingPlace {
   /** What is missing: a dialect, or the usage of a model's streams. */
   what: string
-  /** What the service said. */
+  /** The service's message. */
   reason: string
-  /** Until when it is not asked for, in milliseconds of the clock. */
+  /** Until when it is not requested, in milliseconds of the clock. */
   untilMs: number
 }
 
-/** Remembers for a while what services do not offer, dialects and the usage of streams, so that each call need not find out. */
+/**
+ * Remembers for a while which dialects and stream usage services do not support, so that not every call has to find
+ * out.
+ */
 export interface UnsupportedFeatures {
   has(place: string): boolean
   note(place: string, reason: string): void
@@ -16,12 +19,12 @@ export interface UnsupportedFeatures {
   ofChannel(channelId: number): MissingPlace[]
 }
 
-/** A service may learn it any day. */
+/** Limited, because a service may add support at any time. */
 const rememberedMs = 600_000
 const mostPlaces = 10_000
 const longestReason = 300
 
-/** A place is named by the number of its channel, its address and what is missing, with blanks between. */
+/** A `place` is named by the channel's number, its address and what is missing, separated by blanks. */
 export function createUnsupportedFeatures(nowMs: () => number): UnsupportedFeatures {
   const found = new Map<string, Omit<MissingPlace, 'what'>>()
   return {

@@ -4,22 +4,21 @@ import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
 import { keepAlive } from './keep-alive.ts'
 
-/** A stream that is being asked for. */
+/** A stream that has been requested from an upstream. */
 export interface Asking {
   call: RelayCall
   watch: DeadlineWatch
-  /** Longest silence before the caller gets a sign that the call goes on. */
+  /** Longest silence before the caller gets a sign of life. */
   everyMs: number
   /** The answer, once the upstream has begun it. */
   answering: Promise<Response>
-  /** Takes note of a failure that no status can tell any more, and writes the last events of the stream. */
+  /** Records a failure that comes too late for a status code, and returns the last events of the stream. */
   failed(error: unknown): Promise<string>
 }
 
 /**
- * The answer of a stream. Where the upstream takes longer to begin than a caller may be left without a byte, it is one
- * whose head and keep-alives go out before: other channels may still be tried behind it. Rejects as `answering` does,
- * unless the head has gone out by then.
+ * The answer of a stream. If the upstream is too slow to begin, the head and keep-alives are sent first; other channels
+ * may still be tried after that. Rejects as `answering` does, unless the head has been sent by then.
  */
 export function answerInTime(asking: Asking): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -35,27 +34,27 @@ type Step = IteratorResult<Uint8Array>
 const encoder = new TextEncoder()
 const atEnd: Step = { done: true, value: undefined }
 
-/** What is used here of a stream's reader. */
+/** The part of a stream's reader that is used here. */
 interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>
 }
 
-/** The body of an answer that may have to begin before its upstream does. It owns nothing: the call behind it does. */
+/** The body of an answer that may have to begin before its upstream does. It owns nothing: the call does. */
 class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   dueAtMs: number
   place: number | undefined
   hasBegun = false
   readonly #asking: Asking
   readonly #begin: (response: Response) => void
-  /** The answer behind the keep-alives. */
+  /** The answer that follows the keep-alives. */
   #reader: BodyReader | undefined
-  /** What is left to say behind them where there is no answer. */
+  /** The last piece to send after them if there is no answer. */
   #last: (() => Promise<Step>) | undefined
   #hasEnded = false
-  /** Who waits for the next bytes. */
+  /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
-  /** The first keep-alive goes out with the head, before anybody has asked for it. */
+  /** The first keep-alive is sent with the head, before the runtime asks for it. */
   #owesFirst = true
 
   constructor(asking: Asking, begin: (response: Response) => void) {
@@ -69,10 +68,10 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     return this
   }
 
-  /** Nothing has come for so long. */
+  /** Nothing has arrived for `everyMs`. */
   due(): void {
     const { call, watch, everyMs } = this.#asking
-    // A refusal for want of quota still has its status, and the head tells what is left of the limits.
+    // Before a hold, a refusal for lack of quota can still set its status. The head also reports the remaining limits.
     if (!call.isHeld || call.signal.aborted) return
     this.dueAtMs = watch.nowMs() + everyMs
     this.#give({ done: false, value: keepAlive })
@@ -84,13 +83,13 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     this.#begin(new Response(this as unknown as ReadableStream, { status: 200, headers }))
   }
 
-  /** The answer has come before it was missed. */
+  /** The answer came before a keep-alive was due. */
   leaveTo(settle: () => void): void {
     this.#asking.watch.remove(this)
     settle()
   }
 
-  /** The answer has come behind its head. */
+  /** The answer came after its head had been sent. */
   goOn(response: Response): void {
     this.#asking.watch.remove(this)
     const reader = response.body?.getReader()
@@ -100,11 +99,11 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     this.#goOn()
   }
 
-  /** There is no answer behind the head. */
+  /** The call failed after the head had been sent. */
   fail(error: unknown): void {
     this.#asking.watch.remove(this)
     const last = this.#asking.failed(error).then((text): Step => ({ done: false, value: encoder.encode(text) }))
-    // Who has left does not hear of it.
+    // A caller who has left does not hear of it.
     last.catch(() => undefined)
     this.#last = () => last
     this.#goOn()
@@ -129,7 +128,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     return atEnd
   }
 
-  /** Gives what comes behind the keep-alives to who waits, once that is known. */
+  /** Resolves the pending `next` with what follows the keep-alives, once that is known. */
   #goOn(): void {
     if (!this.#resolve) return
     const reader = this.#reader

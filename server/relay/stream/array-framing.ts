@@ -3,8 +3,8 @@ import { isEventStream, SseSplitter } from '../../lib/bytes/sse.ts'
 const encoder = new TextEncoder()
 
 /**
- * A stream of events written as one JSON array, element by element: what Google's API answers to
- * `streamGenerateContent` without `alt=sse`. Answers that are no streams (errors) pass.
+ * Rewrites a stream of events as one JSON array, element by element, as Google's API answers `streamGenerateContent`
+ * without `alt=sse`. Answers that are not streams (errors) pass through unchanged.
  */
 export function asArray(response: Response): Response {
   if (!isEventStream(response.headers) || !response.body) return response
@@ -14,7 +14,7 @@ export function asArray(response: Response): Response {
   return new Response(elements as unknown as ReadableStream, { status: response.status, headers })
 }
 
-/** An iterator object and not a generator, because the runtime must be able to end it before its first step. */
+/** An iterator object rather than a generator, because the runtime must be able to end it before its first step. */
 class ArrayElements implements AsyncIterableIterator<Uint8Array> {
   readonly #reader: {
     read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
@@ -51,7 +51,7 @@ class ArrayElements implements AsyncIterableIterator<Uint8Array> {
   #elements(bytes: Uint8Array): string {
     const { events } = this.#splitter.push(bytes)
     const texts = events.flatMap(({ data }) => (data === undefined ? [] : [data]))
-    // Where nothing is said (a sign that the answer still goes on) white space keeps the connection busy.
+    // White space replaces a keep-alive, to keep the connection busy.
     if (texts.length === 0) return this.#begun || events.length > 0 ? '\n' : ''
     return texts.map((text) => this.#element(text)).join('')
   }

@@ -12,11 +12,11 @@ import { unreadLimit } from './unread-limit.ts'
 const never = Number.POSITIVE_INFINITY
 
 /**
- * The body of an answer of sound. Its price, or its usage, is known before, so the last piece waits only for the charge.
- * There is no event to report a fault with: a broken upstream breaks the answer off, and costs nothing.
+ * The body of an audio answer. Its price or usage is known in advance, so only the last piece waits for the charge.
+ * There is no event that could report an error: if the upstream breaks, the answer breaks off and costs nothing.
  */
 export class BinaryStream implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
+  /** Due when the caller has not read for too long: the rest would be kept for nobody. */
   dueAtMs = never
   place: number | undefined
   readonly #deps: RelayDeps
@@ -25,16 +25,16 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
   readonly #reported: Usage | undefined
   #first: UpstreamPiece | undefined
   #settling: Promise<void> | undefined
-  /** One piece is kept back until it is known not to be the last. */
+  /** One piece is held back until it is known not to be the last. */
   #kept: Uint8Array | undefined
   #ended = false
-  /** Ended for a caller who did not read, and who is not to take what it got for all. */
+  /** Ended because the caller did not read; it must not take what it received for the whole answer. */
   #isCut = false
   #firstByteMs = 0
 
   /**
-   * @param first the piece read already, to see whether the upstream answers at all
-   * @param reported what the upstream says that it used, unchecked
+   * @param first the piece already read to see whether the upstream answers at all
+   * @param reported the usage that the upstream reports, unchecked
    */
   constructor(
     deps: RelayDeps,
@@ -49,7 +49,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
     this.#first = first
     this.#reported = reported
     deps.deadlineWatch.add(this)
-    // The runtime does not ask for the end of a body that it never began to read.
+    // The runtime does not call `return` on a body that it never began to read.
     const { leaving } = open.call
     leaving.action = () => this.#leave()
     if (leaving.hasLeft) this.#leave()
@@ -64,7 +64,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
     while (!this.#ended) {
       const piece = this.#first ?? (await this.#reader.next())
       this.#first = undefined
-      // The caller may have left meanwhile; then the call is settled, or about to be.
+      // The caller may have left in the meantime; then the call is settled, or about to be.
       if (this.#ended) break
       if (piece.kind === 'quiet') continue
       if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) return this.return()
@@ -85,13 +85,13 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
     return this.#isCut ? brokenOff() : { done: true, value: undefined }
   }
 
-  /** Nobody has asked for more for too long. */
+  /** The caller has not read for too long. */
   due(): void {
     this.#isCut = true
     this.#leave()
   }
 
-  /** Nobody waits for this, so that nobody else would hear of its failure. */
+  /** Nobody awaits this, so a failure is logged here. */
   #leave(): void {
     this.return().catch((error: unknown) => {
       this.#deps.events.warning(`${this.#open.call.requestId}: ${describeFault(error)}`)
@@ -108,7 +108,10 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
     return { done: true, value: undefined }
   }
 
-  /** Our own time limit is no fault of the upstream, which has its price: what was delivered is paid. */
+  /**
+   * If our own time limit ended the answer, the upstream is not at fault and will charge for it: the caller pays for
+   * what was delivered.
+   */
   async #breakOff(how: UpstreamPiece['kind']): Promise<never> {
     const { call, channel } = this.#open
     const isOverdue = how === 'overdue'
@@ -154,7 +157,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
         ...(found.note && { note: found.note }),
       })
     } finally {
-      // Of a whole answer the piece that was kept back goes out yet.
+      // A complete answer still has its held-back piece to send.
       this.#open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
     }
   }
@@ -163,7 +166,7 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
     const reported = this.#reported
     if (!reported)
       return { measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true }, note: undefined }
-    // Sound is at least a token, so that a report of none is refused.
+    // Audio counts as at least one token, so that a report of zero is refused.
     const media = { audio: 1, images: 0 }
     return measure(this.#deps, this.#open, { usage: undefined, reported, output: () => '', media })
   }

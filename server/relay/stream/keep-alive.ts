@@ -1,2 +1,5 @@
-/** A comment of a stream of events: it says nothing, and keeps programs and proxies from taking a silent line for a dead one. */
+/**
+ * A comment in an event stream: it has no content, and keeps clients and proxies from taking a quiet connection for a
+ * dead one.
+ */
 export const keepAlive: Uint8Array = new TextEncoder().encode(': keep-alive\n\n')

@@ -3,7 +3,7 @@ import { messagesIn, type SseSplitter } from '../../lib/bytes/sse.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StreamReader } from './stream-reader.ts'
 
-/** A stream that nobody is sent any more. */
+/** A stream whose caller has left. */
 interface LateStream {
   reader: StreamReader
   splitter: SseSplitter
@@ -13,9 +13,10 @@ interface LateStream {
 }
 
 /**
- * Reads what the upstream still has to say, for no longer than `limitMs`. After the last word that is little but the usage:
- * what the model did unseen is in it, and must be paid. Of an event of which a part has gone out it is the rest: what is
- * in it, an image say, is known only then. Rejects when that cannot be read.
+ * Reads the rest of an upstream's stream for at most `limitMs`, in two cases. After the last content little but the
+ * usage is left, and it must be paid because it includes work that the caller never saw. If an event has been sent in
+ * part, its rest is read, because only then is its content known (an image, for example). Rejects when the rest cannot
+ * be read.
  */
 export async function readLate(stream: LateStream): Promise<void> {
   const { meter, splitter } = stream
@@ -29,7 +30,7 @@ async function readOn({ reader, splitter, meter, clock, limitMs }: LateStream, i
   reader.hurry(limitMs)
   while (!isEnough() && clock.nowMs() < untilMs) {
     const piece = await reader.next()
-    // What it says has been metered by who read it.
+    // The reader has metered its events already.
     if (piece.kind === 'ready') continue
     if (piece.kind !== 'chunk') return
     for (const message of splitter.push(piece.bytes).events.flatMap(messagesIn)) {

@@ -2,21 +2,21 @@ import type { StreamMeter, StreamSignal } from '../../dialects/neutral/dialect.t
 import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** What becomes of a block of events on its way to the caller. */
+/** What happens to a block of events on its way to the caller. */
 export interface PassedOn {
-  /** What goes out in place of the block's events; undefined = they go out as they came. */
+  /** The text sent instead of the block's events; undefined = they are sent as they came. */
   text: string | undefined
   /** The event that ended the answer, which is not in `text`. */
   end?: { signal: 'done' | 'error' | 'garbage'; event: string }
 }
 
 /**
- * Meters the events of a block that is passed on, and leaves out what the caller is not to get: events that nobody can read, and
- * the usage where it did not ask for that (`withholdUsage`).
+ * Meters the events of a block that is passed on. Drops unreadable events, and the usage if the caller did not ask for
+ * it (`withholdUsage`).
  */
 export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boolean): PassedOn {
   const { text } = block
-  // What can be skimmed is not cut into events; the rare forms are.
+  // A block that can be skimmed is not split into events; only the rare forms are.
   const events = block.firstRest || text.includes('\r') ? block.events : undefined
   let kept: string | undefined
   for (let index = 0, at = 0; ; index++) {
@@ -25,7 +25,7 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
     if (!event) return { text: kept }
     at = event.to
-    // What has gone out already can be neither left out nor changed.
+    // An event that has been sent already can be neither skipped nor changed.
     const isGone = event.to === 0
     const raw = text.slice(event.from, event.to)
     if (event.lines && !isGone) {
@@ -47,7 +47,10 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
   }
 }
 
-/** The same for an event of several lines, or with lines of no name: what can be read of it goes out in the usual form. */
+/**
+ * The same for an event with several lines, or with lines that have no field name: the readable parts are sent in the
+ * usual form.
+ */
 function passOddOn(
   event: SseEvent,
   raw: string,
@@ -68,7 +71,7 @@ function passOddOn(
   return { text }
 }
 
-/** The line that names an event, for programs that go by it: dialects whose events have a type name them so. */
+/** The `event:` line for clients that rely on it: dialects whose events have a type use that as the name. */
 function nameIn(message: string): string | undefined {
   const event = tryParse(message)
   return isObject(event) && typeof event['type'] === 'string' ? `event: ${event['type']}` : undefined

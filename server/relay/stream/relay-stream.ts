@@ -24,7 +24,7 @@ import { unreadLimit } from './unread-limit.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** How long the formal end of a complete stream is waited for. */
+/** How long to wait for the formal end of a complete stream. */
 const drainMs = 1_000
 
 type Bytes = Uint8Array | undefined
@@ -35,13 +35,13 @@ const atEnd: Step = { done: true, value: undefined }
 
 /**
  * The body of a streamed answer: the upstream's events as they come, metered, with an honest end. It owns the hold from
- * its making: the end, a broken or stalled upstream, an error event, quota running out, a caller who leaves midway or
- * before the first read each settle once. An iterator object and not a generator, because a generator that is dropped
- * before its first step never runs its `finally`; and no async function where a piece passes, because thousands of
- * streams wait in it at a time.
+ * construction, and every ending settles it once: the normal end, a broken or stalled upstream, an error event, quota
+ * running out, and a caller who leaves midway or before the first read. An iterator object rather than a generator,
+ * because a generator that is dropped before its first step never runs its `finally`. No async function handles a
+ * piece, because thousands of streams wait there at a time.
  */
 export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /** Due when the caller has not asked for more for too long: what is left would be held for nobody. */
+  /** Due when the caller has not read for too long: the rest would be kept for nobody. */
   dueAtMs = never
   place: number | undefined
   readonly #deps: RelayDeps
@@ -53,21 +53,21 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   readonly #splitter = new SseSplitter()
   readonly #cost: RunningCost
   #ended = false
-  /** Ended for a caller who did not read, and who is not to take what it got for all. */
+  /** Ended because the caller did not read; it must not take what it received for the whole answer. */
   #isCut = false
-  /** The first step, when it was made before the runtime asked for it. */
+  /** The first step, if it was taken before the runtime asked for it. */
   #begun: Promise<Step> | undefined
-  /** What is sent after the charge is durable. */
+  /** Set once settling begins; the end of the stream is sent after it. */
   #settling: Promise<ChargedUsage> | undefined
-  /** When there was something of the answer for the caller; 0 = not yet. */
+  /** Milliseconds from the start of the call to the first byte for the caller; 0 = none yet. */
   #firstByteMs = 0
-  /** The limit for the whole call, which is ours, ended it. */
+  /** Our own limit for the whole call ended it. */
   #isOverdue = false
-  /** What is about to go out begins with the rest of an event of which a part has gone out already. */
+  /** The bytes about to be sent begin with the rest of an event that has been sent in part. */
   #isContinued = false
-  /** Bytes that go out after the charge, where they may be many. */
+  /** Length of the bytes sent after the charge, which may be large. */
   #lastLength = 0
-  /** Who waits for the next bytes. */
+  /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
 
@@ -79,7 +79,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     this.#withholdUsage = withholdUsage
     this.#opening = opening
     this.#cost = new RunningCost(deps, open, meter)
-    // The runtime does not ask for the end of a body that it never began to read.
+    // The runtime does not call `return` on a body that it never began to read.
     deps.deadlineWatch.add(this)
     const { leaving } = open.call
     leaving.action = () => this.#leave()
@@ -100,7 +100,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     return new Promise(this.#waiter)
   }
 
-  /** The body for an answer, once its first bytes are there: the runtime then sends them together with the head. */
+  /** The body for an answer, once its first bytes are there, so that the runtime sends them together with the head. */
   async body(): Promise<ReadableStream> {
     const first = this.next()
     await first
@@ -128,7 +128,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   /** False when there is nothing to send for a piece. */
   #isAnswered(piece: StreamPiece): boolean {
     try {
-      // The caller may have left meanwhile; then the call is settled, or about to be.
+      // The caller may have left in the meantime; then the call is settled, or about to be.
       if (this.#ended) this.#resolve?.(this.#end())
       else if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
@@ -142,7 +142,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     return true
   }
 
-  /** A body that breaks off is the one sign left for who reads on after all. The runtime prints whatever error it is given. */
+  /**
+   * A body that breaks off is the only sign left for a caller who reads on after all. The runtime prints any error it
+   * is given.
+   */
   #end(): Step | Promise<Step> {
     return this.#isCut ? Promise.reject(undefined) : atEnd
   }
@@ -151,7 +154,10 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     if (!this.#isSent(bytes)) this.#advance()
   }
 
-  /** What nobody foresaw ends the answer as broken, and holds no quota; a blank line parts it from a torn event. */
+  /**
+   * An unexpected error ends the stream as broken and frees the hold. A blank line comes first, so that a half-sent
+   * event does not swallow the error event.
+   */
   readonly #onFault = (fault: unknown): void => {
     const error = faultIn(fault)
     if (error.code === 'internal_error') this.#warn(fault)
@@ -171,14 +177,14 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     return true
   }
 
-  /** Nobody has asked for more for too long. */
+  /** The caller has not read for too long. */
   due(): void {
     this.dueAtMs = never
     if (!this.#ended) this.#isCut = true
     this.#leave()
   }
 
-  /** Nobody waits for this, so that nobody else would hear of its failure. */
+  /** Nobody awaits this, so a failure is logged here. */
   #leave(): void {
     this.return().catch(this.#warn)
   }
@@ -196,7 +202,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
         clock: this.#deps.deadlineWatch,
         limitMs: drainMs,
       }
-      // What cannot be read any more keeps nobody from paying for what came before.
+      // If the rest cannot be read, what came before is still charged.
       await readLate(late).catch(this.#warn)
       this.#reader.cancel()
       await this.#settle(finished ? 'complete' : 'aborted', '')
@@ -247,7 +253,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     return shortage && !this.#ended ? this.#exhausted(shortage, out) : out
   }
 
-  /** Takes more quota for what has come; where there is too little of it, why. */
+  /** Takes more quota for the output so far. Returns the reason if there is too little left. */
   async #shortage(): Promise<GatewayError | undefined> {
     const open = this.#open
     const deps = this.#deps
@@ -258,25 +264,28 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
       (error: GatewayError) => error,
     )
     if (!cost.exceedsHold || cost.mayOverdraw()) return undefined
-    // The estimate is rather too high: before it ends an answer, what has come is really counted.
+    // The estimate tends to be high, so count the tokens before it ends an answer.
     await cost.count()
     if (!cost.exceedsHold) return undefined
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
   }
 
-  /** What cannot be paid does not go out, and is not charged, unless the first part of it has gone out already. */
+  /**
+   * Output that the quota does not cover is neither sent nor charged, unless the first part of it has been sent
+   * already.
+   */
   #exhausted(shortage: GatewayError, out: Bytes): Promise<Uint8Array> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
   }
 
-  /** An end mark behind nothing but keep-alives ends no answer. */
+  /** An end mark after nothing but keep-alives does not complete an answer. */
   #done(before: Bytes, last: string): Promise<Uint8Array> {
     const hasSaid = this.#firstByteMs > 0 || (before !== undefined && before.length > 0)
     const isEmpty = !hasSaid && this.#meter.usage === undefined && !this.#meter.speaks
     return isEmpty ? this.#fail(new GatewayError(...endings.end)) : this.#complete(before, last)
   }
 
-  /** `end` writes what comes behind all else, once it is known what is charged. */
+  /** `end` writes the last bytes, once the charged usage is known. */
   async #complete(before: Bytes, last: string, end?: WriteEnd): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
@@ -285,25 +294,25 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     if (shortage) return this.#exhausted(shortage, before)
     const out = joined(before, encoder.encode(last)) as Uint8Array
     this.#begins(out, end !== undefined)
-    // The end of some dialects repeats the whole answer.
+    // In some dialects the end repeats the whole answer.
     this.#lastLength = out.length + (end ? this.#meter.characters + this.#meter.extraBytes : 0)
     const { usage, isCounted } = await this.#settle('complete', '')
     return end ? (joined(out, encoder.encode(end(isCounted ? usage : undefined))) as Uint8Array) : out
   }
 
   /**
-   * The upstream reported an error within the stream: the caller gets that event as it is, in the caller's dialect beside it
-   * where it has a form of its own, and no end mark.
+   * The upstream reported an error within the stream. The caller gets that event and no end mark. If its client would
+   * not recognise the event as an error, our own error event follows.
    */
   async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
     this.#ended = true
     this.#begins(before)
     this.#reader.cancel()
     const { key } = this.#open.channel.upstream
-    // Its status is that of the head, which was a success.
+    // The status of the head was a success.
     const failed = failureInStream(this.#meter, 200, key)
     noteHealth(this.#deps, this.#open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
-    // For the row: the caller of an account's trouble is told another text.
+    // For the log row. If the operator's account is the problem, the caller gets another text.
     const attempt = this.#open.attempts.at(-1)
     if (attempt) attempt.error = failed.error.message
     const charged = await this.#settle('interrupted', 'upstream_stream_error')
@@ -312,7 +321,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
 
-  /** No more comes from the upstream. What stands after the last blank line counts if it is a whole event. */
+  /** The upstream has ended. Text after the last blank line counts if it is a whole event. */
   async #upstreamEnded(how: keyof typeof endings): Promise<Uint8Array> {
     const meter = this.#meter
     const rest = this.#splitter.finish()
@@ -325,20 +334,20 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
     if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, meter.endMark)
-    // A torn last event is no content: what was cut is not passed off as whole.
+    // An incomplete last event is not content: a truncated answer is not passed off as complete.
     const [code, message] = endings[how]
     this.#isOverdue = how === 'overdue'
     return this.#fail(new GatewayError(code, message), before)
   }
 
-  /** `delivered`: what is charged, where that is not all that has come. */
+  /** `delivered`: what to charge for, if that is less than everything received. */
   async #fail(error: GatewayError, before?: Bytes, delivered?: Delivered): Promise<Uint8Array> {
     const open = this.#open
     const isTorn = before === undefined && this.#splitter.partlySent
     this.#ended = true
     this.#begins(before)
     this.#reader.cancel()
-    // The limit for the whole call is ours; an upstream that keeps on sending is not broken.
+    // The limit for the whole call is ours: an upstream that keeps sending is not broken.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteHealth(this.#deps, open, isFaulty ? 'faulty' : 'undecided')
     const event = this.#errorEvent(error, await this.#settle('interrupted', error.code, delivered))
@@ -349,7 +358,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     return failedEnd(this.#open.call, this.#reader, this.#meter, error, charged)
   }
 
-  /** Charges what was delivered, once. */
+  /** Charges for what was delivered, once. */
   #settle(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
     this.#settling ??= this.#settleOnce(outcome, code, delivered)
     return this.#settling
@@ -360,7 +369,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     const open = this.#open
     open.call.leaving.close()
     deps.deadlineWatch.remove(this)
-    // One that was interrupted is known already.
+    // The health of an interrupted one has been noted already.
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {

@@ -7,9 +7,9 @@ import { type Ending, type OpenCall, orRelease, settle } from '../charging/settl
 
 /** How a stream ended. */
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
-  /** The limit for the whole call, which is ours, ended it. */
+  /** Our own limit for the whole call ended it. */
   isOverdue: boolean
-  /** How much of the output has gone out, where that is not all that has come; the upstream's usage is of all. */
+  /** How much of the output has been sent, if not all of it; the upstream's usage covers all. */
   delivered: Delivered | undefined
 }
 
@@ -20,8 +20,8 @@ export interface ChargedUsage {
 }
 
 /**
- * Charges what a stream has delivered, and tells what that was. Rejects where that cannot be known; then the quota has been
- * given back.
+ * Charges for what a stream has delivered, and returns the charged usage. Rejects if that cannot be determined; then
+ * the quota has been given back.
  */
 export async function settleStream(
   deps: RelayDeps,
@@ -33,7 +33,8 @@ export async function settleStream(
   const found = measuring instanceof Promise ? await measuring : measuring
   const notes = [found.note, leftOutNote(meter.leftOut)].filter((note) => note !== undefined)
   const images = meter.images ?? 0
-  // Where the answer does not tell how many images it has, they have been seen; where that cannot be, the price is the asked one.
+  // If the answer does not state how many images it has, use the number seen. If they cannot be seen, the price is that
+  // of the number requested.
   const hasSeen = images > 0 || meter.tellsImages === true
   const seen = hasSeen && found.measure.images === undefined && { images }
   const end = ending.outcome === 'interrupted' ? { cut: { images, byUpstream: !isOverdue } } : seen

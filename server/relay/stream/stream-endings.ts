@@ -11,7 +11,7 @@ import { forCaller } from '../failures/upstream-failure.ts'
 import type { ChargedUsage } from './settle-stream.ts'
 import type { StreamReader } from './stream-reader.ts'
 
-/** What the caller is told when the upstream's answer ends before it is complete. */
+/** Error codes and texts for the caller when the upstream's answer ends before it is complete. */
 export const endings = {
   end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
   broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
@@ -20,24 +20,30 @@ export const endings = {
   overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
 } as const
 
-/** The data of what stands behind the last blank line of a stream; undefined = nothing. */
+/** The data after the last blank line of a stream; undefined = none. */
 export function lastData(rest: string): string | undefined {
   const data = rest.trim() === '' ? undefined : sseData(rest)
   return data?.trim() === '' ? undefined : data
 }
 
-/** What the caller is told of a part that is no event of its dialect. */
+/** The error for a part that is not an event of its dialect. */
 export function unreadablePart(): GatewayError {
   return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')
 }
 
-/** What the caller is told where reading a part failed: by JSON that is nested too deeply, or by a fault of the gateway. */
+/**
+ * The error for a part that could not be read: because its JSON is nested too deeply, or because the gateway is at
+ * fault.
+ */
 export function faultIn(fault: unknown): GatewayError {
   if (fault instanceof RangeError) return unreadablePart()
   return new GatewayError('internal_error', 'the answer ended by a fault of the gateway', { cause: fault })
 }
 
-/** The last events of a stream that breaks off; programs of the Responses API wait for an end that goes on from what was written. */
+/**
+ * The last events of a stream that breaks off. Clients of the Responses API need an end that continues the events sent
+ * before.
+ */
 export function failedEnd(
   { requestId, dialect }: Pick<RelayCall, 'requestId' | 'dialect'>,
   reader: StreamReader,
@@ -54,13 +60,18 @@ export function failedEnd(
   return own || errorEventFor(error, requestId, dialect)
 }
 
-/** The error of ours that goes with an upstream's error event: in its place where that speaks of the operator's account. */
+/**
+ * Our own error to send after an upstream's error event. It replaces that event if the operator's account is the
+ * problem.
+ */
 export function ownErrorAfter(event: string, failed: AttemptFailed, dialect: DialectName): GatewayError | undefined {
   if (failed.verdict.account) return forCaller(failed).error
   return dialect === 'openai-chat' && !isKnownError(event) ? failed.error : undefined
 }
 
-/** True for an event that programs of OpenAI's chat take for an error: a flat one, or a reason to stop, they do not. */
+/**
+ * True for an event that OpenAI chat clients recognise as an error. A flat error, or a stop reason, is not recognised.
+ */
 function isKnownError(event: string): boolean {
   const told = tryParse(sseData(event) ?? '')
   return isObject(told) && (isObject(told['error']) || told['type'] === 'error')

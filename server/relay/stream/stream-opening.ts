@@ -13,11 +13,11 @@ import { glanceAt } from './first-glance.ts'
 
 interface Opening {
   reader: UpstreamReader
-  /** Makes a meter for the opening alone: the stream's will be fed the same pieces again. */
+  /** Makes a meter for the opening only: the stream's own meter will be fed the same pieces again. */
   newMeter: () => StreamMeter
   status: number
   leaving: Leaving
-  /** Pieces are held back for no longer than until then, in milliseconds of the clock. */
+  /** Pieces are held back until this time at most, in milliseconds of the clock. */
   untilMs: number
   clock: Clock
   /** The channel's key, which must not be shown. */
@@ -25,12 +25,15 @@ interface Opening {
 }
 
 /**
- * Longest piece of an answer that is passed on at once, and withheld where it cannot be paid. An event of a token takes 100
- * bytes and more, so that a piece is worth less than the half of a slice that is held ahead.
+ * Largest piece that is passed on at once, or withheld if the quota does not cover it. One token's event takes 100
+ * bytes or more, so a piece is worth less than half of a slice that is held ahead.
  */
 const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
 
-/** Begins a streamed answer: its reader, and what was read to see that it speaks. Throws AttemptFailed, CallerLeft. */
+/**
+ * Begins a streamed answer: its reader, and the pieces read to see that it has content. Throws AttemptFailed,
+ * CallerLeft.
+ */
 export async function openStream(
   { deps, open, response, sentAtMs }: Answering,
   newMeter: () => StreamMeter,
@@ -60,8 +63,8 @@ function pieceBytesFor(sliceTokens: number): number {
 }
 
 /**
- * Reads a stream up to its first event that says something. A stream that ends, breaks or fails before that has not
- * begun, and another channel may do better. Throws AttemptFailed, CallerLeft.
+ * Reads a stream up to its first event with content. A stream that ends, breaks or fails before that has not begun, and
+ * another channel may do better. Throws AttemptFailed, CallerLeft.
  */
 async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   const { reader, clock, untilMs } = opening
@@ -76,12 +79,12 @@ async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   }
 }
 
-/** The runtime may reuse the memory of a piece when the next is read. */
+/** The runtime may reuse the memory of a piece when the next one is read. */
 function kept({ bytes }: UpstreamPiece & { kind: 'chunk' }): UpstreamPiece {
   return { kind: 'chunk', bytes: bytes.slice() }
 }
 
-/** `silent`: pieces that were read already and say nothing. */
+/** `silent`: pieces already read that have no content. */
 async function readClosely(opening: Opening, silent: UpstreamPiece[], first: UpstreamPiece): Promise<UpstreamPiece[]> {
   const { reader, status, leaving } = opening
   const meter = opening.newMeter()
@@ -123,7 +126,9 @@ async function readClosely(opening: Opening, silent: UpstreamPiece[], first: Ups
   }
 }
 
-/** What begins so long a line, and with no name of a field, is a page or a file and no stream (HTML standard, 9.2.6). */
+/**
+ * If such a long line does not begin with a field name, it is a page or a file and not a stream (HTML standard, 9.2.6).
+ */
 function refuseNoEvents(pieces: readonly UpstreamPiece[], status: number): void {
   const head = Buffer.concat(pieces.flatMap((each) => (each.kind === 'chunk' ? [each.bytes] : []))).toString(
     'utf8',
@@ -144,8 +149,8 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
   if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
-  // The last event of some dialects holds the whole answer.
-  // Nor is one empty that ended with a report of what it used.
+  // In some dialects the last event holds the whole answer. An answer that ended with a usage report is not empty
+  // either.
   if (signal === 'done') {
     if (!meter.speaks && meter.usage === undefined) throw emptyStream(status)
     return true

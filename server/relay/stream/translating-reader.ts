@@ -13,11 +13,11 @@ const encoder = new TextEncoder()
 const unreadableEnd: StreamPiece = { kind: 'last', bytes: new Uint8Array(0), outcome: 'garbage' }
 
 /**
- * Reads an upstream's stream and gives it out in the caller's dialect: whole events, already metered. The end is told
- * apart, so that it can wait for the charge.
+ * Reads an upstream's stream and returns it in the caller's dialect: whole events, already metered. The end is a piece
+ * of its own, so that it can wait for the charge.
  */
 export class TranslatingReader implements StreamReader {
-  /** What the stream has said so far. */
+  /** Meters the stream so far. */
   readonly meter: TalliedMeter
   readonly #tally = new EventTally()
   readonly #from: UpstreamReader
@@ -25,10 +25,10 @@ export class TranslatingReader implements StreamReader {
   readonly #encoder: StreamEncoder
   readonly #splitter = new SseSplitter()
   readonly #opening: UpstreamPiece[]
-  /** To be given before anything else is read. */
+  /** Pieces to return before anything else is read. */
   #ready: StreamPiece[] = []
 
-  /** `opening`: pieces that were read already. */
+  /** `opening`: pieces already read. */
   constructor(from: UpstreamReader, decoder: StreamDecoder, to: StreamEncoder, opening: UpstreamPiece[]) {
     this.#from = from
     this.#decoder = new ForgivingDecoder(decoder)
@@ -75,7 +75,7 @@ export class TranslatingReader implements StreamReader {
     return this.#encoder.push({ type: 'error', failure })
   }
 
-  /** A fault has to reach who waits for the piece: thrown from here it would be nobody's. */
+  /** An error must reach the code that waits for the piece; if it were thrown from here, nothing would catch it. */
   #translated(piece: UpstreamPiece): StreamPiece[] {
     try {
       return this.#translate(piece)
@@ -92,14 +92,14 @@ export class TranslatingReader implements StreamReader {
     const data = sseData(this.#splitter.finish().text)
     const events = this.#decoder.finish(data)
     this.meter.isCut = events.every(({ type }) => type !== 'end')
-    // Why it is not complete, or its last event torn, is known better here than by the decoder.
+    // The reason why the stream or its last event is incomplete is known better here than in the decoder.
     const told = events.filter(
       (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
     )
     return [...this.#written(told), piece]
   }
 
-  /** What events say, up to the first with which the answer ends as failed. */
+  /** Decodes events, up to the first that ends the answer as failed. */
   #readAll(events: readonly SseEvent[]): StreamEvent[] {
     const told: StreamEvent[] = []
     for (const message of events.flatMap(messagesIn)) {
@@ -115,7 +115,7 @@ export class TranslatingReader implements StreamReader {
     let text = ''
     for (const event of events) {
       this.#tally.take(event)
-      // What came with the end waits for the charge with it: one write to the caller in place of two.
+      // Events that came with the end wait for the charge with it: one write to the caller instead of two.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
       const out = this.#encoded(event)
@@ -127,7 +127,10 @@ export class TranslatingReader implements StreamReader {
     return ready(text)
   }
 
-  /** An event in the caller's dialect; undefined where that cannot be, as with JSON too deep to be written again. */
+  /**
+   * An event in the caller's dialect; undefined if it cannot be written, for example because its JSON is nested too
+   * deeply.
+   */
   #encoded(event: StreamEvent): string | undefined {
     if (event.type === 'error' && event.failure === unreadable) return undefined
     try {
@@ -139,7 +142,7 @@ export class TranslatingReader implements StreamReader {
   }
 }
 
-/** What writes the end of an answer by its encoder. */
+/** Returns the function that writes the end of an answer with its encoder. */
 export function endOf(inner: StreamEncoder): WriteEnd {
   return (counted) => (counted ? inner.push({ type: 'usage', usage: counted }) : '') + inner.push({ type: 'end' })
 }

@@ -4,14 +4,14 @@ import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 /**
- * An answer that came whole, for a caller who asked for a stream and for whom no more was held than a stream begins with:
- * one last piece, which goes out when it is paid.
+ * An answer that came whole for a caller who requested a stream, when only a stream's first slice is held: one last
+ * piece, which is sent once it is paid for.
  */
 export class WholeReader implements StreamReader {
   readonly meter: TalliedMeter
   readonly #piece: StreamPiece
 
-  /** `text`: the events in the caller's dialect, but for the end. */
+  /** `text`: the events in the caller's dialect, except the end. */
   constructor(events: readonly StreamEvent[], text: string, end: WriteEnd) {
     const tally = new EventTally()
     for (const event of events) tally.take(event)

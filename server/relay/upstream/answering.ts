@@ -1,7 +1,7 @@
 import type { RelayDeps } from '../call/deps.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 
-/** The answer of an upstream to an open call, which was sent at `sentAtMs` of the clock of deadlines. */
+/** An upstream's answer to an open call, which was sent at `sentAtMs` of the deadline clock. */
 export interface Answering {
   readonly deps: RelayDeps
   readonly open: OpenCall
@@ -9,7 +9,7 @@ export interface Answering {
   readonly sentAtMs: number
 }
 
-/** The answer owns the hold from now on: no other channel is tried, and every ending of the answer settles it. */
+/** From now on the answer owns the hold: no other channel is tried, and the hold is settled however the answer ends. */
 export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
   const elapsedMs = Math.round(deps.deadlineWatch.nowMs() - sentAtMs)
   open.attempts.push({ channelId: open.channel.id, status: response.status, error: '', elapsedMs })

@@ -16,15 +16,15 @@ import type { Channel } from '../routing/routing-table.ts'
 import type { Attempting, Prepared } from './prepare.ts'
 import { leftUnsent, send } from './send.ts'
 
-/** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = any. */
+/** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = no limit. */
 export interface Patience {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
 }
 
 /**
- * Where a call may go at a channel, the best place first: one that speaks the caller's dialect, then the one for callers
- * of other dialects. Throws GatewayError for a call that the channel's provider cannot make.
+ * The endpoints of a channel that a call may use, best first: one that speaks the caller's dialect, then the one for
+ * callers of other dialects. Throws GatewayError for a call that the channel's provider cannot make.
  */
 export function endpointsOf(
   deps: Pick<RelayDeps, 'unsupportedFeatures'>,
@@ -47,25 +47,25 @@ export function endpointsOf(
   throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
 }
 
-/** Statuses by which a server says that it has no such address. */
+/** Statuses that mean that a server has no such address. */
 const noSuchPlace: ReadonlySet<number> = new Set([404, 405, 501])
 
-/** True for an answer that may mean that the service does not offer a dialect. */
+/** True for an answer that may mean that the service does not support a dialect. */
 export function mayBeMissing(response: Response): boolean {
   return noSuchPlace.has(response.status)
 }
 
-/** The name of a place at a channel, among those that were found missing. */
+/** The name of a channel's endpoint in the list of unsupported features. */
 export function placeOf(channel: Channel, endpoint: ChatEndpoint): string {
   return `${channel.id} ${channel.upstream.baseUrl} ${endpoint.dialect.name}`
 }
 
-/** True for an endpoint of conversations. */
+/** True for a conversation endpoint. */
 export function isChat(endpoint: ChatEndpoint | ModeEndpoint): endpoint is ChatEndpoint {
   return 'dialect' in endpoint
 }
 
-/** A call in a provider's terms. A service without streams is asked for a whole answer, which is streamed here. */
+/** A call in a provider's terms. A service that cannot stream is asked for a whole answer, which is streamed here. */
 export function upstreamCallOf(
   { mode, path, facts }: RelayCall,
   endpoint: ChatEndpoint | ModeEndpoint,
@@ -76,8 +76,8 @@ export function upstreamCallOf(
 }
 
 /**
- * Sends a call that is ready. Resolves with the answer's head, whatever its status. Throws GatewayError, also before there
- * is a promise, and CallerLeft.
+ * Sends a prepared call. Resolves with the head of the answer, whatever its status. Throws GatewayError, also before a
+ * promise is returned, and CallerLeft.
  */
 export function callUpstream(
   deps: RelayDeps,
@@ -134,7 +134,7 @@ function targetFor(
   })
 }
 
-/** Notes the tokens that were there already; one that is made for the call cannot be an old one. */
+/** Notes the tokens that came from the cache; one made for this call cannot be out of date. */
 function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens {
   return {
     async get(name, make) {
@@ -149,7 +149,7 @@ function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens 
   }
 }
 
-/** A caller's headers mean something to a service that speaks the caller's dialect alone. */
+/** The caller's headers, which only a service that speaks the caller's dialect understands. */
 function headersFor(call: RelayCall, prepared: Prepared): Readonly<Record<string, string>> {
   return prepared.codec || prepared.translation ? {} : call.headers
 }
@@ -165,7 +165,7 @@ function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint |
 
 type Opening = Pick<Attempting, 'call' | 'channel' | 'endpoint' | 'upstreamCall'>
 
-/** A call that is not one POST, under the same limits. */
+/** Makes a call that is not a single POST, under the same limits. */
 async function opened(
   deps: RelayDeps,
   { call, channel, endpoint, upstreamCall }: Opening,

@@ -28,15 +28,15 @@ import type { Channel } from '../routing/routing-table.ts'
 import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
 import { chatPlaced, placedMembers } from './system-placement.ts'
 
-/** Fields of a Responses request that mean something kept at the service that answered before. */
+/** Fields of a Responses request that refer to something kept by the service that answered before. */
 const keptFields = ['previous_response_id', 'conversation'] as const
 
-/** A conversation at one place of a channel. */
+/** A conversation at one endpoint of a channel. */
 export type Conversing = Attempting & { endpoint: ChatEndpoint }
 
 /**
- * A conversation made ready for one channel: passed on where the channel speaks the caller's dialect, else translated.
- * Throws GatewayError for what is wrong with the request, AttemptFailed for what this channel cannot be asked.
+ * Prepares a conversation for one channel: passed on if the channel speaks the caller's dialect, otherwise translated.
+ * Throws GatewayError if the request is wrong, AttemptFailed if this channel cannot serve it.
  */
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
@@ -51,7 +51,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   return prepared
 }
 
-/** The conversation, unless it has more parts than may be read and written anew. Throws AttemptFailed, GatewayError. */
+/** The conversation, unless it has too many parts to be translated. Throws AttemptFailed, GatewayError. */
 function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call
   if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
@@ -64,7 +64,7 @@ function partsOf(call: RelayCall): Conversation {
   )
 }
 
-/** Claude elsewhere than at Anthropic opens no addresses. Google's own addresses are names of files that it has already. */
+/** Claude outside Anthropic does not open URLs. Google's own URLs name files that Google already has. */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
   if (!wantsBytes || call.dialect !== 'anthropic-messages') return false
   return call.known?.namesFiles ?? namesAddresses(partsOf(call))
@@ -79,7 +79,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     refuseBackground(json)
     refuseKept(deps, call, json)
   }
-  // A thread has the one it was begun with, and the service refuses another.
+  // A thread keeps the system prompt it was begun with, and the service refuses another.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
   const told = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   const repair = repairs[call.dialect](json, text, {
@@ -114,7 +114,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.dialect === 'openai-responses' && call.body.kind === 'json') refuseUnknown(call.body.json)
   refuseLacking(attempting)
-  // Kept with the call, so that another channel need not fetch them again.
+  // Kept with the call, so that another channel need not download them again.
   if (endpoint.wantsBytes)
     call.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
   const asked = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
@@ -130,7 +130,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   }
   const isForeign = endpoint.dialect.name !== call.dialect
   const turns = isForeign ? spokenTurns(conversation, endpoint.dialect.name) : { conversation, dropped: [] }
-  // Names in an answer that is passed on as it comes could not become the caller's own again.
+  // In an answer that is passed on unchanged, changed tool names could not be mapped back to the caller's.
   const fit = fitTools(
     turns.conversation,
     endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules,
@@ -155,7 +155,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     promptTokens: call.promptGuess,
-    // What was asked is told back by some dialects; the messages are not, and would stay in memory.
+    // Some dialects repeat the request in the answer. The messages are not repeated, and would only stay in memory.
     request: { ...told, messages: [] },
   }
   const caller = callerDialects[call.dialect]
@@ -173,14 +173,14 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   }
 }
 
-/** OpenAI's chat, whatever its errors are like. */
+/** True for OpenAI's chat form, whatever form its errors have. */
 function isChatForm({ dialect }: ChatEndpoint): boolean {
   return dialect.encodeRequest === openaiChat.encodeRequest
 }
 
 const nothingOfHeaders: HeadersInBody = { members: {}, dropped: [] }
 
-/** A request with what the service wants of its caller's headers in the body; those of another dialect mean nothing to it. */
+/** Adds the caller's headers that the service takes in the body; headers of another dialect mean nothing to it. */
 function withHeaders(
   { body, dropped }: EncodedRequest,
   call: RelayCall | undefined,
@@ -195,7 +195,7 @@ function refuseLosses(deps: RelayDeps, { provider }: Channel, dropped: readonly 
     throw cannot(`${droppedNames(dropped)} cannot be said to channel type ${provider.meta.label}`)
 }
 
-/** What a dialect refuses to leave out another channel may be able to say. */
+/** Another channel may be able to express what this dialect refuses to drop. */
 function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
   try {
     return endpoint.dialect.encodeRequest(conversation, endpoint.options)
@@ -216,7 +216,7 @@ function refuseLacking({ call, channel, endpoint }: Conversing): void {
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
 }
 
-/** What runs on when the call is over is charged by nobody. Throws GatewayError (400). */
+/** Work that continues after the call has ended would not be charged. Throws GatewayError (400). */
 function refuseBackground({ background }: JsonObject): void {
   if (background === undefined || background === null || background === false) return
   throw new GatewayError(
@@ -226,7 +226,7 @@ function refuseBackground({ background }: JsonObject): void {
   )
 }
 
-/** An answer that a service keeps is known to that service alone. */
+/** Refuses a reference to an answer that only the service that gave it can know. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const kept = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (kept === undefined || call.caller.chosenChannel) return
@@ -238,7 +238,7 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   )
 }
 
-/** A service's own tool may ask another model, whose tokens are not in the usage, or are dearer than those charged. */
+/** A service's own tool may call another model, whose tokens are not in the usage or cost more than is charged. */
 function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing, body: JsonObject): void {
   try {
     refuseUnpricedTools(body, deps.prices(), upstreamModel, channel.type)
@@ -254,7 +254,7 @@ function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing,
 function whyUnpriced(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined
   const { type, model } = tool
-  // Its image has a price of its own, whatever model paints it.
+  // Its image has its own price, whichever model makes it.
   if (type === 'image_generation') return undefined
   if (typeof type !== 'string' || type === 'function' || (typeof model !== 'string' && !type.startsWith('advisor_')))
     return undefined

@@ -12,29 +12,29 @@ import type { Channel } from '../routing/routing-table.ts'
 import type { Sending } from './send.ts'
 import { chatPlaced } from './system-placement.ts'
 
-/** How the answer to a conversation is read and written, where one of the two sides does not speak OpenAI's chat. */
+/** How the answer to a conversation is read and written, if the caller or the upstream does not speak OpenAI chat. */
 export interface Codec {
-  /** What the upstream speaks. */
+  /** The upstream's dialect. */
   from: UpstreamDialect
-  /** What the caller speaks; absent = the same, so that the answer is passed on as it comes. */
+  /** The caller's dialect; absent = the same, so that the answer is passed on unchanged. */
   to: { dialect: Dialect; frame: Frame } | undefined
-  /** Names of what the request could not say to the upstream. */
+  /** Names of the fields that were dropped because the upstream cannot take them. */
   dropped: readonly string[]
 }
 
-/** A request made ready for one channel. */
+/** A request prepared for one channel. */
 export interface Prepared {
   body: Sending['body']
   contentLength: number | undefined
   contentType: string
-  /** We asked for the usage chunk; a caller who did not gets the stream without it. */
+  /** We requested the usage chunk; a caller who did not gets the stream without it. */
   askedForUsage: boolean
   systemPromptReset: boolean
-  /** The service tier that was asked for is not in what is sent. */
+  /** The requested service tier is not sent. */
   tierLost?: boolean
-  /** Fields that the service was told under another name. */
+  /** Fields sent to the service under another name. */
   renamed?: readonly string[]
-  /** Names of what a service of OpenAI's form could not be told; a codec has its own. */
+  /** Names of fields dropped for a service in OpenAI's form; a codec lists its own. */
   dropped?: readonly string[]
   /** Absent = both sides speak OpenAI's form. */
   codec?: Codec
@@ -44,13 +44,13 @@ export interface Prepared {
 
 const nothing: readonly string[] = []
 
-/** Names of what a request could not say to the service, or says under another name. */
+/** Names of a request's fields that were dropped, or sent under another name. */
 export function leftOutOf({ codec, renamed, dropped }: Prepared): readonly string[] {
   if (codec) return codec.dropped
   return renamed ? [...renamed, ...(dropped ?? nothing)] : (dropped ?? nothing)
 }
 
-/** A call at one channel, before it is made ready. */
+/** A call at one channel, before it is prepared. */
 export interface Attempting {
   call: RelayCall
   channel: Channel
@@ -58,25 +58,25 @@ export interface Attempting {
   /** Model name as sent upstream. */
   upstreamModel: string
   upstreamCall: UpstreamCall
-  /** Most tokens of the answer, where the balance affords less than was asked for. */
+  /** Most tokens of the answer, if the balance covers less than was requested. */
   capTokens: number | undefined
-  /** The service refuses to be asked for the usage of a stream. */
+  /** The service refuses a request for the usage of a stream. */
   withoutUsage?: boolean
-  /** The service refused what models thought earlier in the conversation: it is left out. */
+  /** The service refused reasoning from earlier in the conversation, so it is dropped. */
   withoutThoughts?: boolean
-  /** Access tokens that were kept and go with the call, by their names. */
+  /** Cached upstream tokens that are sent with the call, by their names. */
   lent?: Map<string, string>
 }
 
 /**
- * The caller's bytes with only what must change: the mapped model, the channel's system prompt, the request for usage,
- * and a cap on the answer where the balance affords less than was asked for.
+ * The caller's bytes with only the necessary changes: the mapped model, the channel's system prompt, the request for
+ * usage, and a cap on the answer if the balance covers less than was requested.
  */
 export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.body.kind === 'form') {
     const { form: given } = call.body
-    // A call that names no model is charged for one by default, so that one is asked for.
+    // A call without a model is charged for the default one, so that one is requested.
     const form = given.withField('model', upstreamModel === given.fields.get('model') ? undefined : upstreamModel)
     return {
       body: form.body,
@@ -127,7 +127,7 @@ export function prepare(attempting: Attempting): Prepared {
   }
 }
 
-/** OpenAI's own models that think refuse the older name of a limit; other services may know no other. */
+/** OpenAI's own reasoning models refuse the older name of the limit; other services may know only that one. */
 function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_tokens: limit }: JsonObject): boolean {
   if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))
     return false
@@ -155,12 +155,12 @@ export function written(body: JsonObject): string {
   return text
 }
 
-/** Parsing takes deeper values than writing does. */
+/** Parsing accepts deeper nesting than writing does. */
 function tooDeep(cause?: unknown): GatewayError {
   return new GatewayError('invalid_json', 'the request body is nested too deeply', { cause })
 }
 
-/** The text of a JSON body with some members set. Throws GatewayError (400). */
+/** The text of a JSON body with some fields set. Throws GatewayError (400). */
 export function edited(text: string, json: JsonObject, edits: JsonObject): string {
   const entries = Object.entries(edits)
   if (entries.length === 0) return text
@@ -176,7 +176,7 @@ function asksForUsage({ call: { facts, mode }, channel, withoutUsage }: Attempti
   return streamsChat && !facts.wantsStreamUsage && channel.provider.asksForStreamUsage && !withoutUsage
 }
 
-/** The first message's content is replaced if it is a system message; otherwise one is put in front. */
+/** Replaces the content of the first message if it is a system message; otherwise puts one in front. */
 function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
   const list = Array.isArray(messages) ? (messages as unknown[]) : []
   const first = list[0]
@@ -186,8 +186,8 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 }
 
 /**
- * The limits that the caller set, neither of them beyond the cap, since services differ in which they go by; the cap where
- * there is none. Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
+ * The caller's limits, each at most the cap, since services differ in which one they use; the cap if there are none.
+ * Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
  */
 function capped(json: JsonObject, model: string, capTokens: number): JsonObject {
   const limits = ['max_completion_tokens', 'max_tokens'].flatMap((field) => {

@@ -25,19 +25,21 @@ export interface Probe {
   timeMs: number
   model: string
   message: string
-  /** What the model said; '' where it said nothing, or failed. */
+  /** The model's text; '' if there was none, or the call failed. */
   reply: string
   verdict: Verdict | undefined
 }
 
 const probeTimeoutMs = 60_000
-/** An answer to one word is short; what is longer is none. */
+/** An answer to one word is short; anything longer is not an answer. */
 const probeBytes = 1024 * 1024
 /** An answer that begins and never ends must not hold up the tests of the other channels. */
 const wholeProbeMs = 90_000
 const tooLate = 'the upstream did not finish its answer in time'
 
-/** One small real call at a channel, on the relay's own path but without an account: nothing is held or charged. */
+/**
+ * Makes one small real call at a channel, on the relay's own path but without an account: nothing is held or charged.
+ */
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
   const startedAtMs = deps.clock.nowMs()
   const asked = model ?? probeModel(channel)
@@ -78,7 +80,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     if (signal.aborted) return done(false, tooLate)
     if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
     if (!(error instanceof GatewayError)) throw error
-    // The test is an admin's, who may read what a caller may not.
+    // The test is run by an admin, who may see more than a caller.
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
     return done(false, withoutKey(error.message + cause, channel.upstream.key), judgeFailure(error))
   } finally {
@@ -86,10 +88,10 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   }
 }
 
-/** A reply to one word is short; what is longer is not shown. */
+/** Most characters of the reply that are shown. */
 const shownReply = 500
 
-/** What the model said. */
+/** The text of the model's reply. */
 function replyIn(mode: RelayMode, body: JsonObject, { codec, translation }: Prepared): string {
   const said = codec
     ? codec.from
@@ -116,13 +118,13 @@ function errorOf(
   return error && errorWithin(error, status, key)
 }
 
-/** The first model that is cheap to ask: a chat model where there is one. */
+/** The first model that is cheap to call: a chat model if there is one. */
 function probeModel({ models }: Channel): string {
   const isCheap = (model: string) => questions[modeOfModel(model)] !== undefined
   return models.find(isChatModel) ?? models.find(isCheap) ?? models[0] ?? ''
 }
 
-/** The smallest question of each kind that costs next to nothing. */
+/** The smallest request of each kind, for kinds that cost next to nothing. */
 const questions: Partial<Record<RelayMode, JsonObject>> = {
   chat: { messages: [{ role: 'user', content: 'hi' }] },
   completions: { prompt: 'hi', max_tokens: 1 },
@@ -133,7 +135,7 @@ const questions: Partial<Record<RelayMode, JsonObject>> = {
 
 function probeCall(channel: Channel, model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
   const known = modeOfModel(mappedModel(channel, model))
-  // Images and sound are too dear for a test; some such models can be talked to as well. And a name may mislead.
+  // Images and audio are too expensive for a test, but some of those models also serve chat. And a name may mislead.
   const mode = known !== 'chat' && questions[known] && channel.provider.modes[known] ? known : 'chat'
   const json: JsonObject = { model, ...questions[mode] }
   return {

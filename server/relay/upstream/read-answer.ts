@@ -10,10 +10,10 @@ import { badBody, failedAttempt } from '../failures/upstream-failure.ts'
 import type { Answering } from './answering.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
-/** Longest error body read, and how long it is waited for; what is beyond helps nobody. */
+/** Most bytes of an error body that are read, and how long to wait for it; more would help nobody. */
 const errorBodyBytes = 64 * 1024
 const errorBodyMs = 2_000
-/** Up to this length an answer is read in one go, if it may take this long. */
+/** An answer up to this length is read in one go, if it may take this long. */
 const shortAnswerBytes = 64 * 1024
 const shortAnswerMs = 10_000
 /** Longest whole answer kept in memory until it is charged. */
@@ -22,7 +22,7 @@ const replyBytes = 256 * 1024 * 1024
 /** Why no more was read. */
 type Ending = UpstreamPiece['kind'] | 'too-long'
 
-/** How long the answer of a call may take. */
+/** The time limits for the answer of a call. */
 export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): ReadLimits {
   const settings = deps.settings()
   const relayMs = open.channel.relayTimeoutMs ?? settings.RelayTimeout * 1000
@@ -33,12 +33,12 @@ export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): R
   }
 }
 
-/** Reads a body of an upstream under limits. */
+/** Returns a reader of an upstream's body under limits. */
 export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {
   return new UpstreamReader(body, deps.deadlineWatch, limits)
 }
 
-/** The error body as far as it comes without trouble; its status alone says enough. */
+/** As much of the error body as arrives without trouble; its status alone is enough. */
 export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
   const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.deadlineWatch.nowMs() + errorBodyMs }
@@ -46,7 +46,7 @@ export async function readErrorAnswer(deps: RelayDeps, response: Response): Prom
   return bytes.toString('utf8')
 }
 
-/** The text of an answer to a question of the gateway's own, as far as it comes, and what ended it. */
+/** The text of an answer to the gateway's own request, as much as arrives, and what ended it. */
 export async function readBounded(
   deps: RelayDeps,
   response: Response,
@@ -63,12 +63,13 @@ export async function readBounded(
 export async function readWhole({ deps, open, response, sentAtMs }: Answering): Promise<string> {
   const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
   if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
-  // Not before: asked for its body, a response makes a stream of it.
+  // Not earlier: reading `body` turns the response into a stream.
   if (!response.body) return ''
   const reader = readerOf(deps, response.body, limits)
   const { leaving } = open.call
   let isGivenUp = false
-  // Who sent the call gives it up, too, except where the service answers in events, of which one answer is made here.
+  // For other answers `send` has set an action that aborts the request; an event stream has none, and is read here as
+  // one answer.
   leaving.action ??= () => {
     isGivenUp = true
     reader.cancel()
@@ -81,7 +82,7 @@ export async function readWhole({ deps, open, response, sentAtMs }: Answering): 
   throw noWholeAnswer(ending, open, response.status)
 }
 
-/** A short answer comes with its head or right after it; reading it in one go costs half. */
+/** A short answer arrives with its head or right after it; reading it in one go costs half. */
 function isShort(response: Response): boolean {
   const { headers } = response
   const declared = headers.get('content-length')
@@ -92,7 +93,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.deadlineWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
-    // Who reads in one go has no reader to cancel: the request is given up as when the caller leaves.
+    // There is no reader to cancel here, so the request is aborted as it is when the caller leaves.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
       leaving.action?.()
@@ -118,7 +119,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   })
 }
 
-/** Why there is no whole answer. */
+/** The error for an answer that did not arrive whole. */
 export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): Error {
   if (open.call.leaving.hasLeft) return new CallerLeft()
   switch (ending) {
@@ -132,7 +133,7 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
       return failedAttempt(shuttingDown(), status)
     default: {
       const late = new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')
-      // The limit for the whole call is ours; an upstream that keeps on sending is not broken.
+      // The limit for the whole call is ours: an upstream that keeps sending is not broken.
       return new AttemptFailed(late, { ...judgeFailure(late), upstreamFault: ending !== 'overdue' }, status)
     }
   }

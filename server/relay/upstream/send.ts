@@ -10,10 +10,10 @@ import { CallerLeft, type Leaving } from '../cancellation/caller-left.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 
-/** What goes upstream. Bodies that cannot be sent twice are functions that make a new one for each attempt. */
+/** A request to an upstream. A body that cannot be sent twice is a function that makes a new one for each attempt. */
 export interface Sending {
   target: Target
-  /** The caller's. */
+  /** The caller's headers. */
   headers: Readonly<Record<string, string>>
   contentType: string
   body: string | Uint8Array | (() => ReadableStream<Uint8Array>)
@@ -31,8 +31,9 @@ const never = Number.POSITIVE_INFINITY
 const unreachable = 'the upstream cannot be reached'
 
 /**
- * One upstream call. Resolves with the answer's head, whatever its status; the body is read by our caller. The one who
- * asked for it ends it too by leaving, except for a stream of events. Throws GatewayError (do_request_failed, upstream_timeout) and CallerLeft.
+ * Makes one upstream call. Resolves with the head of the answer, whatever its status; our caller reads the body. The
+ * call ends when the gateway's caller leaves, except for an event stream. Throws GatewayError (do_request_failed,
+ * upstream_timeout) and CallerLeft.
  */
 export async function send(sending: Sending): Promise<Response> {
   const { leaving, watch } = sending
@@ -48,7 +49,7 @@ export async function send(sending: Sending): Promise<Response> {
     isAsked = true
     const answer = unpackedAnswer(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
-    // A stream is ended by who reads it: when the caller leaves after the last word, the usage is still to come.
+    // A stream is ended by its reader: if the caller leaves after the last content, the usage is still to come.
     if (isEventStream(response.headers)) leaving.action = undefined
     return response
   } catch (error) {
@@ -62,12 +63,12 @@ export async function send(sending: Sending): Promise<Response> {
   }
 }
 
-/** Nobody has been asked anything yet, so that there is nothing to charge. */
+/** The error for a caller who left before anything was sent, so there is nothing to charge. */
 export function leftUnsent(): GatewayError {
   return new GatewayError('do_request_failed', 'the caller left before the request was sent')
 }
 
-/** How long an answer's head is waited for. */
+/** Watches how long the head of an answer takes. */
 class Patience implements DeadlineWait {
   dueAtMs: number
   place: number | undefined
@@ -78,7 +79,7 @@ class Patience implements DeadlineWait {
   readonly #controller: AbortController
   readonly #answerAtMs: number
   #connectAtMs: number
-  /** What has been asked at the connect limit; undefined = nothing yet. */
+  /** The reachability check begun at the connect limit; undefined = not begun. */
   #reachable: Promise<boolean> | undefined
 
   constructor(sending: Sending, controller: AbortController) {
@@ -107,7 +108,10 @@ class Patience implements DeadlineWait {
     this.#controller.abort()
   }
 
-  /** What a caller who left while it was waited has come to: an upstream that nothing can reach has done nothing for it. */
+  /**
+   * How a call ends whose caller left while we waited: an upstream that cannot be reached did no work, so nothing is
+   * charged.
+   */
   async callerLeft(): Promise<CallerLeft | GatewayError> {
     const unasked = this.#connectAtMs === never ? true : this.#isReachable()
     return (await (this.#reachable ?? unasked)) ? new CallerLeft() : new GatewayError('upstream_timeout', unreachable)
@@ -141,7 +145,7 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
     method: 'POST',
     headers,
     body: typeof sending.body === 'function' ? sending.body() : sending.body,
-    // A redirect would carry the key to another place.
+    // A redirect would carry the key to another server.
     redirect: 'manual',
     signal,
     timeout: false,
@@ -153,8 +157,8 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
 }
 
 /**
- * fetch does not tell when the connection stands. When no answer has come by the connect limit, a bare TCP connection to
- * the same place tells "still thinking" from "not there".
+ * fetch does not report when the connection is established. If no answer has come by the connect limit, a bare TCP
+ * connection to the same host and port tells "still thinking" from "not there".
  */
 function isReachable(url: string, timeoutMs: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url)

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, ModeEndpoint } from '../../providers/provider.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** What decides where the system's words go. */
+/** What decides where system messages go. */
 interface Placing {
   readonly channel: Pick<Channel, 'systemPlacement'>
   readonly endpoint: ChatEndpoint | ModeEndpoint
@@ -13,8 +13,9 @@ interface Placing {
 }
 
 /**
- * Messages of OpenAI's chat with the system's words where the channel's service takes them; undefined = they are there. Several
- * at the beginning are left to callers who speak chat themselves (`isPassedOn`), unless the channel's setting says otherwise.
+ * OpenAI chat messages, with system messages moved to where the channel's service accepts them; undefined = they are
+ * already there. For callers who speak chat themselves (`isPassedOn`) several at the beginning are left alone, unless
+ * the channel's setting says otherwise.
  */
 export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: boolean): unknown[] | undefined {
   const placement = placementOf(placing)
@@ -22,7 +23,9 @@ export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: bool
   return placeSystem(messages, placement, isPassedOn && !placing.channel.systemPlacement ? 'several' : 'one')
 }
 
-/** Members to be set in a request that is passed on in a caller's dialect, so that the system's words stand right. */
+/**
+ * Fields to set in a request that is passed on in the caller's dialect, so that system messages are where they must be.
+ */
 export function placedMembers(placing: Placing, dialect: DialectName, body: JsonObject): JsonObject {
   const { messages, input } = body
   if (dialect === 'anthropic-messages' && Array.isArray(messages)) {
@@ -37,7 +40,10 @@ export function placedMembers(placing: Placing, dialect: DialectName, body: Json
   return {}
 }
 
-/** Newer models of Claude take turns of the system, wherever they run; older ones and those of other makers do not. */
+/**
+ * Newer Claude models accept system messages between turns, wherever they run; older ones and those of other makers do
+ * not.
+ */
 function takesTurns({ channel, endpoint, upstreamModel }: Placing): boolean {
   if (channel.systemPlacement !== undefined) return false
   if ('takesUnsignedThoughts' in endpoint || isOfOtherMaker(upstreamModel)) return false

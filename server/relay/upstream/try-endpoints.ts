@@ -18,16 +18,16 @@ import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { readErrorAnswer } from './read-answer.ts'
 
-/** A call at one channel, before the place there is chosen. */
+/** A call at one channel, before its endpoint is chosen. */
 export type Question = Omit<Attempting, 'endpoint' | 'upstreamCall'>
 
-/** What was sent, and the head of the answer, whatever its status. */
+/** The request that was sent, and the head of the answer, whatever its status. */
 export interface Asked {
   prepared: Prepared
   response: Response
 }
 
-/** The limits of a channel, or else those of the settings. */
+/** The time limits of a channel, or else those of the settings. */
 export function patienceOf(channel: Channel, settings: Settings): Patience {
   return {
     connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
@@ -38,14 +38,15 @@ export function patienceOf(channel: Channel, settings: Settings): Patience {
   }
 }
 
-/** The shorter of two time limits, of which 0 means none. */
+/** The shorter of two time limits; 0 means no limit. */
 function shorter(aMs: number, bMs: number): number {
   return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
 /**
- * Sends a call to the best place of its channel; where the service has no such place, to the next. `ready` is told what
- * goes out before it does. Throws GatewayError, also before there is a promise, AttemptFailed and CallerLeft.
+ * Sends a call to the best endpoint of its channel, or to the next if the service does not have that one. `ready` is
+ * called with the prepared request before it is sent. Throws GatewayError, also before a promise is returned,
+ * AttemptFailed and CallerLeft.
  */
 export function tryEndpoints(
   deps: RelayDeps,
@@ -60,7 +61,7 @@ export function tryEndpoints(
     : askAt(deps, question, first, patience, ready)
 }
 
-/** The answer of the first place, or of the second where the service does not have the first. */
+/** The answer of the first endpoint, or of the second if the service does not have the first. */
 async function askEither(
   deps: RelayDeps,
   question: Question,
@@ -83,12 +84,12 @@ async function askEither(
   return other
 }
 
-/** The end of the address where a dialect is usually offered. */
+/** The end of the path where a dialect is usually served. */
 function usualPath(endpoint: ChatEndpoint | ModeEndpoint): string {
   return isChat(endpoint) && endpoint.dialect.name === 'anthropic-messages' ? '/messages' : '/responses'
 }
 
-/** Sends a call to one place of its channel. Throws like `tryEndpoints`. */
+/** Sends a call to one endpoint of its channel. Throws like `tryEndpoints`. */
 export async function askAt(
   deps: RelayDeps,
   question: Question,

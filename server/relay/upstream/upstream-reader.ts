@@ -1,8 +1,8 @@
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 
 /**
- * What came next from the upstream. `quiet`: nothing for a keep-alive interval; the read goes on. `stalled`: nothing
- * for longer than is waited for. `overdue`: the whole answer takes too long. `cut`: this process ends.
+ * The next piece from the upstream. `quiet`: nothing for a keep-alive interval; reading continues. `stalled`: silent
+ * for longer than allowed. `overdue`: the whole answer takes too long. `cut`: this process is shutting down.
  */
 export type UpstreamPiece =
   | { kind: 'chunk'; bytes: Uint8Array }
@@ -15,17 +15,17 @@ export type UpstreamPiece =
 
 /** How long an answer may take. */
 export interface ReadLimits {
-  /** Longest silence; 0 = any. */
+  /** Longest silence; 0 = no limit. */
   idleMs: number
   /** Report `quiet` after this long without a piece; 0 = never. */
   keepAliveMs: number
   /** When the answer must have ended, in milliseconds of the watch's clock. */
   deadlineMs: number
-  /** Longest piece that is given out; absent = as it came. */
+  /** Longest piece that is returned, in bytes; absent = as it came. */
   pieceBytes?: number
 }
 
-/** The two calls of a stream reader that are used here. */
+/** The two methods of a stream reader that are used here. */
 interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>
@@ -35,19 +35,19 @@ const never = Number.POSITIVE_INFINITY
 
 /**
  * Reads an upstream body piece by piece, one read at a time, so that a caller who does not read stops the upstream too.
- * Thousands of these wait at a time, so what a wait needs is made once and not for each piece.
+ * Thousands of these wait at a time, so anything a wait needs is made once and not for each piece.
  */
 export class UpstreamReader implements DeadlineWait {
-  /** When who waits is to be told that nothing came. */
+  /** When to report to the waiting code that nothing came. */
   dueAtMs = never
   place: number | undefined
   readonly #reader: BodyReader
   readonly #watch: DeadlineWatch
   readonly #limits: ReadLimits
-  /** Length of a wait that is reported as `quiet`. */
+  /** A wait of this length is reported as `quiet`. */
   #quietMs: number
   #reading = false
-  /** Came while nobody waited. */
+  /** A piece that arrived while nobody waited. */
   #ready: UpstreamPiece | undefined
   #answer: ((piece: UpstreamPiece) => void) | undefined
   #silentSinceMs: number
@@ -68,7 +68,7 @@ export class UpstreamReader implements DeadlineWait {
     return new Promise((resolve) => this.ask(resolve))
   }
 
-  /** Gives the next piece to `answer`, at once if it is there. Nobody else may be waiting. */
+  /** Passes the next piece to `answer`, at once if it is there. Only one call may be waiting. */
   ask(answer: (piece: UpstreamPiece) => void): void {
     if (this.#isCut) {
       answer({ kind: 'cut' })
@@ -96,15 +96,15 @@ export class UpstreamReader implements DeadlineWait {
     this.dueAtMs = Math.min(this.#idleAtMs, deadlineMs, this.#quietMs > 0 ? nowMs + this.#quietMs : never)
   }
 
-  /** Stops reading; the upstream's connection is given up. */
+  /** Stops reading and drops the connection to the upstream. */
   cancel(): void {
     this.close()
     this.#reader.cancel().catch(() => undefined)
   }
 
   /**
-   * The answer is complete; what is still to come is its formal end. It is read, so that the connection can be used
-   * again, but not for longer than `limitMs`.
+   * The answer is complete, and only its formal end is still to come. It is read so that the connection can be reused,
+   * but for at most `limitMs`.
    */
   drain(limitMs: number): void {
     const untilMs = this.#watch.nowMs() + limitMs
@@ -127,7 +127,7 @@ export class UpstreamReader implements DeadlineWait {
     this.#watch.remove(this)
   }
 
-  /** Reads to the end, or until something keeps it from that, but no more than about `limitBytes`. */
+  /** Reads to the end, or until something prevents that, but no more than about `limitBytes`. */
   async collect(
     limitBytes: number,
   ): Promise<{ bytes: Buffer; ending: 'too-long' | UpstreamPiece['kind']; cause?: unknown }> {
@@ -142,7 +142,7 @@ export class UpstreamReader implements DeadlineWait {
         return { bytes: Buffer.concat(parts), ending: piece.kind, ...cause }
       }
       length += piece.bytes.length
-      // The runtime may reuse the memory of a piece when the next is read.
+      // The runtime may reuse the memory of a piece when the next one is read.
       parts.push(piece.bytes.slice())
       if (length <= limitBytes) continue
       this.cancel()
@@ -150,7 +150,7 @@ export class UpstreamReader implements DeadlineWait {
     }
   }
 
-  /** Starts one read; its piece goes to who waits, or is kept for who asks next. */
+  /** Starts one read. Its piece goes to the waiting call, or is kept for the next one. */
   #read(): void {
     this.#reading = true
     this.#reader.read().then(this.#onRead, this.#onBroken)
@@ -170,7 +170,7 @@ export class UpstreamReader implements DeadlineWait {
     else this.#ready = piece
   }
 
-  /** What is given out of a piece; the rest of a long one is for who asks next, before more is read. */
+  /** Returns the first part of a long piece. The rest is kept for the next call, before more is read. */
   #part(piece: UpstreamPiece): UpstreamPiece {
     const { pieceBytes } = this.#limits
     if (pieceBytes === undefined || piece.kind !== 'chunk' || piece.bytes.length <= pieceBytes) return piece
@@ -191,7 +191,7 @@ export class UpstreamReader implements DeadlineWait {
     this.cancel()
   }
 
-  /** Somebody has waited long enough to be told; the read goes on. */
+  /** Tells the waiting call that nothing came for long enough; reading continues. */
   due(): void {
     const now = this.#watch.nowMs()
     if (now >= this.#limits.deadlineMs) this.#give({ kind: 'overdue' })
