@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Bench } from '../matrix/support/bench.ts'
 import { fakeOf } from '../matrix/support/fakes/index.ts'
+import { endLeftovers } from './leftovers.ts'
 import { type Client, noteOf, type Place } from './programs.ts'
 import { pythonCommand } from './python.ts'
 import { type Seen, scriptedModel } from './scripted-model.ts'
@@ -102,7 +103,9 @@ export async function startClient(
     killSignal: 'SIGKILL',
   })
   const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  return { exit: await child.exited, printed: `${output}\n${errors}` }
+  const exit = await child.exited
+  endLeftovers(place.home)
+  return { exit, printed: `${output}\n${errors}` }
 }
 
 function commandOf({ run }: Client, installed: string): string[] {
