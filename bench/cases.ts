@@ -14,15 +14,15 @@ export interface Case {
   readonly rate?: number
   readonly warmupSeconds: number
   readonly seconds: number
-  /** Who takes part; the peer only where it can do the case. */
+  /** The programs measured; the peer only if it can run the case. */
   readonly targets: readonly ('direct' | 'bare' | 'gateway' | 'peer')[]
-  /** Rounds, when not the usual number. */
+  /** Rounds, if not the usual number. */
   readonly rounds?: number
-  /** Rounds of a full run beyond the usual number: machines are noisy. */
+  /** Additional rounds of a full run: machines are noisy. */
   readonly moreRounds?: number
   /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
   readonly translated?: boolean
-  /** Restarts what is measured before each round, so that memory is that of this case alone. */
+  /** Restarts the measured program before each round, so that its memory is that of this case alone. */
   readonly fresh?: boolean
 }
 
@@ -37,7 +37,7 @@ const PLAIN = {
   targets: ALL,
 } as const
 
-/** How long an open stream lives: chunks at 500 ms. */
+/** The chunk interval of slow streams, which determines how long they stay open. */
 const SLOW_CHUNK_MS = 500
 
 /** All cases, in the order in which they run. */
@@ -97,7 +97,7 @@ export function allCases(quick: boolean): Case[] {
   ]
 }
 
-/** What a program is asked for before its first case; the figures are thrown away. */
+/** Calls made to a program before its first case; the figures are discarded. */
 export function warmUps(quick: boolean): Case[] {
   const load = { ...PLAIN, id: 'warm-up', title: 'warm-up', warmupSeconds: 0, seconds: quick ? 2 : 6 }
   return [load, { ...load, stream: true }]
@@ -130,7 +130,7 @@ function stalledReaders(quick: boolean): Case {
     model: 'gpt-3.5-turbo',
     stream: true,
     connections: 50,
-    // First the buffers of both connections of each stream fill up; only then is memory to stand still.
+    // First the buffers of both connections of each stream fill up; only then should memory stay constant.
     warmupSeconds: quick ? 6 : 12,
     seconds: quick ? 4 : 20,
     targets: ['gateway', 'peer'],
@@ -139,7 +139,9 @@ function stalledReaders(quick: boolean): Case {
   }
 }
 
-/** Chunks of a slow stream, so that all are still open when the last one starts and while they are watched. */
+/**
+ * Chunks of a slow stream: enough that all streams are still open when the last one starts and while they are watched.
+ */
 export function slowChunks(quick: boolean): number {
   const { warmupSeconds, seconds } = openStreams(quick)
   return Math.ceil(((warmupSeconds + seconds + 2) * 1000) / SLOW_CHUNK_MS)

@@ -5,7 +5,7 @@ import { cpuSeconds, residentMb, watchResident } from './proc.ts'
 import { ROOT, start } from './processes.ts'
 import type { Mock, Target } from './targets.ts'
 
-/** One measurement: what the load saw, and what it cost. */
+/** One measurement: what the load process saw, and what it cost. */
 export interface Measurement extends LoadResult {
   readonly case: string
   readonly target: Target['name']
@@ -16,15 +16,15 @@ export interface Measurement extends LoadResult {
   readonly loadCpuMicros: number
   /** Share of one core that the measured program used. */
   readonly cpuShare: number
-  /** The most resident memory that it had, and what it had before, in MB. */
+  /** The highest resident memory, and that before the case, in MB. */
   readonly residentMb: number
   readonly residentBeforeMb: number
-  /** What it had when the warm-up was over, and at the end: growth between them is growth under a steady load. */
+  /** Resident memory after the warm-up and at the end: growth between them is growth under a steady load. */
   readonly residentStartMb: number
   readonly residentEndMb: number
 }
 
-/** Puts the load of a case on a target and measures. */
+/** Runs the load of a case against a target and measures. */
 export async function measure(one: Case, target: Target, mock: Mock): Promise<Measurement> {
   const resident = () => (target.running ? residentMb(target.running.pid) : 0)
   const before = resident()

@@ -1,13 +1,13 @@
-/** What the command line says. */
+/** The command line options. */
 export interface Options {
   readonly quick: boolean
-  /** Cases to run by id or by the beginning of one; empty means all. */
+  /** Cases to run by id or id prefix; empty means all. */
   readonly only: readonly string[]
-  /** As the command line says; undefined = as each case has it. */
+  /** From the command line; undefined = each case's own number. */
   readonly rounds: number | undefined
   readonly gateway: boolean
   readonly peer: boolean
-  /** Run although the machine is busy. */
+  /** Run even if the machine is busy. */
   readonly force: boolean
   /** Write docs/performance.md and bench/results.json. */
   readonly write: boolean
@@ -22,7 +22,7 @@ const USAGE = `npm run bench -- [options]
   --write        write docs/performance.md and bench/results.json (default for a full run)
   --no-write     do not`
 
-/** Reads the command line; exits on --help and on a word it does not know. */
+/** Reads the command line; exits on --help and on an unknown option. */
 export function readOptions(args: readonly string[]): Options {
   const flags = new Map<string, string>()
   for (let at = 0; at < args.length; at++) {

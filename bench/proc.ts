@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Clock ticks per second; fixed at 100 in what Linux shows to programs. */
+/** Clock ticks per second; fixed at 100 in what Linux reports to programs. */
 const TICKS_PER_SECOND = 100
 
 interface Stat {
   readonly parent: number
   readonly cpuTicks: number
-  /** CPU of children that have ended and were waited for. */
+  /** CPU time of children that have exited and were waited for. */
   readonly endedTicks: number
 }
 
@@ -44,7 +44,7 @@ export function residentMb(pid: number): number {
   return kilobytes.reduce((sum, value) => sum + value, 0) / 1024
 }
 
-/** Samples resident memory until stopped, and gives the most it saw. */
+/** Samples resident memory until stopped, and returns the maximum. */
 export function watchResident(pid: number): { stop(): number } {
   const seen = { max: residentMb(pid) }
   const timer = setInterval(() => {

@@ -4,17 +4,17 @@ import { createServer } from 'node:net'
 /** The repository's root. */
 export const ROOT = `${import.meta.dirname}/..`
 
-/** A child process of the bench, ended by its own id. */
+/** A child process of the bench, which is ended by its own id. */
 export interface Running {
   readonly pid: number
   /** Lines of its standard output so far. */
   readonly lines: readonly string[]
-  /** Resolves with the first line, from now or before, that the test accepts. */
+  /** Resolves with the first line, past or future, that the test accepts. */
   line(accept: (line: string) => boolean, timeoutMs: number): Promise<string>
   stop(): Promise<void>
 }
 
-/** Starts a program; its error output is kept and shown when it ends early. */
+/** Starts a program; its error output is kept and shown if it exits early. */
 export function start(
   name: string,
   command: string,
@@ -78,7 +78,7 @@ export async function answers(url: string, running: Running, timeoutMs = 20_000)
   }
 }
 
-/** A port of 127.0.0.1 that is free now. */
+/** A port of 127.0.0.1 that is currently free. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

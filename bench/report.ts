@@ -30,7 +30,7 @@ export interface Summary {
   readonly failures: readonly string[]
 }
 
-/** Where and how it was measured. */
+/** Where and how the measurement was made. */
 export interface Circumstances {
   readonly date: string
   readonly machine: string
@@ -42,7 +42,7 @@ export interface Circumstances {
 const START = '<!-- bench -->'
 const END = '<!-- /bench -->'
 
-/** What is known of this machine, without its name. */
+/** A description of this machine, without its name. */
 export function machine(): string {
   const [first] = cpus()
   return `${first?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`
@@ -184,7 +184,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map((_, index) => (index < 2 ? '---' : '---:'))), ...rows.map(line)]
 }
 
-/** Puts the tables between the markers of the page, making the page when there is none. */
+/** Puts the tables between the markers of the page, and creates the page if there is none. */
 export function writePage(path: string, text: string): void {
   const page = existsSync(path) ? readFileSync(path, 'utf8') : `# Performance\n\n${START}\n${END}\n`
   const from = page.indexOf(START)

@@ -10,7 +10,7 @@ import type { ShapeFigures } from './shapes/measure-shapes.ts'
 import { runShapes } from './shapes/run-shapes.ts'
 import { direct, type Mock, startBare, startGateway, startMock, startPeer, type Target } from './targets.ts'
 
-/** Measures the gateway beside its peer and the bare mock, on one machine, in alternating rounds. */
+/** Measures the gateway, its peer and the bare mock, on one machine, in alternating rounds. */
 async function run(options: Options): Promise<void> {
   const loadAverage = loadavg()[0] ?? 0
   refuseWhenBusy(options, loadAverage)
@@ -58,7 +58,7 @@ async function measureAll(
     const names = one.targets.filter((name) => start.has(name))
     const rounds = one.rounds ?? roundsOf(one, options)
     for (let round = 0; round < rounds; round++) {
-      // Turning the order keeps a drift of the machine from favouring whoever goes first.
+      // The order alternates, so that a drift of the machine does not favour the first.
       for (const name of round % 2 === 0 ? names : [...names].reverse()) {
         const target = await running(name, targets, start, mock, one.fresh === true, options.quick)
         const result = await measure(one, target, mock)
@@ -77,7 +77,10 @@ function roundsOf(one: Case, { quick, rounds }: Options): number {
   return rounds ?? usualRounds + (one.moreRounds ?? 0)
 }
 
-/** The target as it runs, or started anew; one that stays is warmed up, so that nothing is measured while its code is compiled. */
+/**
+ * The running target, or a restarted one. A target that keeps running is warmed up, so that nothing is measured while
+ * its code is compiled.
+ */
 async function running(
   name: Target['name'],
   targets: Map<Target['name'], Target>,

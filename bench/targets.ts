@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { serverProgram } from '../tools/server-build.mjs'
 import { answers, freePort, ROOT, type Running, start } from './processes.ts'
 
-/** Where what is measured sends its calls. */
+/** Where the measured program sends its calls. */
 export interface Upstream {
   readonly port: number
   readonly tlsPort: number
@@ -16,16 +16,16 @@ export interface Mock extends Upstream {
   readonly running: Running
 }
 
-/** Something that a load can be put on. */
+/** A program that a load can be run against. */
 export interface Target {
   readonly name: 'direct' | 'bare' | 'gateway' | 'peer'
-  /** The process measured; none for `direct`. */
+  /** The measured process; none for `direct`. */
   readonly running: Running | undefined
   readonly port: number
   readonly path: string
   /** Headers for the plain and for the TLS upstream, and for one that speaks another dialect. */
   headers(tls: boolean, translated: boolean): Readonly<Record<string, string>>
-  /** The model to ask for so that the call goes to the TLS upstream in place of the plain one. */
+  /** The model name that sends the call to the TLS upstream instead of the plain one. */
   model(model: string, tls: boolean): string
   readonly version: string
 }
@@ -38,7 +38,7 @@ const ACCESS_TOKEN = 'bench0access0token0bench0access0'
 const MODELS = 'gpt-4o-mini,gpt-4o,gpt-4,gpt-4-turbo,gpt-3.5-turbo'
 /** Served by a channel that speaks Anthropic's dialect. */
 export const MESSAGES_MODEL = 'claude-sonnet-4-5'
-/** Served over TLS by a channel of its own. */
+/** Served over TLS by a separate channel. */
 const TLS_MODEL = 'gpt-4.1-mini'
 
 /** Starts the mock upstream. */
@@ -50,7 +50,7 @@ export async function startMock(folder: string, slowChunks: number): Promise<Moc
   return { running, certificateFile, ...ports }
 }
 
-/** The mock itself: the floor for latency, and the cost of the tools. */
+/** The mock itself: the lower bound for latency, and the cost of the tools. */
 export function direct(mock: Mock): Target {
   const version = ''
   return {
@@ -113,7 +113,7 @@ export async function startGateway(mock: Upstream, folder: string): Promise<Targ
   }
 }
 
-/** Starts the peer, installing it first when it is not there in the pinned versions. */
+/** Starts the peer, and installs it first if the pinned versions are missing. */
 export async function startPeer(mock: Mock): Promise<Target> {
   const module = join(PEER_FOLDER, 'node_modules/@portkey-ai/gateway')
   installPeer(module)
@@ -143,7 +143,7 @@ export async function startPeer(mock: Mock): Promise<Target> {
   }
 }
 
-/** Makes a folder of its own for the peer, outside version control, from the pinned package.json. */
+/** Creates a separate folder for the peer, outside version control, from the pinned package.json. */
 function installPeer(module: string): void {
   const wanted = readFileSync(join(PEER_PINNED, 'package.json'), 'utf8')
   const manifest = join(PEER_FOLDER, 'package.json')

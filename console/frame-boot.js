@@ -1,6 +1,6 @@
-// Draws the frame and the heading of the page that the address names, until React takes the place: one sees at once where
-// one is. The build puts the headings of all routes in place of the name. Nothing of it is for screen readers; the page
-// itself is.
+// Draws the frame and the heading of the page that the address names until React takes over, so that visitors see at
+// once where they are. The build replaces the name with the headings of all routes. Screen readers get none of this,
+// only the page itself.
 {
   const [title, text, width, unlessStored, unlessQuery] = frameHeadings[document.currentScript.dataset.route] ?? []
   const box = (className, ...content) => {
@@ -32,8 +32,8 @@
   }
   const isOther = localStorage.getItem(unlessStored) || (unlessQuery && location.search.includes(unlessQuery))
   if (title && !isOther) {
-    // A script that the browser has kept may run before the page is read. The event for its end would come too late: it
-    // waits for the entry.
+    // A script from the browser's cache may run before the page is parsed. DOMContentLoaded would come too late,
+    // because it waits for the entry script.
     if (document.querySelector('#root')) draw()
     else document.addEventListener('readystatechange', draw, { once: true })
   }

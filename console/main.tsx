@@ -6,17 +6,17 @@ import { loadStatus } from './lib/status.ts'
 import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
 
-/** After this a page that is still on its way is drawn as loading; later where its frame stands there already. */
+/** If a page has not loaded by then, a loading state is drawn; this waits longer if its frame is already drawn. */
 const patienceMs = 300
 const framedPatienceMs = 3000
 const element = document.querySelector('#root')
 
-// Asked for at once, together with what the first page needs.
+// Requested at once, together with what the first page needs.
 const firstWords = loadAreas(['common'])
 void loadStatus()
-// The browser reads its rules for a language at their first use: better now, while files are on their way.
+// The browser loads its rules for a language at their first use: better now, while files are loading.
 setTimeout(() => new Intl.PluralRules(languageTag()))
-// Drawn when it is complete, so that it is drawn once.
+// Drawn when it is complete, so that it is drawn only once.
 const late = new Promise<void>((done) => {
   setTimeout(() => element?.firstChild || done(), patienceMs)
   setTimeout(done, framedPatienceMs)
@@ -27,7 +27,7 @@ Promise.all([firstWords, firstPage]).then(
   () => {
     if (!element) return
     const root = createRoot(element)
-    // In slices, so that what is clicked meanwhile is heard.
+    // In slices, so that clicks in the meantime are handled.
     startTransition(() =>
       root.render(
         <StrictMode>
@@ -36,6 +36,6 @@ Promise.all([firstWords, firstPage]).then(
       ),
     )
   },
-  // The first script says so.
+  // The boot script reports it.
   () => dispatchEvent(new Event('unusable')),
 )

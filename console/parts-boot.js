@@ -1,25 +1,25 @@
-// Runs before the entry: the parts of the page that the address names are asked for while the entry is on its way, and for
-// people who are logged in its frame. The build puts the table of parts in place of the name.
+// Runs before the entry: the chunks of the page that the address names are requested while the entry is loading, and
+// for logged-in users also its frame. The build replaces the name with the table of chunks.
 try {
   const { files, frames, words, routes } = firstParts
   const folder = document.currentScript.src.replace(/[^/]*$/, '')
   const path = `/${location.pathname.slice(new URL('..', folder).pathname.length)}`.replace(/(.)\/+$/, '$1')
   let chinese = 0
   const say = () => document.body.replaceChildren(document.querySelector('template').content.children[chinese])
-  // Until React has begun, a script of ours that fails leaves nothing to use, and a frame that seems to wait for more.
+  // Until React has started, a script of ours that fails leaves an unusable page, and a frame that seems to be loading.
   const failed = ({ target, error, filename }) => {
     const script = target.type === 'module' ? target.src : error instanceof SyntaxError ? filename : ''
     if (script.startsWith(folder) && !document.querySelector('#root > :not([aria-hidden])')) say()
   }
   addEventListener('error', failed, true)
   addEventListener('unusable', say)
-  // As lib/session.ts and lib/text.ts read them.
+  // Read the same way as in lib/session.ts and lib/text.ts.
   let user = { role: NaN }
   try {
     const { id, username, role } = JSON.parse(localStorage.getItem('user'))
     if (`${typeof id} ${typeof username} ${typeof role}` === 'number string number') user = { role }
   } catch {
-    // A record that cannot be read counts as nobody.
+    // An unreadable record counts as logged out.
   }
   const chosen = localStorage.getItem('ui.lang')
   const language = /^(?:en|zh|pseudo)$/.test(chosen)

@@ -1,4 +1,4 @@
-// Runs before the first paint: the stored theme and sidebar state are on the page before anything is drawn.
+// Runs before the first paint: applies the stored theme and sidebar state before anything is drawn.
 try {
   const known = { theme: ['light', 'dark'], sidebar: ['icons'], density: ['compact'] }
   for (const name in known) {
@@ -6,5 +6,5 @@ try {
     if (known[name].includes(value)) document.documentElement.dataset[name] = value
   }
 } catch {
-  // Storage may be refused; the system's theme is then shown.
+  // Storage may be refused; the system's theme is then used.
 }

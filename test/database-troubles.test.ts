@@ -1,4 +1,5 @@
-// A SQLite database that another program locks, or that takes no writes: what can go on goes on, and is told truly.
+// A SQLite database that another program locks, or that cannot be written: whatever can continue does, and the status
+// is reported correctly.
 import { expect, test } from 'bun:test'
 import * as fake from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
@@ -9,7 +10,7 @@ import { until } from './relay/setup.ts'
 const eventOf = (content: string) =>
   `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-test('while another program holds the lock for writing, streams go on, and calls wait', async () => {
+test('while another program holds the write lock, streams continue, and calls wait', async () => {
   await using upstream = await fake.startFakeUpstream()
   await using installation = new Installation()
   const gateway = await installation.start()

@@ -1,4 +1,4 @@
-// What the pages list is compared with the code: a page that is out of date misleads more than none.
+// Compares what the pages list with the code: an outdated page misleads more than none.
 import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ const root = resolve(import.meta.dir, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '')
 
-/** Targets of the headings of a page, as GitHub makes them. */
+/** Anchors of a page's headings, as GitHub generates them. */
 function anchors(markdown: string): string[] {
   const headings = all(markdown.replaceAll(/^```.*?^```/gms, ''), /^#+ (.*)$/gm)
   return headings.map((heading) =>
@@ -35,11 +35,11 @@ function brokenLinks(page: string): string[] {
 }
 
 describe('the pages', () => {
-  test('options.md is what tools/make-options-page.ts makes', () => {
+  test('options.md is the output of tools/make-options-page.ts', () => {
     expect(read('docs/options.md')).toBe(optionsPage())
   })
 
-  test('api.md lists exactly the management calls that exist, with who may call them', () => {
+  test('api.md lists exactly the existing management calls, with who may call them', () => {
     const rows = [...read('docs/api.md').matchAll(/^\| `([A-Z]+ \/api\/\S+)` \| (\w+) \|/gm)]
     const served = Object.values(api).flatMap((group) =>
       Object.values(group).map((endpoint) => `${endpoint.method} ${endpoint.path}: ${endpoint.access}`),
@@ -63,7 +63,7 @@ describe('the pages', () => {
     expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThan(150)
   })
 
-  test('decisions say what, why and what follows', () => {
+  test('decisions state what, why and what follows', () => {
     const folder = 'docs/decisions'
     for (const name of readdirSync(join(root, folder)).filter((each) => each !== 'README.md')) {
       const page = read(join(folder, name))
@@ -73,7 +73,7 @@ describe('the pages', () => {
     }
   })
 
-  test('link to nothing that is not there', () => {
+  test('contain no broken links', () => {
     const pages = repositoryFiles(root).filter((path) => path.endsWith('.md'))
     expect(pages.flatMap(brokenLinks)).toEqual([])
   })
@@ -86,7 +86,7 @@ describe('the rooms in ARCHITECTURE', () => {
     expect(withDrawings(page)).toBe(page)
   })
 
-  test('would be drawn anew for another import', () => {
+  test('would be drawn differently for another import', () => {
     const base = mkdtempSync(join(tmpdir(), 'tollgate-rooms-'))
     try {
       cpSync(join(root, 'server'), join(base, 'server'), { recursive: true })
@@ -100,7 +100,7 @@ describe('the rooms in ARCHITECTURE', () => {
   })
 })
 
-test('the index of the decisions has each of them once, under its title', () => {
+test('the index lists each decision once, under its title', () => {
   const index = read('docs/decisions/README.md')
   const listed = [...index.matchAll(/^\| (\d{4}) \| \[(.+)\]\((.+)\) \| accepted/gm)].map(([, number, title, file]) => [
     file,

@@ -1,4 +1,5 @@
-// Others close the calls of a process without a heartbeat: one that lives must have one, whatever its database does.
+// Other nodes close the calls of a process without a heartbeat: a live process must have one, whatever its database
+// does.
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { sql } from 'kysely'
@@ -13,10 +14,10 @@ import { until } from './relay/setup.ts'
 
 const isListed = async ({ read }: Store) => (await read.selectFrom('nodes').select('id').execute()).length > 0
 
-/** What another node does to one that it takes for dead. */
+/** What another node does to one that it considers dead. */
 const takeOff = ({ write }: Store) => write((trx) => trx.deleteFrom('nodes').execute())
 
-/** A network on the way to PostgreSQL that can lose everything sent on the connections of the moment, without closing them. */
+/** A network path to PostgreSQL that can drop everything sent on the current connections, without closing them. */
 async function lossyNetwork(databaseUrl: string) {
   const open = new Set<Socket>()
   let lost = new Set<Socket>()
@@ -34,7 +35,7 @@ async function lossyNetwork(databaseUrl: string) {
     loseAll() {
       lost = new Set(open)
     },
-    /** As the system does in the end. */
+    /** As the operating system does eventually. */
     closeLost() {
       for (const socket of lost) socket.destroy()
     },
@@ -55,7 +56,7 @@ postgresTest('postgres: the heartbeat goes on while a start takes long', async (
   await migrate(other)
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>()
-  // Stands for a count of many rows, which is what the start waits for.
+  // Simulates a count of many rows, which the start waits for.
   const locking = other.write(async (trx) => {
     await sql`lock table logs in access exclusive mode`.execute(trx)
     locked()

@@ -1,11 +1,11 @@
-// Connections on which nothing is asked are closed after a while; a call may be silent for as long as its own limits say.
+// Connections without requests are closed after a while; a call may be silent for as long as its own limits allow.
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import * as fake from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
 import { installFor, messages, model, newToken } from './money/installed.ts'
 
-/** A bare connection: what came over it so far, and when the other side closed it. */
+/** A bare connection: what it has received so far, and when the other side closed it. */
 function dial(url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let heard = ''
@@ -86,9 +86,9 @@ test('idle connections are closed, silent calls are not', async () => {
 
 test.each<[string, string, object]>([
   ['a long answer', '/v1/chat/completions', {}],
-  ['one that came whole for who asked for a stream', '/v1/messages', { max_tokens: 100, stream: true }],
+  ['one that arrived whole for a caller who requested a stream', '/v1/messages', { max_tokens: 100, stream: true }],
 ])(
-  '%s to a slow reader is not cut',
+  '%s to a slow reader is not cut off',
   async (_, path, fields) => {
     await using upstream = await fake.startFakeUpstream()
     await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
@@ -121,7 +121,7 @@ test.each<[string, string, object]>([
     })
     await hasBegun
     socket.pause()
-    // A connection without a call, to see that the time has passed.
+    // A connection without a call, to detect that the time has passed.
     const idle = dial(gateway.url)
     idle.send(health)
     await idle.closed
@@ -133,13 +133,13 @@ test.each<[string, string, object]>([
   120_000,
 )
 
-test('a live log without news is not cut', async () => {
+test('a live log without new rows is not cut off', async () => {
   await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
   const gateway = await installation.start()
   const live = dial(gateway.url)
   live.send('GET /api/log/stream HTTP/1.1\r\nhost: x\r\nauthorization: gatewayprocessaccesstoken\r\n\r\n')
   await live.until('text/event-stream')
-  // Two connections without a call, one after the other, to see that the time has passed.
+  // Two connections without a call, one after the other, to detect that the time has passed.
   for (let count = 0; count < 2; count++) {
     const idle = dial(gateway.url)
     idle.send(health)
@@ -150,7 +150,7 @@ test('a live log without news is not cut', async () => {
   expect(await ended).toBe(0)
 }, 120_000)
 
-test('a body that never ends is not taken after its refusal', async () => {
+test('a body that never ends is no longer read after its refusal', async () => {
   await using installation = new Installation()
   const gateway = await installation.start()
   const caller = dial(gateway.url)

@@ -7,7 +7,7 @@ import { until } from './relay/setup.ts'
 
 if (postgresMissing !== undefined) test.skip(`notices between nodes (${postgresMissing})`, () => undefined)
 else
-  describe('postgres: nodes hear of changes', () => {
+  describe('postgres: nodes learn of changes', () => {
     let upstream: FakeUpstream
     let database: TestDatabase
     let admin: pg.Client
@@ -52,7 +52,7 @@ else
       const { status } = await gateway.post('/v1/chat/completions', { model, messages })
       return status === 200
     }
-    /** Straight into the database, as nobody should: no node is told. */
+    /** Directly in the database, as nobody should: no node is notified. */
     const changeDirectly = async (models: string) => {
       await admin.query('update channels set models = $1 where id = $2', [models, channelId])
       await admin.query('delete from abilities where channel_id = $1', [channelId])
@@ -63,11 +63,11 @@ else
         )
     }
 
-    test('a change at one node is in force at the other', async () => {
+    test('a change at one node takes effect at the other', async () => {
       await until(() => serves(far, 'm'))
     })
 
-    test('whose connection is cut reads everything again when it stands, every time', async () => {
+    test('a node whose connection is cut reads everything again once reconnected, every time', async () => {
       for (const model of ['m2', 'm3']) {
         const before = await farListeners()
         expect(before).toHaveLength(1)
@@ -85,7 +85,7 @@ else
       await until(async () => !(await serves(far, 'm3')))
     }, 120_000)
 
-    test('after a long absence of the database there is one listener, and it listens', async () => {
+    test('after a long database outage there is one listener, and it listens', async () => {
       const name = new URL(database.url).pathname.slice(1)
       const server = new pg.Client({ connectionString: await postgresServer() })
       await server.connect()
@@ -93,7 +93,7 @@ else
       const pids = await farListeners()
       await server.query('select pg_terminate_backend($1)', [pids[0]])
       const refusedBefore = Date.now()
-      // Long enough for several tries in vain.
+      // Long enough for several failed attempts.
       await until(() => Date.now() - refusedBefore > 3500)
       await server.query(`alter database ${name} with allow_connections true`)
       await server.end()
@@ -105,7 +105,7 @@ else
       expect(await farListeners()).toHaveLength(1)
     }, 120_000)
 
-    test('what nobody tells is noticed within a short time, by every node', async () => {
+    test('an unannounced change is noticed within a short time, by every node', async () => {
       await changeDirectly('m,m4')
       await admin.query(`update options set value = 'told by nobody' where key = 'SystemName'`)
       for (const gateway of [near, far]) {
@@ -115,7 +115,7 @@ else
       }
     }, 120_000)
 
-    test('a notice that makes no sense breaks nothing', async () => {
+    test('an invalid notice breaks nothing', async () => {
       await admin.query("select pg_notify('tollgate', 'no JSON')")
       await admin.query("select pg_notify('tollgate', 'null')")
       await near.setOption('SystemName', 'still there')

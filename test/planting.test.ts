@@ -42,7 +42,7 @@ describe('imports', () => {
   const filesOf = (imports: Readonly<Record<string, readonly string[]>>) =>
     Object.fromEntries(Object.entries(imports).map(([file, targets]) => [file, source(targets)]))
 
-  test('what is allowed is left alone', async () => {
+  test('allowed imports pass', async () => {
     const result = await cruise(plant(filesOf(allowed), manifest).base)
     expect(result.violations).toEqual([])
     expect(result.unseen).toEqual([])
@@ -66,7 +66,7 @@ describe('imports', () => {
     expect(repo.repeated(rules)).toEqual([])
   })
 
-  test('a run that reads no TypeScript is noticed', async () => {
+  test('a run that reads no TypeScript is detected', async () => {
     const tree = plant({ 'server/a.ts': source([]), 'server/b.ts': source(['./a.ts']) })
     tree.write('.dependency-cruiser.mjs', "export default { forbidden: [], options: { exclude: '[.]ts$' } }\n")
     expect((await cruise(tree.base)).unseen.sort()).toEqual(['server/a.ts', 'server/b.ts'])
@@ -106,7 +106,7 @@ describe('format and lint', () => {
     readonly location: { readonly path: string | { readonly file: string } }
   }
 
-  test('each planted fault is named, and the exceptions hold', async () => {
+  test('each planted fault is named, and the exceptions pass', async () => {
     const planted = Object.fromEntries(faults.map(([file, text]) => [file, text]))
     const tree = plant({ ...exceptions, ...planted })
     const args = [tool('@biomejs/biome/bin/biome'), 'check', '--reporter=json', '--max-diagnostics=none', '.']
@@ -146,7 +146,7 @@ describe('dead code', () => {
 
 describe('the conventions of the repository', () => {
   const long = 'x\n'.repeat(401)
-  // Put together here, so that this file does not break the rules itself.
+  // Assembled here, so that this file does not break the rules itself.
   const machine = ['', 'work', 'place'].join('/')
   const registry = ['https://registry', 'npmjs', 'org'].join('.')
   const tree = plant({
@@ -177,7 +177,7 @@ describe('the conventions of the repository', () => {
     expect(repo.registryHosts(tree.base).map((line) => line.split(': ')[0])).toEqual(['package-lock.json:1'])
   })
 
-  test('a way around the seam of the runtime', () => {
+  test('a bypass of the runtime seam', () => {
     expect(repo.hiddenBun(tree.base)).toEqual(['server/lib/way-around.ts:1: globalThis.Bun'])
   })
 
@@ -190,7 +190,7 @@ describe('the conventions of the repository', () => {
     ])
   })
 
-  test('an error that is not documented, or documented and gone, or twice', () => {
+  test('an error that is not documented, or documented and gone, or duplicated', () => {
     const page = '| Code | Status |\n|---|---|\n| `kept` | 400 |\n| `gone` | 400 |\n| `kept` | 401 |\n'
     expect(repo.differences(['kept', 'new'], repo.documentedCodes(page))).toEqual([
       'new: not documented',
@@ -199,7 +199,7 @@ describe('the conventions of the repository', () => {
     ])
   })
 
-  test('a type number that is given twice', () => {
+  test('a type number that is used twice', () => {
     expect(repo.repeated([1, 3, 1, 1, 2])).toEqual([1])
   })
 })

@@ -1,4 +1,4 @@
-// The price list says what calls cost: the same routes, the same prices, the group's ratio.
+// The price list shows what calls cost: the same routes, the same prices, the group's ratio.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Price, PriceList } from '../contract/api/price.ts'
 import { sendJson } from './helpers/fake-upstream/reply.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** A new user of a group, with an access token beside the relay token. */
+/** A new user of a group, with an access token and a relay token. */
 async function person(group: string) {
   const access = `access token of ${group} ${Math.random()}`
   const { secrets } = bench.gateway.context.api
@@ -78,7 +78,7 @@ test('a group sees the models that it can call, at its ratio', async () => {
   expect(usual.names).toEqual(common)
   expect(vip.names).toEqual([...common, 'gemini-2.5-pro'].sort())
 
-  // $2.50 and $10 a million, $1.25 from the cache; 500,000 units make a dollar.
+  // $2.50 and $10 per million, $1.25 from the cache; 500,000 units are a dollar.
   const rates = { input: 1_250_000, output: 5_000_000, cached_input: 625_000 }
   expect(usual.prices('gpt-4o')).toEqual([{ unit: 'tokens', rates, tiers: [], call: 0, minimum_seconds: 0 }])
   expect(vip.prices('gpt-4o')[0]?.rates).toEqual({ input: 1_000_000, output: 4_000_000, cached_input: 500_000 })
@@ -87,7 +87,7 @@ test('a group sees the models that it can call, at its ratio', async () => {
   expect(usual.prices('nobody-knows-this')).toEqual([])
 })
 
-test('prices that are not by the token say what they are by', async () => {
+test('prices that are not per token name their unit', async () => {
   const { prices } = await listFor('default')
   const priced = (model: string) => {
     const { unit, rates, call } = prices(model)[0] as Price
@@ -101,7 +101,7 @@ test('prices that are not by the token say what they are by', async () => {
   expect(priced('dall-e-2')).toEqual({ unit: 'image', input: 8_000, output: 0, call: 0 })
 })
 
-test('channels that cost differently are told apart, the cheapest first; a longer prompt may cost more', async () => {
+test('channels with different costs are listed separately, the cheapest first; a longer prompt may cost more', async () => {
   const { prices } = await listFor('vip')
   expect(prices('two-prices').map(({ rates }) => rates.input)).toEqual([800_000, 2_400_000])
   const [gemini] = prices('gemini-2.5-pro')
@@ -141,7 +141,7 @@ test('calls cost what the list says', async () => {
   }
 })
 
-/** What a call of somebody in a group was charged. */
+/** The charge for a call of a user in a group. */
 async function charged(group: string, answer: fake.Behaviour, path: string, body: object | FormData): Promise<number> {
   bench.upstream.always(answer)
   const { token, userId } = await person(group)
@@ -155,7 +155,7 @@ async function charged(group: string, answer: fake.Behaviour, path: string, body
   return (await bench.gateway.logs()).find((log) => log.user_id === userId)?.quota ?? 0
 }
 
-test('images, speech and sound cost what the list says', async () => {
+test('images, speech and audio cost what the list says', async () => {
   const { prices } = await listFor('kinds')
   const first = (model: string) => {
     const [price] = prices(model)
@@ -203,7 +203,7 @@ test('images, speech and sound cost what the list says', async () => {
   expect(await heard('whisper-call')).toBe(2500)
 })
 
-test('what answers without tokens has no output price; a channel without a price, and other names, are told', async () => {
+test('models without output tokens have no output price; a channel without a price, and other names, are shown', async () => {
   const { prices, models } = await listFor('kinds')
   expect(prices('text-embedding-mine')[0]?.rates).toEqual({ input: 1_000_000, output: 0 })
   const row = (model: string) => models.find((each) => each.model === model)
@@ -212,13 +212,13 @@ test('what answers without tokens has no output price; a channel without a price
   expect(row('dall-e-2')).toMatchObject({ unpriced: false, renamed: false })
 })
 
-test('a change of a ratio is in the next list', async () => {
+test('a changed ratio is in the next list', async () => {
   await bench.gateway.setOption('ModelRatio', '{"own":4}')
   const { prices } = await listFor('default')
   expect(prices('own')[0]?.rates.input).toBe(4_000_000)
 })
 
-test('other groups are for admins, and the list is for those who are logged in', async () => {
+test('other groups are for admins, and the list is for logged-in users', async () => {
   const { access } = await person('default')
   expect((await ask(access, '?group=default')).data.ratio).toBe(1)
   const refused = await ask(access, '?group=vip')

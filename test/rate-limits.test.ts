@@ -8,7 +8,7 @@ afterEach(async () => {
   gateway = undefined
 })
 
-/** A gateway behind a proxy on this machine, so that tests may call from anywhere. */
+/** A gateway behind a proxy on this machine, so that tests can call from any address. */
 async function start(env: Record<string, string>): Promise<TestGateway> {
   gateway = await startTestGateway({ env: { TRUSTED_PROXIES: '127.0.0.1', ...env } })
   return gateway
@@ -22,7 +22,7 @@ async function ask(path: string, from: string, init: RequestInit = {}): Promise<
   })
 }
 
-/** Asks until it is refused; how often it was let through, and the refusal. */
+/** Calls until it is refused; returns how many calls passed, and the refusal. */
 async function until429(
   path: string,
   from: string,
@@ -38,7 +38,7 @@ async function until429(
 
 const waitOf = (answer: Response) => Number(answer.headers.get('retry-after'))
 
-describe('requests are limited per address, each class for itself', () => {
+describe('requests are limited per address, each class separately', () => {
   const login = { method: 'POST', body: JSON.stringify({ username: 'nobody', password: '' }) }
   const classes = [
     ['GLOBAL_API_RATE_LIMIT', '/api/status', '/api/notice', {}, 180],
@@ -54,7 +54,7 @@ describe('requests are limited per address, each class for itself', () => {
       expect(waitOf(refused)).toBeGreaterThan(0)
       expect(waitOf(refused)).toBeLessThanOrEqual(2 * windowSeconds)
       expect((await ask(sibling, '203.0.113.7', init)).status).toBe(429)
-      // Neither others nor the API that programs call feel it.
+      // Neither other addresses nor the API for programs are affected.
       expect((await ask(path, '203.0.113.8', init)).status).not.toBe(429)
       expect((await ask('/v1/models', '203.0.113.7')).status).toBe(200)
       expect((await ask('/healthz', '203.0.113.7')).status).toBe(200)
@@ -68,22 +68,22 @@ describe('requests are limited per address, each class for itself', () => {
   }
 })
 
-describe('nobody is locked out by somebody else', () => {
-  test('who writes the address of another into the headers counts for itself', async () => {
+describe('one caller cannot lock out another', () => {
+  test('a caller who writes another address into the headers counts as itself', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3' })
-    // What stands left of the last proxy was written by the caller.
+    // Entries to the left of the last proxy were written by the caller.
     await until429('/api/status', '203.0.113.7, 198.51.100.9')
     expect((await ask('/api/status', '203.0.113.7')).status).toBe(200)
     expect((await ask('/api/status', '198.51.100.9')).status).toBe(429)
   })
 
-  test('without a trusted proxy the headers count for nothing', async () => {
+  test('without a trusted proxy the headers are ignored', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3', TRUSTED_PROXIES: '' })
     for (let last = 0; last < 3; last++) expect((await ask('/api/status', `203.0.113.${last}`)).status).toBe(200)
     expect((await ask('/api/status', '203.0.113.99')).status).toBe(429)
   })
 
-  test('an IPv6 customer has one allowance, and takes no other', async () => {
+  test('an IPv6 customer has one allowance, and takes no other’s', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3' })
     for (let host = 1; host <= 3; host++) expect((await ask('/api/status', `2001:db8:1:2::${host}`)).status).toBe(200)
     expect((await ask('/api/status', '2001:db8:1:2:ffff::1')).status).toBe(429)
@@ -91,7 +91,7 @@ describe('nobody is locked out by somebody else', () => {
   })
 })
 
-test('each class refuses in its own words', async () => {
+test('each class has its own error message', async () => {
   await start({ GLOBAL_API_RATE_LIMIT: '1', GLOBAL_WEB_RATE_LIMIT: '1' })
   const api = (await until429('/api/status', '203.0.113.7')).refused
   expect(await api.json()).toEqual({ success: false, message: 'Too many requests, please try again later.' })
@@ -102,7 +102,7 @@ test('each class refuses in its own words', async () => {
   expect(web.headers.get('content-type')).toContain('text/plain')
 })
 
-test('a limit that makes no sense stops the start with a sentence', () => {
+test('an invalid limit prevents the start, with a message', () => {
   for (const name of ['GLOBAL_API_RATE_LIMIT', 'GLOBAL_WEB_RATE_LIMIT', 'CRITICAL_RATE_LIMIT']) {
     for (const value of ['-1', '1.5', 'many', '1000001']) {
       const load = () => loadConfig({ SECRET_KEY: 'a secret key for tests only', DATA_DIR: '.', [name]: value })

@@ -1,4 +1,4 @@
-// The README in other languages says what the English one says: the same sections, code, pictures, tables and links.
+// The README in other languages matches the English one: the same sections, code, pictures, tables and links.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { join } from 'node:path'
 const read = (name: string) => readFileSync(join(import.meta.dir, '..', name), 'utf8')
 const english = 'README.md'
 
-/** What of a page does not depend on its language. */
+/** The parts of a page that do not depend on its language. */
 function shapeOf(page: string) {
-  // Comments in code are words.
+  // Comments in code are prose.
   const code = [...page.matchAll(/^```.*?^```$/gms)].map(([block]) => block.replace(/ +# .*$/gm, ''))
   const prose = page.replace(/^```.*?^```$/gms, '')
   const links = [...prose.matchAll(/\]\(([^)#][^)]*)\)/g)].map(([, target]) => target ?? '')
@@ -18,20 +18,20 @@ function shapeOf(page: string) {
     rows: prose.match(/^\|/gm)?.length,
     points: prose.match(/^- /gm)?.length,
     names: [...new Set(prose.match(/`[^`]*`/g)?.filter((name) => !/[…<]/.test(name)))].sort(),
-    // The line with the languages names all but its own.
+    // The line with the languages lists all except its own.
     links: links.filter((target) => !/^README/.test(target)),
     languages: links.filter((target) => /^README/.test(target)).length,
   }
 }
 
 for (const name of ['README.zh.md', 'README.ja.md']) {
-  test(`${name} is in step with ${english}`, () => {
+  test(`${name} matches ${english}`, () => {
     expect(shapeOf(read(name))).toEqual(shapeOf(read(english)))
     for (const other of [english, 'README.zh.md', 'README.ja.md'].filter((each) => each !== name))
       expect(read(other)).toContain(`](${name})`)
   })
 
-  test(`${name} leads to its own sections`, () => {
+  test(`${name} links to its own sections`, () => {
     const page = read(name)
     const anchors = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
       heading.toLowerCase().replace(/ /g, '-'),

@@ -1,4 +1,4 @@
-// The first call of the README, done as a reader does it: a server of its own, bash and curl.
+// The first call of the README, done as a reader does it: a separate server, bash and curl.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ let upstream: FakeUpstream
 let server: ChildProcess
 let url = ''
 
-/** Runs a program to its end and returns what it printed. */
+/** Runs a program to its end and returns its output. */
 async function run(
   program: string,
   args: string[],
@@ -59,7 +59,7 @@ async function data<T>(path: string): Promise<T> {
 beforeAll(async () => {
   upstream = await startFakeUpstream()
   upstream.always(answerByPath())
-  // A folder of its own is also the working directory, so that no .env of this machine has a say.
+  // A separate folder is also the working directory, so that no .env of this machine has an effect.
   server = spawn(process.execPath, [serverProgram()], {
     cwd: folder,
     env: {
@@ -69,7 +69,7 @@ beforeAll(async () => {
       INITIAL_ROOT_PASSWORD: password,
       INITIAL_ROOT_ACCESS_TOKEN: accessToken,
     },
-    // The 'ipc' slot closes when the tests are ended, by whatever: the server does not outlive them.
+    // The 'ipc' slot closes when the test run ends, for whatever reason: the server does not outlive it.
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const lines = createInterface({ input: server.stdout as NodeJS.ReadableStream })
@@ -78,7 +78,7 @@ beforeAll(async () => {
     if (url !== '') break
   }
   if (url === '') throw new Error('the server ended before it listened')
-  // What it goes on to say is read, or the pipe would fill up.
+  // Its further output is read, or the pipe would fill up.
   server.stdout?.resume()
 }, 120_000)
 
@@ -91,12 +91,12 @@ afterAll(async () => {
 }, 120_000)
 
 describe('the README', () => {
-  test('has a first call that fits a screen', () => {
+  test('has a first call that fits on a screen', () => {
     expect(firstCall().trimEnd().split('\n').length).toBeLessThan(30)
   })
 
   test.skipIf(missing.length > 0)(
-    `shows a first call that works as it stands${why}`,
+    `shows a first call that works as written${why}`,
     async () => {
       const { code, out } = await run('bash', ['-c', firstCall()], {
         ...environment,

@@ -18,7 +18,7 @@ interface KnownProvider {
   readonly meta: { readonly type: number; readonly name: string }
 }
 
-// The modules are loaded inside the tests, so that one that does not load fails its own test and no other.
+// The modules are loaded inside the tests, so that one that does not load fails only its own test.
 const load = <T>(path: string): Promise<T> => import(resolve(root, path))
 
 describe('the repository', () => {
@@ -34,7 +34,7 @@ describe('the repository', () => {
     expect(registryHosts(root)).toEqual([])
   })
 
-  test("reaches Bun's own API in the named files only", () => {
+  test('uses Bun’s own API in the named files only', () => {
     expect(hiddenBun(root)).toEqual([])
   })
 
@@ -42,13 +42,13 @@ describe('the repository', () => {
     expect(decisionFaults(root)).toEqual([])
   })
 
-  test('documents exactly the errors that it answers with', async () => {
+  test('documents exactly the errors that it returns', async () => {
     const { errorTable } = await load<{ errorTable: Record<string, unknown> }>('server/errors.ts')
     const documented = documentedCodes(readFileSync(resolve(root, 'docs/errors.md'), 'utf8'))
     expect(differences(Object.keys(errorTable), documented)).toEqual([])
   })
 
-  test('gives every provider a type number and a name of its own', async () => {
+  test('gives every provider its own type number and name', async () => {
     const { providers } = await load<{ providers: readonly KnownProvider[] }>('server/providers/registry.ts')
     expect(providers.length).toBeGreaterThan(0)
     expect(repeated(providers.map((provider) => provider.meta.type))).toEqual([])

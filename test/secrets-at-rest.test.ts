@@ -11,11 +11,11 @@ import { startMailServer } from './helpers/mail-server.ts'
 const secretKeys = Object.entries<OptionDefinition>(optionDefinitions).flatMap(([key, { secret }]) =>
   secret ? [key] : [],
 )
-/** An address, because one of them must be one. */
+/** A URL, because one of them must be one. */
 const plainOf = (key: string) => `https://hooks.example/plain-secret-of-${key}`
 
 forEachDatabaseUrl((name, freshUrl) => {
-  /** Everything that somebody who has the database can read. */
+  /** Everything that can be read with access to the database. */
   async function storedBytes(installation: Installation): Promise<string> {
     if (name === 'sqlite') {
       const files = readdirSync(installation.folder).filter((file) => file.startsWith('tollgate.db'))
@@ -30,7 +30,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return JSON.stringify(rows)
   }
 
-  test('secret options are nowhere in the database as they are, nor in any answer', async () => {
+  test('secret options are nowhere in the database in plain text, nor in any answer', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
     const gateway = await installation.start()
     const put = (key: string, value: string) => gateway.api('PUT', '/api/option/', { key, value })
@@ -48,7 +48,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await storedBytes(installation)).includes('plain-secret-of-')).toBe(false)
   }, 120_000)
 
-  test('what an older version stored plain works, and is sealed at the next start', async () => {
+  test('secrets that an older version stored in plain text work, and are encrypted at the next start', async () => {
     await using smtp = await startMailServer()
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
     await (await installation.start()).stop()
@@ -76,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await smtp.arrived(1))[0]).toMatchObject({ to: ['ops@example.com'], user: 'mailer' })
   }, 120_000)
 
-  test('a sealed text that was moved to another option does not open there', async () => {
+  test('an encrypted text that was moved to another option cannot be decrypted there', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
     const first = await installation.start()
     await first.api('PUT', '/api/option/', { key: 'SMTPToken', value: 'mail secret' })

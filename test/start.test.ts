@@ -25,7 +25,7 @@ async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
 
 const linesOf = (output: string) => output.split('\n').filter((line) => line !== '')
 
-test('a second server on one SQLite folder is refused in a sentence; commands work beside the first', async () => {
+test('a second server on one SQLite folder is refused with a message; commands work beside the first', async () => {
   await using installation = new Installation()
   const first = await installation.start()
   await using second = new Installation(undefined, { DATA_DIR: installation.folder })
@@ -45,7 +45,7 @@ test('a second server on one SQLite folder is refused in a sentence; commands wo
   expect(await last.stop()).toBe(0)
 }, 120_000)
 
-test('the program as it is started counts tokens itself where the upstream does not say them', async () => {
+test('the program as it is started counts tokens itself if the upstream does not report them', async () => {
   await using upstream = await startFakeUpstream()
   upstream.always(ok({ text: 'a a a a', usage: null }))
   await using installation = new Installation()
@@ -62,7 +62,7 @@ test('the program as it is started counts tokens itself where the upstream does 
 }, 120_000)
 
 forEachEmptyDatabaseUrl((name, freshUrl) => {
-  test('a lost secret key is told, and no other one is made', async () => {
+  test('a lost secret key is reported, and no other one is created', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
     const file = join(installation.folder, 'secret.key')
     const gateway = await installation.start()
@@ -106,7 +106,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
     await until(async () => !(await isServed()), 100_000)
   }, 120_000)
 
-  test('a port in use is said once, before anything is made', async () => {
+  test('a port in use is reported once, before anything is created', async () => {
     await using other = await occupyPort()
     const url = name === 'postgres' ? await freshUrl() : undefined
     await using installation = new Installation(url, {
@@ -124,7 +124,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 })
 
-test('the first password is taken as it stands, up to the longest that logs in', async () => {
+test('the first password is used unchanged, up to the longest that can log in', async () => {
   for (const password of [' blanks around it ', 'p'.repeat(128)]) {
     await using installation = new Installation(undefined, { INITIAL_ROOT_PASSWORD: password })
     const gateway = await installation.start()
@@ -138,7 +138,7 @@ test('the first password is taken as it stands, up to the longest that logs in',
   }
 }, 120_000)
 
-test('a SQLite database is looked at beside the start, and what was found is told', async () => {
+test('a SQLite database is checked in parallel with the start, and the result is reported', async () => {
   await using installation = new Installation()
   const gateway = await installation.start()
   const metrics = () => fetch(`${gateway.url}/metrics`).then((response) => response.text())
@@ -155,14 +155,14 @@ test('a SQLite database is looked at beside the start, and what was found is tol
   other.run('BEGIN EXCLUSIVE')
   const locked = await installation.run('quick-check')
   other.close()
-  // Not 3: what is busy is not damaged.
+  // Not 3: a busy database is not damaged.
   expect(locked).toMatchObject({ code: 1, output: expect.stringContaining('database is locked') })
   const size = statSync(installation.databaseUrl).size
   writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
   expect((await installation.run('quick-check')).code).toBe(3)
 }, 120_000)
 
-test('a folder that is not there is made, also when the secret key comes from elsewhere', async () => {
+test('a missing folder is created, also if the secret key comes from elsewhere', async () => {
   await using outer = new Installation()
   await using installation = new Installation(undefined, { DATA_DIR: join(outer.folder, 'new', 'data') })
   const gateway = await installation.start()
@@ -173,7 +173,7 @@ test('a folder that is not there is made, also when the secret key comes from el
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 test.skipIf(!hasIpv6)(
-  'an IPv6 address is shown as it stands in an address (needs a machine that has ::1)',
+  'an IPv6 address is shown as in a URL (needs a machine that has ::1)',
   async () => {
     await using installation = new Installation(undefined, { HOST: '::1' })
     const gateway = await installation.start()
@@ -184,7 +184,7 @@ test.skipIf(!hasIpv6)(
   60_000,
 )
 
-test('what cannot be used is said in a sentence that names it', async () => {
+test('an unusable setting is reported in a sentence that names it', async () => {
   await using outer = new Installation()
   const file = join(outer.folder, 'file')
   writeFileSync(file, 'neither a folder nor a database, and long enough to be looked at as one: '.repeat(60))
@@ -220,7 +220,7 @@ test('what cannot be used is said in a sentence that names it', async () => {
     78,
     'Configuration: BASE_PATH is "/a/../b", but must be a path such as /gateway.',
   ])
-  // To some programs these mean 172.0.0.16/12 and 8.0.0.0/8.
+  // Some programs read these as 172.0.0.16/12 and 8.0.0.0/8.
   expect(await said({ TRUSTED_PROXIES: '127.0.0.1, 172.16/12,010.0.0.0/8' })).toEqual([
     78,
     'Configuration: TRUSTED_PROXIES has "172.16/12", which is neither a whole address nor a CIDR of one.',
@@ -242,7 +242,7 @@ async function tablesOf(url: string): Promise<number> {
 }
 
 forEachEmptyDatabaseUrl((name, freshUrl) => {
-  test('commands make nothing where there is no installation', async () => {
+  test('commands create nothing if there is no installation', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
     const gone = join(installation.folder, 'nowhere', 'else')
     await using mistaken = new Installation(name === 'postgres' ? installation.databaseUrl : undefined, {

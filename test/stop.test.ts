@@ -16,7 +16,7 @@ const secret = { SECRET_KEY: 'secret key of a service that ends' }
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-stop-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs code in every Bun of a service before anything else there; `role` is what the process has been started as. */
+/** Runs code in every Bun process of a service before anything else; `role` is what the process was started as. */
 function preloaded(name: string, code: string): Record<string, string> {
   const file = join(folder, `${name}.ts`)
   writeFileSync(file, `const role = process.env['TOLLGATE_WORKER'] ?? 'first'\n${code}\nexport {}`)
@@ -30,7 +30,7 @@ const saysSignals = preloaded(
 
 const eventOf = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-/** Streams whose second half waits for a word. */
+/** Streams whose second half waits for a signal. */
 function halfStream(upstream: FakeUpstream): () => void {
   const { promise: told, resolve: goOn } = Promise.withResolvers<void>()
   upstream.forModel(
@@ -46,7 +46,7 @@ function halfStream(upstream: FakeUpstream): () => void {
   return goOn
 }
 
-/** As a person starts it: without what the tests themselves run in. */
+/** As a person starts it: without the environment of the tests. */
 const unset = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: undefined,
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: undefined,
@@ -54,7 +54,7 @@ const unset = {
   SQL_DSN: undefined,
 }
 
-/** A service in a process group of its own, as a terminal or a service manager has it. */
+/** A service in its own process group, as under a terminal or a service manager. */
 class Group implements AsyncDisposable {
   said = ''
   readonly port: number
@@ -65,7 +65,8 @@ class Group implements AsyncDisposable {
     this.port = port
     const [program = '', ...args] = command
     this.#leader = spawn(program, args, {
-      // The name of a script of npm makes the launcher end with the tests, whatever ends them; the 'ipc' slot, the server.
+      // The name of an npm script makes the launcher end with the tests, whatever ends them; the 'ipc' slot does so for
+      // the server.
       env: {
         ...process.env,
         ...unset,
@@ -87,7 +88,7 @@ class Group implements AsyncDisposable {
     this.ended = new Promise((resolve) => this.#leader.once('exit', resolve))
   }
 
-  /** How many of its lines have these words. */
+  /** The number of its lines that contain this text. */
   count(words: string): number {
     return this.said.split(words).length - 1
   }
@@ -113,7 +114,7 @@ async function startGroup(command: readonly string[], env: Record<string, string
   return group
 }
 
-/** Opens a stream and reads its beginning; `text` is what has come by its end, or by its breaking off. */
+/** Opens a stream and reads its beginning; `text` is what has arrived by its end, or until it breaks off. */
 async function openStream(group: Group, key: string): Promise<{ text: Promise<string> }> {
   const response = await fetch(`http://127.0.0.1:${group.port}/v1/chat/completions`, {
     method: 'POST',
@@ -130,7 +131,7 @@ async function openStream(group: Group, key: string): Promise<{ text: Promise<st
   return { text: readRest().then(given, given) }
 }
 
-/** Whether there is such a process that nobody has taken leave of. */
+/** Whether the process exists and is not a zombie. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -172,7 +173,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const heard = (times: number) => servers.every((each) => group.count(`process ${each} hears SIGTERM`) >= times)
       group.signalAll('SIGTERM')
       await until(() => heard(1))
-      // As "timeout" does, which tells the process that it started besides its group.
+      // Like "timeout", which signals the process that it started in addition to its group.
       group.signalLeader('SIGTERM')
       await until(() => heard(2))
       goOn()
@@ -180,7 +181,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await group.ended).toBe(0)
     }, 120_000)
 
-    test('when Ctrl-C reaches workers by the terminal and by their supervisor', async () => {
+    test('when Ctrl-C reaches workers both from the terminal and from their supervisor', async () => {
       await using upstream = await startFakeUpstream()
       const goOn = halfStream(upstream)
       await using installed = await install(upstream)
@@ -217,7 +218,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const saysNumber = `if (role !== 'first') console.log('worker has number', process.pid)`
   const numbersIn = (said: string) => [...said.matchAll(/worker has number (\d+)/g)].map(([, pid]) => Number(pid))
 
-  test('a worker whose replacement fails takes no other one along, and is replaced as soon as that can be', async () => {
+  test('a worker whose replacement fails does not take others down, and is replaced as soon as possible', async () => {
     const fails = join(folder, 'fails')
     await using group = await startWorkers(`
       ${saysNumber}
@@ -235,7 +236,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await group.ended).toBe(0)
   }, 120_000)
 
-  test('a worker that fails before any has served ends the others, and the service with its code', async () => {
+  test('a worker that fails before any has served ends the others, and the service with its exit code', async () => {
     const waits = join(folder, 'waits')
     await using group = await startWorkers(`
       const { existsSync, writeFileSync } = require('node:fs')
@@ -257,7 +258,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     for (const pid of numbers) process.kill(pid, 'SIGTERM')
     await until(() => !numbers.some(isAlive))
     group.signalLeader('SIGTERM')
-    // Whatever the code: on a slow machine it may be told while new ones start.
+    // Any code: on a slow machine the signal may arrive while new ones start.
     expect(await group.ended).toBeNumber()
   }, 60_000)
 })

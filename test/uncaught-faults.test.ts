@@ -7,7 +7,7 @@ import { Installation } from './helpers/gateway-process.ts'
 import { installFor, messages, model, newToken } from './money/installed.ts'
 import { until } from './relay/setup.ts'
 
-/** Loaded into the gateway: on a signal it has the two faults that end a process which does not see to them. */
+/** Loaded into the gateway: a signal triggers the two errors that end a process which does not handle them. */
 const faulty = `process.on('SIGUSR2', () => {
   void Promise.reject(new Error('a stray rejection'))
   setTimeout(() => { throw new Error('a stray exception') })
@@ -17,7 +17,7 @@ const faulty = `process.on('SIGUSR2', () => {
 const unclosable = `import { Database } from 'bun:sqlite'
 Database.prototype.close = () => { throw new Error('cannot be closed') }`
 
-/** Loaded into the gateway: tidying up fails as on a full disk. */
+/** Loaded into the gateway: cleanup fails as on a full disk. */
 const untidy = `import { Database } from 'bun:sqlite'
 const { run } = Database.prototype
 Database.prototype.run = function (text, ...values) {
@@ -39,7 +39,7 @@ async function withPreload(code: string, work: (preload: string) => Promise<void
 const eventOf = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-test('a fault that nobody caught ends no stream: it is logged and counted, and everything goes on', async () => {
+test('an uncaught error ends no stream: it is logged and counted, and everything continues', async () => {
   await withPreload(faulty, async (preload) => {
     await using upstream = await fake.startFakeUpstream()
     await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
@@ -75,7 +75,7 @@ test('a fault that nobody caught ends no stream: it is logged and counted, and e
 
 test.each([
   [
-    'closing the database fails: it ends all the same, says so',
+    'closing the database fails: it still ends, says so',
     unclosable,
     1,
     'shutting down failed: Error: cannot be closed',

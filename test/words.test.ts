@@ -1,4 +1,4 @@
-// The check of docs/words.md: habits are found in what is written for people, and may not grow.
+// The check of docs/words.md: habits are found in text written for people, and must not increase.
 import { expect, test } from 'bun:test'
 import { grown, habitsIn } from '../tools/words.ts'
 
@@ -31,7 +31,7 @@ test('habits are found in comments, titles and pages, and not in code', () => {
   })
 })
 
-test('more of one than there were is a fault, fewer are not', () => {
+test('more of one than before is an error, fewer are not', () => {
   const found = habitsIn(planted)
   expect(grown(found, { anew: 1 })).toContainEqual(expect.stringContaining('"anew" is in 2 lines, 1 are known'))
   const all = Object.fromEntries([...found].map(([habit, lines]) => [habit, lines.length + 1]))

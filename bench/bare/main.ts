@@ -1,5 +1,5 @@
-// The least that a gateway on this runtime can do: passes calls to one upstream and does nothing else. What it costs is
-// the floor for the gateway, and tells how fast the machine is at the moment.
+// The minimum that a gateway on this runtime can do: it passes calls to one upstream and does nothing else. Its cost is
+// the lower bound for the gateway, and shows how fast the machine is at the moment.
 const upstream = process.argv[2] ?? ''
 
 const server = Bun.serve({
@@ -19,7 +19,7 @@ const server = Bun.serve({
   },
 })
 
-/** With back-pressure, as the gateway's streams have it. */
+/** With back-pressure, like the gateway's streams. */
 async function* passedOn(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   for await (const piece of body ?? []) yield piece
 }

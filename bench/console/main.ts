@@ -1,6 +1,6 @@
 /**
  * Measures the console in a real Chromium against its budgets, with 1,000 channels, 5,000 users and 10,000 log rows:
- * `npm run bench:console`; `-- --work` for typing and sorting alone. Ends with 1 when a budget is not kept.
+ * `npm run bench:console`; with `-- --work` only typing and sorting. Exits with 1 if a budget is exceeded.
  */
 import type { CDPSession, Page } from 'playwright-core'
 import { onlySpecifiedCalls } from '../../test/e2e/support/classic.ts'
@@ -18,7 +18,7 @@ const pages = [
   { path: '/usage', budgetMs: 350 },
   { path: '/channel/add', budgetMs: 350 },
 ]
-/** A slow phone on a slow line. */
+/** A slow phone on a slow connection. */
 const slow = { cpu: 4, bytesPerSecond: 200_000, latencyMs: 150 }
 const budgets = {
   wholeMs: 800,
@@ -42,12 +42,12 @@ function report(what: string, value: number, budget: number, unit: string): void
   if (!kept) faults.push(what)
 }
 
-/** Collects what the page's clock says, from before its first script. */
+/** Records the page's performance entries, from before its first script. */
 async function watch(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const seen = { lcp: 0, complete: 0, shift: 0, blocked: 0, longest: 0, interactions: [] as number[] }
     Object.assign(window, { seen })
-    // The page itself, not its frame, and nothing of it on its way any more.
+    // The page itself, not its frame, with nothing still loading.
     const whole = () => document.querySelector('main h1') && !document.querySelector('.skeleton')
     new MutationObserver((_, observer) => {
       if (!whole()) return
@@ -74,7 +74,7 @@ async function watch(page: Page): Promise<void> {
       seen.blocked += Math.max(0, entry.duration - 50)
     })
     on('event', (entry) => {
-      // Without a number it is none: the pointer that passes over things on its way.
+      // Entries without a number are not interactions, such as the pointer passing over elements.
       if (entry.interactionId) seen.interactions.push(entry.duration)
     })
   })
@@ -82,12 +82,12 @@ async function watch(page: Page): Promise<void> {
 
 interface Seen {
   lcp: number
-  /** When the page was whole, with its rows. */
+  /** When the page was complete, with its rows. */
   complete: number
   shift: number
   blocked: number
   longest: number
-  /** How long each press, release or click took until the next picture. */
+  /** The time from each press, release or click to the next paint. */
   interactions: number[]
 }
 
@@ -120,10 +120,10 @@ async function loadOnce(site: Console, path: string, throttled: boolean): Promis
   await watch(page)
   const session = await visit.context.newCDPSession(page)
   await session.send('Network.enable')
-  // The visit has opened a file of the server already; nothing of it may help.
+  // The visit has already loaded a file from the server; nothing cached may help.
   await session.send('Network.clearBrowserCache')
   if (throttled) await throttle(session)
-  // Nothing is asked of the page while it works: questions take its time.
+  // The page is not queried while it works: queries take its time.
   await page.goto(path, { waitUntil: 'networkidle' })
   await settle(page)
   // Read before the visit ends.
@@ -145,7 +145,7 @@ async function measureLoads(site: Console): Promise<void> {
   }
 }
 
-/** A list with all 1,000 rows in the browser: a server that does not count hands out pages, which are appended. */
+/** A list with all 1,000 rows in the browser: a server that does not count returns pages, which are appended. */
 async function openWholeList(site: Console): Promise<Visit> {
   const visit = await site.visit({ as: rootAccount })
   const { page } = visit
@@ -185,7 +185,7 @@ async function measureWork(site: Console): Promise<void> {
   )
 }
 
-/** Sorts twice, goes to the next page and opens a drawer; how long each click took to show, in milliseconds. */
+/** Sorts twice, goes to the next page and opens a drawer; returns how long each click took to show, in milliseconds. */
 async function clickThrough(site: Console): Promise<number[]> {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit

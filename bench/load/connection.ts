@@ -1,7 +1,7 @@
 import type { Socket } from 'bun'
 import { ResponseParser } from './response-parser.ts'
 
-/** How one request went. */
+/** The outcome of one request. */
 export interface Outcome {
   readonly problem: string | undefined
   /** Clock readings in milliseconds. */
@@ -10,13 +10,13 @@ export interface Outcome {
   readonly endAt: number
 }
 
-/** A keep-alive connection that sends the same request whenever it is told to. */
+/** A keep-alive connection that sends the same request on demand. */
 export class LoadConnection {
   readonly #port: number
   readonly #request: Buffer
   readonly #stream: boolean
   readonly #done: (connection: LoadConnection, outcome: Outcome) => void
-  /** Told whenever body bytes come. */
+  /** Called when body bytes arrive. */
   onBytes: (count: number) => void = () => undefined
   #socket: Socket<undefined> | undefined
   #parser: ResponseParser
@@ -53,7 +53,7 @@ export class LoadConnection {
     this.#socket.setNoDelay(true)
   }
 
-  /** Sends the request; `from` is when it should have gone, so that waiting counts. */
+  /** Sends the request; `from` is when it should have been sent, so that waiting counts. */
   send(from = performance.now()): void {
     this.#busy = true
     this.#sentAt = from

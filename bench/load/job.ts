@@ -1,6 +1,9 @@
-/** What a load process is told to do, as JSON in its only argument. */
+/** The job of a load process, as JSON in its only argument. */
 export interface Job {
-  /** closed: each connection asks again at once. rate: asks at a fixed rate, waiting or not. streams: one long stream each. stalled: reads a little, then stops. */
+  /**
+   * closed: each connection sends again at once. rate: sends at a fixed rate, whether or not answers are outstanding.
+   * streams: one long stream each. stalled: reads a little, then stops.
+   */
   readonly mode: 'closed' | 'rate' | 'streams' | 'stalled'
   readonly port: number
   readonly path: string
@@ -24,11 +27,11 @@ export interface Percentiles {
   readonly max: number
 }
 
-/** What it measured. */
+/** The result of a job. */
 export interface LoadResult {
   readonly requests: number
   readonly seconds: number
-  /** Answers that were not 200, not complete, or cut. */
+  /** Answers that were not 200, incomplete, or cut off. */
   readonly failed: number
   readonly failures: readonly string[]
   readonly latencyMs: Percentiles
@@ -36,9 +39,9 @@ export interface LoadResult {
   readonly firstByteMs: Percentiles
   /** streams: the longest silence on any stream. */
   readonly maxGapMs: number
-  /** streams: silences above four chunk intervals. */
+  /** streams: silences longer than four chunk intervals. */
   readonly stalls: number
-  /** stalled: bytes read in all before the readers stopped. */
+  /** stalled: total bytes read before the readers stopped. */
   readonly bytes: number
 }
 

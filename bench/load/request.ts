@@ -1,7 +1,7 @@
 import { words } from '../mock/payloads.ts'
 import type { Job } from './job.ts'
 
-/** The bytes of the one request that a job sends again and again: a conversation of ordinary words. */
+/** The bytes of the single request that a job repeats: a conversation of ordinary words. */
 export function requestBytes(job: Job): Buffer {
   const body = Buffer.from(bodyOf(job))
   const lines = Object.entries({

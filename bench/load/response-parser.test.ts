@@ -6,7 +6,7 @@ const streamOf = (...events: string[]) =>
   `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${events.map(chunk).join('')}0\r\n\r\n`
 const plainOf = (body: string, status = 200) => `HTTP/1.1 ${status} X\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 
-/** Feeds the bytes in pieces and gives the problem of each response, in order. */
+/** Feeds the bytes in chunks and returns the problem of each response, in order. */
 function problems(stream: boolean, bytes: string, size: number): (string | undefined)[] {
   const found: (string | undefined)[] = []
   const parser = new ResponseParser(stream, {
@@ -18,9 +18,9 @@ function problems(stream: boolean, bytes: string, size: number): (string | undef
   return found
 }
 
-describe('however the bytes are cut', () => {
+describe('however the bytes are split', () => {
   for (const size of [1, 2, 3, 7, 50, 100_000]) {
-    test(`in pieces of ${size}`, () => {
+    test(`in chunks of ${size}`, () => {
       const good = streamOf('data: {"a":1}\n\n', 'data: [DONE]\n\n')
       const merged = streamOf(`data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n`)
       const short = streamOf('data: {"a":1}\n\n')

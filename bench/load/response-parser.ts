@@ -1,8 +1,8 @@
-/** What is told of a response as it comes. */
+/** Callbacks for a response as it arrives. */
 export interface ResponseEvents {
-  /** The first byte of the body is there. */
+  /** The first byte of the body has arrived. */
   firstByte(): void
-  /** Body bytes came. */
+  /** Body bytes have arrived. */
   bytes(count: number): void
   /** The response is over; `problem` says why it is not a good one. */
   end(problem: string | undefined): void
@@ -10,7 +10,7 @@ export interface ResponseEvents {
 
 type Place = 'head' | 'length' | 'size' | 'chunk' | 'chunk-end'
 
-/** Reads HTTP/1.1 responses one after the other, checking that each is complete, at the least possible cost. */
+/** Reads consecutive HTTP/1.1 responses and checks that each is complete, at the lowest possible cost. */
 export class ResponseParser {
   readonly #events: ResponseEvents
   readonly #stream: boolean
@@ -41,7 +41,7 @@ export class ResponseParser {
     }
   }
 
-  /** Consumes what it can from `at`; undefined when more bytes are needed first. */
+  /** Consumes what it can from `at`; undefined if it needs more bytes first. */
   #step(data: Buffer, at: number): number | undefined {
     if (this.#place === 'head') return this.#head(data, at)
     if (this.#place === 'size') return this.#size(data, at)

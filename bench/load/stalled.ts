@@ -3,7 +3,7 @@ import { type Job, type LoadResult, MARK } from './job.ts'
 import { requestBytes } from './request.ts'
 import { sleep, Tally } from './tally.ts'
 
-/** Asks for endless streams, reads the beginning of each, and then stops reading without closing. */
+/** Requests endless streams, reads the beginning of each, and then stops reading without closing. */
 export async function runStalled(job: Job, mark: (line: string) => void): Promise<LoadResult> {
   const request = requestBytes(job)
   const read = { bytes: 0, lost: 0, good: 0 }

@@ -6,7 +6,7 @@ import { sleep, Tally } from './tally.ts'
 /** A stream is called stalled after four times the mock's interval. */
 const STALL_MS = 2_000
 
-/** Opens one long stream per connection, spread over the warm-up, and watches that none falls silent or is cut. */
+/** Opens one long stream per connection, spread over the warm-up, and checks that none falls silent or is cut off. */
 export async function runStreams(job: Job, mark: (line: string) => void): Promise<LoadResult> {
   const request = requestBytes(job)
   const tally = new Tally()

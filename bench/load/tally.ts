@@ -1,7 +1,7 @@
 import type { Outcome } from './connection.ts'
 import { type LoadResult, percentiles } from './job.ts'
 
-/** Collects outcomes while the measuring runs. */
+/** Collects outcomes while the measurement runs. */
 export class Tally {
   measuring = false
   requests = 0

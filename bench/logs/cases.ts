@@ -1,6 +1,6 @@
 import type { Population } from './seed.ts'
 
-/** One question over HTTP; asked as root, or by somebody about the own calls. */
+/** One request over HTTP, as root or as a user about their own calls. */
 export interface LogCase {
   name: string
   path: string
@@ -9,7 +9,7 @@ export interface LogCase {
 
 const daySeconds = 86_400
 
-/** Every filter of the list, the statistic and the usage call, and the ways they are used together. */
+/** Every filter of the list, the statistic and the usage call, and the combinations in use. */
 export function logCases(of: Population): LogCase[] {
   const model = (name: string) => `model_name=${name}`
   const user = (name: string) => `username=${name}`

@@ -6,13 +6,13 @@ import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from '../../serve
 import { recording } from '../../test/helpers/query-plans.ts'
 import type { Population } from './seed.ts'
 
-/** What a kind of question reads, as the database plans it. */
+/** What a kind of query reads, according to the database's plan. */
 export interface Plan {
   question: string
   reads: string[]
 }
 
-/** The plans of the questions that the cases ask. */
+/** The plans of the queries behind the cases. */
 export async function plansOf(real: Store, of: Population): Promise<Plan[]> {
   const { store, plans } = recording(real)
   const db = store.read

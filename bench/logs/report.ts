@@ -17,7 +17,7 @@ export interface Timing {
 export interface DatabaseReport {
   kind: 'SQLite' | 'PostgreSQL'
   rows: number
-  /** What it took to count all rows but the newest. */
+  /** The cost of counting all rows except the newest. */
   counted: { ms: number; cpuMicrosPerRow: number }
   timings: Timing[]
   exported: { rows: number; megabytes: number; ms: number; beforeMb: number; mostMb: number }
@@ -27,7 +27,7 @@ export interface DatabaseReport {
 const startMark = '<!-- logs -->'
 const endMark = '<!-- /logs -->'
 
-/** Prints the tables, and puts them into docs/performance.md when asked to. */
+/** Prints the tables, and writes them into docs/performance.md if requested. */
 export function writeReport(
   reports: readonly DatabaseReport[],
   { load, command, write }: { load: number; command: string; write: boolean },

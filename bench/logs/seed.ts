@@ -5,9 +5,9 @@ import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import type { LogsTable } from '../../server/store/schema/tables.ts'
 import type { Store } from '../../server/store/store.ts'
 
-/** What the cases ask about. */
+/** Values that the cases use in their filters. */
 export interface Population {
-  /** Name and access token of somebody with many calls. */
+  /** Name and access token of a user with many calls. */
   busyUser: string
   busyToken: string
   busyAccess: string
@@ -49,7 +49,7 @@ export interface Plan {
   days: number
   /** Epoch seconds of the newest row. */
   end: number
-  /** After so many rows `count` is called. */
+  /** After this many rows `count` is called. */
   countAt: number
   count(): Promise<void>
 }
@@ -58,8 +58,8 @@ const userName = (id: number) => `user-${id}`
 const modelName = (index: number) => `model-${index}`
 
 /**
- * Makes people, tokens and channels, and `rows` log rows over the last `days` days as an installation writes them: few
- * people with many calls and many with few, the same for models; more by day than by night; one row in a hundred of
+ * Creates users, tokens and channels, and `rows` log rows over the last `days` days in a realistic distribution: few
+ * users with many calls and many with few, the same for models; more by day than by night; one row in a hundred of
  * another type.
  */
 export async function seed(store: Store, { rows, days, end, countAt, count }: Plan): Promise<Population> {

@@ -6,7 +6,7 @@ const ANSWER = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(PLAIN)}\r\n\r\n${PLAIN}`,
 )
 const FIRST = Buffer.from(STREAM_HEAD + chunk(EVENTS[0] ?? ''))
-/** Four writes of eight events: what a loaded network makes of a burst, at a price that the mock can pay. */
+/** Four writes of eight events: what a loaded network makes of a burst, at a cost that the mock can afford. */
 const inGroups = (all: readonly string[]) =>
   [0, 1, 2, 3].map((group) => {
     const events = all
@@ -23,7 +23,7 @@ const SLOW = Buffer.from(chunk(CONTENT_EVENT))
 const SLOW_END = Buffer.from(`${chunk(LAST_EVENTS)}0\r\n\r\n`)
 const ENDLESS = Buffer.from(chunk(BURST))
 
-/** How fast the paced streams go, and how long the slow ones last. */
+/** The pace of the paced streams, and the length of the slow ones. */
 export interface Pace {
   readonly pacedMs: number
   readonly slowMs: number
@@ -38,7 +38,7 @@ export class MockHttp1 {
   #unsent: Buffer | undefined
   #endless = false
   #pending: Buffer | undefined
-  /** Bytes of the body still to come; -1 while a head is awaited, -2 for a chunked body. */
+  /** Bytes of the body still to come; -1 while waiting for headers, -2 for a chunked body. */
   #left = -1
   #wanted: Wanted = 'plain'
 
@@ -58,7 +58,7 @@ export class MockHttp1 {
     const start = head + 4
     const length = head < 0 ? undefined : contentLength(data, head)
     const chunkedEnd = length === 'chunked' && data.subarray(-5).equals(CHUNKED_END)
-    // The start of the body must be there to know what is asked for; a copy, as the runtime reuses its buffer.
+    // The start of the body is needed to know what is requested; a copy, as the runtime reuses its buffer.
     const enough = typeof length === 'number' && data.length - start >= Math.min(length, 2048)
     if (!chunkedEnd && !enough) {
       this.#pending = Buffer.from(data)

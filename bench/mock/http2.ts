@@ -21,7 +21,7 @@ const GREETING = Buffer.concat([
 
 interface Template {
   readonly bytes: Buffer
-  /** Where the stream ids stand. */
+  /** Positions of the stream ids. */
   readonly ids: readonly number[]
   readonly dataLength: number
 }
@@ -31,8 +31,8 @@ interface Open {
 }
 
 /**
- * One HTTP/2 connection with canned answers. Request headers are not decoded: the body tells all, and our own answers
- * use no table, so HPACK can be skipped. Only the plain and the burst stream are served.
+ * One HTTP/2 connection with canned answers. Request headers are not decoded: the body contains everything needed, and
+ * our own answers use no table, so HPACK can be skipped. Only the plain and the burst stream are served.
  */
 export class MockHttp2 {
   readonly #socket: Socket<unknown>

@@ -5,8 +5,8 @@ import { MockHttp1, type Pace } from './http1.ts'
 import { MockHttp2 } from './http2.ts'
 
 /**
- * The bench's upstream, a process of its own: `main.ts <file for its certificate> <slow chunks>`.
- * Prints its ports as one JSON line when it is ready.
+ * The bench's upstream, a separate process: `main.ts <file for its certificate> <slow chunks>`. Prints its ports as one
+ * JSON line when it is ready.
  */
 interface Connection {
   receive(bytes: Buffer): void
@@ -36,7 +36,7 @@ const handlers = {
   error: (socket: Socket<State>) => socket.data.connection?.close(),
 }
 
-/** The list of protocols as the TLS extension has it: each name after its length. */
+/** The list of protocols in the format of the TLS extension: each name preceded by its length. */
 const alpn = Buffer.concat(['h2', 'http/1.1'].map((name) => Buffer.from([name.length, ...Buffer.from(name)])))
 const { certificate, key } = selfSignedCertificate()
 writeFileSync(certificateFile, certificate)

@@ -56,7 +56,7 @@ export const MESSAGE_EVENTS: readonly string[] = [
   messageEvent('message_stop', {}),
 ]
 
-/** One event of content, sent again and again by the slow and the endless streams. */
+/** One content event, repeated by the slow and the endless streams. */
 export const CONTENT_EVENT = event(delta(1))
 
 /** The end of a slow stream. */
@@ -65,7 +65,7 @@ export const LAST_EVENTS = EVENTS.slice(29).join('')
 /** About 16 KB of events. */
 export const BURST = CONTENT_EVENT.repeat(Math.ceil(16_384 / CONTENT_EVENT.length))
 
-/** What a request asks for; the model is the switch, so that every gateway can pass it on. */
+/** What a request asks for; the model selects it, so that every gateway can pass it on. */
 export type Wanted = 'plain' | 'stream' | 'messages' | 'each' | 'paced' | 'slow' | 'endless'
 
 /** Reads model and stream flag from the first bytes of a body, without parsing it. */
@@ -99,7 +99,7 @@ function messageEvent(type: string, rest: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
 }
 
-/** Ordinary words, the same ones on every run. */
+/** Ordinary words, the same on every run. */
 export function words(count: number, from = 0): string {
   return Array.from(
     { length: count },

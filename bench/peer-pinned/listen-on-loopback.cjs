@@ -1,4 +1,4 @@
-// Loaded before the peer: it would listen on every address.
+// Loaded before the peer, which would otherwise listen on every address.
 const { Server } = require('node:net')
 
 const listen = Server.prototype.listen

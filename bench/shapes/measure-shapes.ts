@@ -2,31 +2,31 @@ import { mainThreadSeconds, residentMb } from '../proc.ts'
 import type { Target } from '../targets.ts'
 import type { Shape } from './shapes.ts'
 
-/** What bodies of one shape and size cost one program. */
+/** The cost of bodies of one shape and size for one program. */
 export interface ShapeFigures {
   readonly title: string
   readonly translated: boolean
   readonly target: Target['name']
   readonly mebibytes: number
-  /** Status of the answers. */
+  /** Status of the responses. */
   readonly status: number
-  /** CPU of the main thread, per MiB of body: the median of the rounds, and the most. */
+  /** CPU of the main thread, per MiB of body: the median of the rounds, and the maximum. */
   readonly msPerMib: number
   readonly mostMsPerMib: number
-  /** The slowest answer of the health check while the bodies were read. */
+  /** The slowest health check while the bodies were read. */
   readonly slowestHealthMs: number
   readonly residentMb: number
 }
 
 const mebibyte = 1024 * 1024
 
-/** Tells how long the slowest health check took since it was last asked. */
+/** Returns the duration of the slowest health check since the last call. */
 export interface Prober {
   slowestMs(): Promise<number>
   stop(): void
 }
 
-/** Begins to ask a program's health address. */
+/** Starts polling a program's health endpoint. */
 export function startProber(url: string): Prober {
   const worker = new Worker(new URL('./prober.ts', import.meta.url).href)
   worker.postMessage(url)
@@ -40,7 +40,7 @@ export function startProber(url: string): Prober {
   }
 }
 
-/** Sends bodies of one shape, one after the other, and measures the main thread of the target. */
+/** Sends bodies of one shape in sequence, and measures the main thread of the target. */
 export async function measureShape(
   shape: Shape,
   target: Target,

@@ -1,6 +1,6 @@
 /**
- * A worker that asks a health address again and again, 20 ms apart, and tells when asked how long the slowest answer
- * since the last time took, in milliseconds.
+ * A worker that polls a health endpoint, 20 ms apart. When asked, it returns the duration of the slowest response since
+ * the last time, in milliseconds.
  */
 declare const self: Worker
 

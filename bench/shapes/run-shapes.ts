@@ -5,7 +5,9 @@ import { measureShape, type ShapeFigures, startProber } from './measure-shapes.t
 import { shapes } from './shapes.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Measures what bodies of each shape cost the main thread, of the gateway and of the program that only passes calls on. */
+/**
+ * Measures the main-thread cost of bodies of each shape, for the gateway and for the program that only passes calls on.
+ */
 export async function runShapes(
   folder: string,
   { sizes, rounds }: { sizes: readonly number[]; rounds: number },

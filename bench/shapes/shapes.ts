@@ -1,12 +1,12 @@
 import { MESSAGES_MODEL } from '../targets.ts'
 
-/** One kind of request body, and where it goes. */
+/** One kind of request body, and its path. */
 export interface Shape {
   readonly title: string
   readonly path: string
-  /** Asked at a channel that speaks another dialect than the caller. */
+  /** Sent to a channel that speaks another dialect than the caller. */
   readonly translated?: true
-  /** A body of about so many bytes. */
+  /** A body of about this many bytes. */
   body(bytes: number): string
 }
 
@@ -15,7 +15,7 @@ const model = 'gpt-4o-mini'
 const said = [{ role: 'user', content: 'Hi' }]
 const chat = '/v1/chat/completions'
 
-/** A list of items of about so many bytes as JSON. */
+/** A list of items of about this many bytes as JSON. */
 function list(bytes: number, item: (index: number) => string): string {
   const items: string[] = []
   for (let index = 0, length = 0; length < bytes; index++) {
@@ -26,7 +26,7 @@ function list(bytes: number, item: (index: number) => string): string {
   return `[${items.join(',')}]`
 }
 
-/** The body with one member more, whose value is JSON. */
+/** The body with one additional field, whose value is JSON. */
 function withMember(body: object, name: string, json: string): string {
   return `${JSON.stringify(body).slice(0, -1)},"${name}":${json}}`
 }
@@ -240,5 +240,5 @@ const translated: readonly Shape[] = [
   },
 ]
 
-/** All shapes, those that are only passed on first. */
+/** All shapes; those that are only passed on come first. */
 export const shapes: readonly Shape[] = [...refusedOrPassedOn, ...translated]

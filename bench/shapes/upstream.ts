@@ -1,4 +1,4 @@
-/** Answers in the least words that each dialect has, whatever it is asked. */
+/** Answers every request with the shortest valid answer of its dialect. */
 export function startUpstream(): { port: number; stop(): Promise<void> } {
   const server = Bun.serve({
     port: 0,

@@ -1,17 +1,17 @@
 import type { MessageKey } from '../messages/namespaces.ts'
 
-/** Heading of a page, and how wide it is, as the page itself has them. */
+/** Heading and width of a page, the same as in the page itself. */
 interface PageFrame {
   title: MessageKey
   text?: MessageKey
   width?: 'full' | 'narrow'
-  /** Where the page looks otherwise: a key of the browser's storage that is set, a part of the query. */
+  /** Conditions under which the page looks different: a key set in the browser's storage, a query parameter. */
   unless?: { stored?: string; query?: string }
 }
 
 /**
- * What is drawn of the pages in the shell before their parts are here, by path: read by the build, which writes the texts
- * into scripts of their own. A browser test compares each with its page.
+ * What is drawn of the pages in the shell before their code has loaded, by path. The build reads this and writes the
+ * texts into separate scripts. A browser test compares each frame with its page.
  */
 export const frames: Readonly<Record<string, PageFrame>> = {
   '/': { title: 'home.title', unless: { stored: 'home_page_content' } },

@@ -20,7 +20,7 @@ const rows = [
   ['Esc', 'keys.close'],
 ] as const
 
-/** Every shortcut, and the switch that turns those of a single key off. */
+/** Every shortcut, and the switch that turns off single-key shortcuts. */
 export function KeyHelp() {
   const t = useText()
   const on = useSingleKeys()

@@ -3,13 +3,13 @@ import { loadChunk } from '../lib/chunk.ts'
 import { loadAreas } from '../lib/text.ts'
 import type { Area } from '../messages/namespaces.ts'
 
-/** A page that is loaded when it is visited; `preload` is what the router waits for. */
+/** A page that is loaded when it is visited; the router waits for `preload`. */
 export interface LazyPage {
   (): React.ReactNode
   preload(): Promise<void>
 }
 
-/** Loads a page and its messages together, within the time limit; a failure is the error panel's to show. */
+/** Loads a page and its messages together, within the time limit. The error panel shows failures. */
 export function lazyPage(load: () => Promise<ComponentType>, areas: readonly Area[]): LazyPage {
   let Found: ComponentType | undefined
   let loading: Promise<void> | undefined
@@ -19,7 +19,7 @@ export function lazyPage(load: () => Promise<ComponentType>, areas: readonly Are
         Found = component
       },
       (error: unknown) => {
-        // Asked for again at the next try.
+        // The next attempt loads it again.
         loading = undefined
         throw error
       },
@@ -28,7 +28,7 @@ export function lazyPage(load: () => Promise<ComponentType>, areas: readonly Are
   }
   // biome-ignore lint/correctness/noComponentHookFactories: one component for each page, made once when the routes are
   const Page: LazyPage = () => {
-    // The router shows a page when it is there; a fast way back may come before.
+    // The router normally shows a page only once it is loaded; quick back navigation can come first.
     if (!Found) throw preload()
     return <Found />
   }

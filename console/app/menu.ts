@@ -19,7 +19,7 @@ import { isAdmin } from '../lib/session.ts'
 import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
 import type { MessageKey } from '../messages/namespaces.ts'
 
-/** Who an entry is for. */
+/** The users that an entry is for. */
 type For = 'everybody' | 'users' | 'admins'
 
 export interface MenuEntry {
@@ -27,13 +27,13 @@ export interface MenuEntry {
   text: Extract<MessageKey, `menu.${string}`>
   icon: LucideIcon
   for: For
-  /** Second key of the shortcut that begins with g. */
+  /** Second key of the shortcut; the first is g. */
   key?: string
-  /** Stands a little apart from the one before it. */
+  /** Shown with a small gap above. */
   gap?: true
 }
 
-/** Every entry, in the order of the product; ours come last. */
+/** Every entry, in the product's order; our additions come last. */
 const entries: readonly MenuEntry[] = [
   { to: '/', text: 'menu.home', icon: House, for: 'everybody', key: 'h' },
   { to: '/chat', text: 'menu.chat', icon: MessageSquare, for: 'everybody' },
@@ -50,11 +50,11 @@ const entries: readonly MenuEntry[] = [
   { to: '/playground', text: 'menu.playground', icon: SquareTerminal, for: 'users' },
 ]
 
-/** The entries for somebody; the chat only where a chat link is set. */
+/** The entries for a user. The chat is included only if a chat link is set. */
 export function menuFor(user: SessionUser | undefined, status: KnownStatus): MenuEntry[] {
   return entries.filter((entry) => {
     if (entry.to === '/chat' && !status.chat_link) return false
-    // A server of fewer calls tells no prices.
+    // A server with fewer endpoints has no prices.
     if (entry.to === '/model' && !hasMoreCalls(status)) return false
     return entry.for === 'everybody' || (user !== undefined && (entry.for === 'users' || isAdmin(user)))
   })

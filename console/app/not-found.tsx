@@ -5,7 +5,7 @@ import { PageHeading } from '../components/ui/page.tsx'
 import { paletteOpen } from '../lib/commands.ts'
 import { useText } from '../lib/text.ts'
 
-/** For paths that lead nowhere. */
+/** Shown for unknown paths. */
 export function NotFound() {
   const t = useText()
   return (

@@ -6,7 +6,7 @@ import { isChunkFailure, isReachable } from '../lib/chunk.ts'
 import { copyText } from '../lib/clipboard.ts'
 import { useText } from '../lib/text.ts'
 
-/** Stands in for a page that could not be loaded or ran into an error: what happened, and ways on. */
+/** Shown in place of a page that could not be loaded or threw an error: what happened, and what to do next. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const t = useText()
   const router = useRouter()
@@ -14,8 +14,8 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   const [busy, setBusy] = useState(false)
   const retry = async () => {
     if (isChunk) {
-      // A browser may keep parts that failed as failed, and a newer console has others: a page that is loaded anew asks
-      // for all of them.
+      // A browser may remember a failed chunk as failed, and a newer console has different chunks. Reloading the page
+      // requests all of them again.
       setBusy(true)
       if (await isReachable()) return location.reload()
       setBusy(false)

@@ -8,7 +8,7 @@ import type { Command } from '../lib/commands.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
 import { text } from '../lib/text.ts'
 
-/** Letters from which on things are looked for, the wait after the last one, and how many of a kind are shown. */
+/** Letters needed before a search starts, the wait after the last one, and how many results of a kind are shown. */
 const leastLetters = 2
 const pauseMs = 250
 const mostOfKind = 5
@@ -24,7 +24,7 @@ interface Named {
 
 const nameOf = ({ id, name, username }: Named) => username || name || `#${id}`
 
-/** Tokens, channels, users and redemption codes whose name or id is what was typed. */
+/** Tokens, channels, users and redemption codes whose name or id matches the typed text. */
 async function findThings(words: string, user: SessionUser, go: Go, signal: AbortSignal): Promise<Command[]> {
   const input = { query: { keyword: words } }
   const options = { signal, quiet: true }
@@ -40,13 +40,13 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
   ]
   const found = await Promise.all(
     kinds.map(async ({ id, group, ask }) => {
-      // What one kind cannot tell does not hide the others.
+      // If one kind fails, the others are still shown.
       const rows: readonly Named[] = await ask().catch(() => [])
       return rows.slice(0, mostOfKind).map((row) => ({
         id: `${id} ${row.id}`,
         group,
         label: nameOf(row),
-        // Some are found by their id or key: what was typed finds them all.
+        // Some are matched by their id or key, so the typed text is added to what the palette filters by.
         words,
         run: () =>
           go(
@@ -60,7 +60,7 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
   return found.flat()
 }
 
-/** What was found for the words typed, a moment after the last letter; nothing for few letters. */
+/** Results for the typed text, a moment after the last letter; none if too few letters were typed. */
 export function useThings(typed: string, user: SessionUser | undefined, go: Go): readonly Command[] {
   const [found, setFound] = useState<readonly Command[]>([])
   const words = typed.trim()

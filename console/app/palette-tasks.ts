@@ -4,7 +4,7 @@ import { serverAddress } from '../lib/server-address.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
 import { text } from '../lib/text.ts'
 
-/** What somebody may make on a page of its own, and the address of the API. */
+/** Things the user can create on a page of its own, and the address of the API. */
 export function tasksOf(user: SessionUser | undefined, go: (to: string) => void): Command[] {
   if (!user) return []
   const group = text('palette.actions')
@@ -18,7 +18,7 @@ export function tasksOf(user: SessionUser | undefined, go: (to: string) => void)
         ]
       : []),
   ]
-  // The page of the tokens shows it, for a browser that refuses.
+  // If the browser refuses, the tokens page shows it.
   const copyAddress = () => void copyText(`${serverAddress()}/v1`, { fallback: () => go('/token') })
   return [
     ...forms.map(({ id, label, to }) => ({ id, group, label, run: () => go(to) })),

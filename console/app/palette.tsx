@@ -32,7 +32,7 @@ function remember(id: string): void {
   writeStored(recentKey, JSON.stringify([id, ...before].slice(0, recentMost)))
 }
 
-/** The last commands come first, under a heading of their own. */
+/** The most recently used commands come first, under their own heading. */
 function withRecent(commands: readonly Command[], heading: string): Command[] {
   const recent = (storedNames(recentKey) ?? []).flatMap((id) => commands.find((command) => command.id === id) ?? [])
   const others = commands.filter((command) => !recent.includes(command))

@@ -6,7 +6,7 @@ import { setTheme, type Theme, useTheme } from '../lib/theme.ts'
 const order: readonly Theme[] = ['system', 'light', 'dark']
 const icons = { system: Monitor, light: Sun, dark: Moon }
 
-/** Language and theme, each a button that goes to the next one. */
+/** Buttons for language and theme; each switches to the next value. */
 export function PreferencesButtons() {
   const t = useText()
   const theme = useTheme()

@@ -6,7 +6,7 @@ import { parseQuery, writeQuery } from '../lib/url-state.ts'
 import { PageError } from './page-error.tsx'
 import { routeTree } from './routes.tsx'
 
-/** The router: the address holds what a page shows. Queries are plain text, so that links can be typed. */
+/** The router: the address holds the state of a page. Query values are plain text, so that links can be typed. */
 export const router = createRouter({
   routeTree,
   basepath: basePath === '' ? '/' : basePath,
@@ -27,7 +27,7 @@ declare module '@tanstack/react-router' {
     router: typeof router
   }
   interface HistoryState {
-    /** Where the visitor wanted to go before the login. */
+    /** Where the visitor wanted to go before logging in. */
     from?: string
   }
 }
@@ -38,7 +38,7 @@ onExpiry(() => {
   void router.navigate({ to: '/login', search: { expired: 'true' }, state: { from: href } })
 })
 
-// After a change of page its heading has the focus, so that it is read out and the keyboard goes on from there.
+// After a page change the heading gets the focus, so that it is announced and the keyboard continues from there.
 router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
   if (!fromLocation || !pathChanged) return
   const active = document.activeElement

@@ -20,7 +20,7 @@ const form: readonly Area[] = ['form']
 
 const rootRoute = createRootRoute({ component: Root, notFoundComponent: NotFound })
 
-/** Pages of people who are not logged in: a card in the middle, nothing else to load. */
+/** Pages for visitors who are not logged in: a card in the middle, nothing else to load. */
 const plainRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'plain',
@@ -34,15 +34,15 @@ const shellRoute = createRoute({
   component: lazyPage(async () => (await import('./shell.tsx')).Shell, ['shell']),
 })
 
-/** Needs somebody to be logged in, as far as the browser remembers; the place is kept for after the login. */
+/** Requires a login, judging by what the browser remembers. The address is kept for after the login. */
 function guard({ location }: { location: { href: string } }): void {
   if (!sessionUser()) throw redirect({ to: '/login', state: { from: location.href } })
 }
 
-/** Pages for people who are logged in. */
+/** Pages for logged-in users. */
 const userRoute = createRoute({ getParentRoute: () => shellRoute, id: 'user-pages', beforeLoad: guard })
 
-/** Pages for role 10 and above; others are told so. What may be done is decided by the server. */
+/** Pages for role 10 and above; other users see a message. The server decides what is allowed. */
 const adminRoute = createRoute({
   getParentRoute: () => shellRoute,
   id: 'admin-pages',

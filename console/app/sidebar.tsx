@@ -11,7 +11,7 @@ const entryClass =
   'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted transition-colors hover:bg-active hover:text-fg [&_svg]:size-4 [&_svg]:shrink-0 max-sm:h-11 max-sm:text-base'
 const currentClass = 'bg-active font-medium text-fg!'
 
-/** The entries of the menu as links; `iconOnly` hides their words but not their names. */
+/** The entries of the menu as links; `iconOnly` hides their words but keeps their accessible names. */
 export function MenuLinks(props: { entries: readonly MenuEntry[]; iconOnly?: boolean; onGo?: () => void }) {
   const { entries, iconOnly = false, onGo } = props
   const t = useText()
@@ -36,7 +36,7 @@ export function MenuLinks(props: { entries: readonly MenuEntry[]; iconOnly?: boo
   )
 }
 
-/** The menu at the side: words from 1024 px, icons from 601 px or when folded. */
+/** The sidebar: words from 1024 px, icons from 601 px or when collapsed. */
 export function Sidebar({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const folded = useSidebarFolded()

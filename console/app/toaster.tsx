@@ -5,7 +5,7 @@ import { attachScreen, type ToastKind, type ToastMessage } from '../lib/toast.ts
 
 const SafeHtml = lazy(() => import('../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 
-/** Messages on the screen at a time; older ones make way. */
+/** Toasts on the screen at a time; older ones make way. */
 const most = 5
 
 const icons: Readonly<Record<ToastKind, typeof Info>> = {
@@ -23,7 +23,7 @@ const colors: Readonly<Record<ToastKind, string>> = {
   notice: 'text-link',
 }
 
-/** Shows messages: top right, or top centre on narrow screens. F6 jumps to them; pointer and focus stop the clock. */
+/** Shows toasts: top right, or top centre on narrow screens. F6 jumps to them; hover and focus pause the timer. */
 export function Toaster() {
   const t = useText()
   const [messages, setMessages] = useState<ToastMessage[]>([])
@@ -57,7 +57,7 @@ export function Toaster() {
     >
       <ol className="flex flex-col gap-2">
         {messages.map((message) => (
-          // One that is HTML comes when it can be shown, not as an empty box.
+          // An HTML toast appears once it can be rendered, not as an empty box.
           <Suspense key={message.id} fallback={null}>
             <Item message={message} paused={paused} onClose={() => close(message.id)} />
           </Suspense>
@@ -67,7 +67,7 @@ export function Toaster() {
   )
 }
 
-/** F6 goes to the newest message and back. */
+/** F6 moves to the newest toast and back. */
 function useJump(region: React.RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let before: Element | null = null
@@ -87,7 +87,10 @@ function useJump(region: React.RefObject<HTMLElement | null>): void {
   }, [region])
 }
 
-/** Ends after its time; the clock stands while it is paused or the window is hidden, and starts anew when it repeats. */
+/**
+ * Closes the toast after its time. The timer stops while it is paused or the window is hidden, and restarts when the
+ * toast repeats.
+ */
 function useClock(message: ToastMessage, paused: boolean, onEnd: () => void): void {
   const end = useRef(onEnd)
   end.current = onEnd

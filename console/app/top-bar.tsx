@@ -15,7 +15,7 @@ import { PreferencesButtons } from './preferences-buttons.tsx'
 const MobileMenu = lazy(() => import('./mobile-menu.tsx').then((it) => ({ default: it.MobileMenu })))
 const Notices = lazy(() => import('./notices.tsx').then((it) => ({ default: it.Notices })))
 
-/** Where one is, search, language, theme, notices, account; on narrow screens brand and menu. */
+/** Breadcrumb, search, language, theme, notices, account; on narrow screens brand and menu. */
 export function TopBar({ entries }: { entries: readonly MenuEntry[] }) {
   const t = useText()
   const user = useSessionUser()

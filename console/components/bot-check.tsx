@@ -9,7 +9,7 @@ const scriptAddress = 'https://challenges.cloudflare.com/turnstile/v0/api.js?ren
 /** How long the widget's script may take before the page says that it is blocked. */
 const scriptLimitMs = 20_000
 
-/** The part of the challenge provider's widget that is used here. */
+/** The part of the challenge provider's widget API that is used here. */
 interface Widget {
   render(place: HTMLElement, options: Record<string, unknown>): string
   remove(id: string): void
@@ -40,16 +40,16 @@ function loadScript(): Promise<Widget> {
   return script
 }
 
-/** What a form needs to know of the bot check. */
+/** What a form needs to know about the bot check. */
 export interface BotCheck {
-  /** Off: the server does not ask for it. */
+  /** False: the server does not require it. */
   wanted: boolean
-  /** Answer of the widget; '' while there is none. */
+  /** The widget's answer; '' until there is one. */
   answer: string
   setAnswer(answer: string): void
-  /** An answer is good for one call: asks for the next one. */
+  /** An answer is valid for one call only; this asks for the next one. */
   renew(): void
-  /** Counts the answers asked for. */
+  /** Counts the requested answers. */
   round: number
 }
 
@@ -70,7 +70,9 @@ export function useBotCheck(): BotCheck {
   }
 }
 
-/** The challenge provider's widget; nothing when the server does not ask for it. Messages of area `form`. */
+/**
+ * The challenge provider's widget; renders nothing if the server does not require it. Uses the messages of area `form`.
+ */
 export function BotCheckWidget({ check }: { check: BotCheck }) {
   const t = useText()
   const { turnstile_site_key } = useServerStatus()

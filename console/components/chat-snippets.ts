@@ -3,14 +3,14 @@ import type { Snippet } from './code-tabs.tsx'
 
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
 
-/** What a chat call sends, as `POST /v1/chat/completions` takes it. */
+/** The body of a chat call, as `POST /v1/chat/completions` takes it. */
 export type ChatRequest = { readonly model: string; readonly stream?: boolean } & { readonly [name: string]: Value }
 
-/** What is written differently from language to language. */
+/** What differs between languages. */
 interface Notation {
   name(name: string): string
   word(value: boolean | null): string
-  /** How far the lines of the value are moved in. */
+  /** Indentation of the value's lines. */
   indent: string
 }
 
@@ -23,7 +23,7 @@ const python: Notation = {
 }
 const node: Notation = { name: (name) => name, word: String, indent: '  ' }
 
-/** A value on one line where it is short, else a line for each part. */
+/** A value on one line if it is short, otherwise one line per part. */
 function written(value: Value, notation: Notation, indent: string, room = 72): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'number') return String(value)
@@ -39,14 +39,14 @@ function written(value: Value, notation: Notation, indent: string, room = 72): s
   return `${open}\n${parts.map((part) => `${inner}${part}`).join(',\n')}\n${indent}${close}`
 }
 
-/** The parts of a request as arguments, a line for each. */
+/** The parts of a request as arguments, one per line. */
 function argumentLines(request: ChatRequest, notation: Notation, between: string): string {
   return Object.entries(request)
     .map(([name, value]) => `${notation.indent}${name}${between}${written(value, notation, notation.indent)},`)
     .join('\n')
 }
 
-/** A chat call with a key as curl, Python and Node would make it. */
+/** A chat call with a key as it is written for curl, Python and Node. */
 export function chatSnippets(key: string, request: ChatRequest): Snippet[] {
   const base = `${serverAddress()}/v1`
   const stream = request.stream === true

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { CodeBlock } from './ui/code-block.tsx'
 import { Segmented } from './ui/segmented.tsx'
 
-/** A few lines of code that do one thing in some language. */
+/** A few lines of code that do one thing in one language. */
 export interface Snippet {
   id: string
   label: string
@@ -10,14 +10,14 @@ export interface Snippet {
 }
 
 interface CodeTabsProps {
-  /** What the code is. */
+  /** Describes the code. */
   label: string
   snippets: readonly Snippet[]
-  /** Hidden on the screen, not in what is copied. */
+  /** Hidden on the screen, but present in the copied text. */
   secret?: { value: string; shown: string } | undefined
 }
 
-/** The same thing in several languages, one of them visible. */
+/** The same code in several languages, one of them visible. */
 export function CodeTabs({ label, snippets, secret }: CodeTabsProps) {
   const [chosen, setChosen] = useState('')
   const current = snippets.find((snippet) => snippet.id === chosen) ?? snippets[0]

@@ -2,7 +2,7 @@ import { formatCount, formatPercent, useFormatSum } from '../lib/format.ts'
 import { useText } from '../lib/text.ts'
 import type { LimitValues } from './form/limit-fields.tsx'
 
-/** What answers show of a token or a user; some servers know no limits. */
+/** The limits in responses about a token or a user; some servers have none. */
 type Limited = Partial<LimitValues & { spent_today: number; spent_month: number }>
 
 const rates = [
@@ -15,18 +15,21 @@ const budgets = [
   ['monthly_budget', 'spent_month', 'form.limits.monthly'],
 ] as const
 
-/** Percent of a budget from which on it is nearly spent. */
+/** Percent of a budget from which it counts as nearly spent. */
 const nearlyPercent = 80
 
 interface LimitsProps {
   of: Limited | undefined
-  /** Said under the heading. */
+  /** Shown under the heading. */
   note?: string
   heading?: 'h2' | 'h3'
   className?: string
 }
 
-/** The limits that are set, and how much of the budgets is spent; nothing where there are none. The area `form` must be loaded. */
+/**
+ * The configured limits, and how much of the budgets is spent; renders nothing without limits. The area `form` must be
+ * loaded.
+ */
 export function Limits({ of = {}, note, heading: Heading = 'h3', className = '' }: LimitsProps) {
   const t = useText()
   const setRates = rates.flatMap(([key, label]) => (of[key] ? [{ label: t(label), limit: of[key] }] : []))
@@ -64,7 +67,7 @@ function Line({ label, color = '', children }: { label: string; color?: string; 
 function Budget({ label, budget, spent }: { label: string; budget: number; spent: number }) {
   const t = useText()
   const formatSum = useFormatSum()
-  // Never more than there is: what is shown as 100 % is spent.
+  // Rounded down: 100 % is shown only if all of it is spent.
   const percent = Math.floor((spent * 100) / budget)
   const [text, bar] =
     percent >= 100

@@ -10,7 +10,7 @@ import { Button } from './ui/button.tsx'
 
 const WeChatDialog = lazy(() => import('./wechat-dialog.tsx').then((it) => ({ default: it.WeChatDialog })))
 
-/** The buttons of the other ways in; loaded where the server offers any. */
+/** Buttons for the other login methods; loaded if the server offers any. */
 export function OutsideLoginButtons({ onDone }: { onDone(user: User): void }) {
   const t = useText()
   const { github_oauth, wechat_login } = useServerStatus()

@@ -8,19 +8,19 @@ import { Skeleton } from './ui/states.tsx'
 
 const days = 14
 const daySeconds = 86_400
-/** Models or tokens that are named. */
+/** Number of models or tokens listed by name. */
 const top = 4
 
-/** Whose use is shown: that of a token, a user, a channel or a model. */
+/** Whose usage is shown: that of a token, a user, a channel or a model. */
 export interface UseFilter {
   token_name?: string
   username?: string | undefined
-  /** Its id. */
+  /** The channel's id. */
   channel?: string
   model_name?: string
 }
 
-/** The usage page of the same. */
+/** The usage page with the same filter. */
 const usageOf = ({ token_name, username, channel, model_name }: UseFilter) => ({
   token: token_name,
   user: username,
@@ -29,7 +29,7 @@ const usageOf = ({ token_name, username, channel, model_name }: UseFilter) => ({
   ...(model_name !== undefined && { group: 'token' as const }),
 })
 
-/** What something spent in the last 14 days: a line by day, and the models that most went to; of a model the tokens. */
+/** Spending in the last 14 days: a line by day, and the models that took most of it (for a model, the tokens). */
 export function RecentUse({ filter }: { filter: UseFilter }) {
   const t = useText()
   const formatSum = useFormatSum()

@@ -2,12 +2,12 @@ import DOMPurify from 'dompurify'
 import { Marked, marked } from 'marked'
 import { useMemo } from 'react'
 
-/** Attributes that could reach out of the text's own place, or name things of the page. */
+/** Attributes that could reach outside the text's own area, or refer to elements of the page. */
 const forbidden = ['style', 'class', 'id', 'name', 'for', 'form', 'formaction', 'srcset', 'ping', 'background']
 
 /**
- * Browsers report what the page's policy refuses even while the sanitiser parses. So what runs or styles is taken out of
- * tags before; that is for a quiet console only, the sanitiser decides.
+ * Browsers report what the page's policy refuses even while the sanitiser parses. So code and styles are removed from
+ * tags first. That only keeps the browser's console quiet; the sanitiser decides.
  */
 function withoutHandlers(html: string): string {
   return html
@@ -18,14 +18,17 @@ function withoutHandlers(html: string): string {
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** What a model wrote is text: its HTML is shown as it is, and a picture would tell its address who looks at it. */
+/**
+ * A model's output is text: HTML in it is shown as text, and pictures are not loaded, because a request would reveal
+ * the reader to their server.
+ */
 const answers = new Marked({
   gfm: true,
   breaks: true,
   renderer: {
     html: ({ text }) => escaped(text),
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
-    // Headings go below that of the page.
+    // Headings are one level below that of the page.
     heading({ tokens, depth }) {
       const level = Math.min(6, depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`
@@ -33,12 +36,12 @@ const answers = new Marked({
   },
 })
 
-/** Markdown of a model → HTML without pictures, or anything that runs, frames or leaves its place. */
+/** Markdown of a model → HTML without pictures, scripts, frames or anything that leaves its area. */
 export function answerHtml(source: string): string {
   return sanitise(answers.parse(source, { async: false }), ['img', 'svg', 'picture', 'source'])
 }
 
-/** HTML without anything that runs, frames or leaves its place. */
+/** HTML without scripts, frames or anything that leaves its area. */
 function sanitise(html: string, alsoForbidden: readonly string[] = []): string {
   const fragment = DOMPurify.sanitize(withoutHandlers(html), {
     USE_PROFILES: { html: true },

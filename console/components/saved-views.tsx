@@ -9,22 +9,22 @@ import { IconButton } from './ui/icon-button.tsx'
 import { Input } from './ui/input.tsx'
 import { Popover } from './ui/popover.tsx'
 
-/** A search under a name. */
+/** A saved search with a name. */
 interface View<S> {
   name: string
   search: Partial<S>
 }
 
 interface SavedViewsProps<S extends object> {
-  /** The page that they are of. */
+  /** The page that the views belong to. */
   page: string
-  /** What is saved: the search as it stands. */
+  /** The current search, which is saved. */
   search: Partial<S>
-  /** Shows a saved search in place of the one that is shown. */
+  /** Replaces the current search with a saved one. */
   onShow(search: Partial<S>): void
 }
 
-/** Views that this person saved in this browser, to be shown again, also from the palette. The area `table` must be loaded. */
+/** Views that this user saved in this browser; the palette offers them too. The area `table` must be loaded. */
 export function SavedViews<S extends object>({ page, search, onShow }: SavedViewsProps<S>) {
   const t = useText()
   const key: StorageKey = `ui.views.${page}.${sessionUser()?.id ?? 0}`

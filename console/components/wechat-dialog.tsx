@@ -12,11 +12,11 @@ interface WeChatDialogProps {
   title: string
   submit: string
   onClose(): void
-  /** Uses the code; when it is refused the dialog stays. The messages of area `auth` must be loaded. */
+  /** Uses the code; if it is refused the dialog stays. The messages of area `auth` must be loaded. */
   onCode(code: string): Promise<unknown>
 }
 
-/** Logging in or binding by WeChat: the account's QR code, and a box for the code it answers with. */
+/** Login or binding by WeChat: the account's QR code, and a box for the code that the account replies with. */
 export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogProps) {
   const t = useText()
   const { wechat_qrcode } = useServerStatus()
@@ -31,7 +31,7 @@ export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogPro
   const send = async () => {
     if (code.trim() === '') return
     setBusy(true)
-    // A refusal is shown by the call itself.
+    // The call itself shows the error.
     await onCode(code.trim()).then(onClose, () => undefined)
     setBusy(false)
   }
@@ -42,7 +42,7 @@ export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogPro
         className="flex flex-col items-center gap-4"
         onSubmit={(event) => {
           event.preventDefault()
-          // The page's own form would hear of it, too.
+          // Otherwise the event would also reach the page's own form.
           event.stopPropagation()
           void send()
         }}

@@ -9,10 +9,10 @@ import { ErrorState, Skeleton } from './ui/states.tsx'
 const SafeHtml = lazy(() => import('./safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 
 interface WrittenText<E extends Endpoint> {
-  /** Answers with the text: Markdown, HTML, or an https address to show in a frame. */
+  /** The endpoint of the text: Markdown, HTML, or an https address to show in a frame. */
   endpoint: E
   input: CallInput<E>
-  /** Where the last text is kept, to be shown at once next time. */
+  /** Where the last text is stored, to be shown at once next time. */
   storageKey: StorageKey
 }
 
@@ -20,15 +20,15 @@ interface WrittenPageProps<E extends Endpoint> extends WrittenText<E> {
   /** Title of the frame. */
   title: string
   failed: string
-  /** Shown when nothing was written. */
+  /** Shown if nothing was written. */
   empty: ReactNode
-  /** Shown until the text is here; as high as what mostly comes. */
+  /** Shown until the text has loaded; as high as typical content. */
   loading?: ReactNode
-  /** False also tells of failures by a message, as text of an earlier visit may hide them. */
+  /** False also shows a toast for failures, as text from an earlier visit may hide them. */
   quiet?: boolean
 }
 
-/** What an administrator wrote; the text of the last visit until it is here. */
+/** What an administrator wrote; the text of the last visit until it has loaded. */
 export function writtenQuery<E extends Endpoint>(of: WrittenText<E>, quiet: boolean) {
   const { endpoint, input, storageKey } = of
   return queryOptions({
@@ -78,7 +78,7 @@ export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
   )
 }
 
-/** The text; a server that has no such text has written none. */
+/** The text; on a server without this text, an empty one. */
 async function textOf<E extends Endpoint>(endpoint: E, input: CallInput<E>, options: CallOptions): Promise<string> {
   try {
     return String((await call(endpoint, input, { ...options, quiet: true })) ?? '')

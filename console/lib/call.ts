@@ -7,15 +7,15 @@ import { toast } from './toast.ts'
 
 type Output<S> = S extends z.ZodMiniType ? z.output<S> : never
 
-/** Query values as the page has them; what is undefined is not sent. */
+/** Query values as the page has them; undefined values are not sent. */
 type QueryOf<E extends Endpoint> = { [K in keyof Output<E['query']>]?: string | number | boolean | undefined }
 type BodyOf<E extends Endpoint> = z.input<E['body']>
 type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
 
-/** True for what an endpoint without such a part has: an object that may hold nothing. */
+/** True for a part that the endpoint does not have: an empty object type. */
 type IsEmpty<T> = string extends keyof T ? true : keyof T extends never ? true : false
 
-/** What an endpoint is called with: only the parts that it has. */
+/** The arguments of an endpoint: only the parts that it has. */
 export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extends true
   ? { params?: never }
   : { params: ParamsOf<E> }) &
@@ -26,7 +26,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
   /** The caller shows failures itself. A 401 still ends the session. */
   quiet?: boolean
-  /** Puts what the server says into the words of the page, before it is shown and thrown. */
+  /** Converts the server's message into the words of the page, before it is shown and thrown. */
   words?(message: string): string
 }
 
@@ -34,7 +34,7 @@ export interface CallOptions {
 export class CallError extends Error {
   /** `refused`: the server answered success = false. `http`: another status than 2xx. `network`: no answer. */
   readonly kind: 'refused' | 'http' | 'network'
-  /** 0 when there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number
   /** Id of the request in the server's log, if there is one. */
   readonly requestId: string | undefined
@@ -47,19 +47,19 @@ export class CallError extends Error {
   }
 }
 
-/** An answer with what stands beside its data. */
+/** The data of an answer, and the fields next to it. */
 export interface Answer<T> {
   data: T
   message: string
-  /** Number of all rows of a list; undefined when the server does not tell. */
+  /** Number of all rows of a list; undefined if the server does not report it. */
   total: number | undefined
-  /** Number of the rows that match, of a list that may cover fewer; otherwise undefined. */
+  /** Number of matching rows, if the list may cover fewer; otherwise undefined. */
   matching: number | undefined
 }
 
 /**
- * Calls an endpoint of the contract. Failures are shown by the rules of the product (401 leads to the login page) unless
- * `quiet` is set, and thrown as CallError; an aborted call throws the signal's reason and shows nothing.
+ * Calls an endpoint of the contract. Failures are shown by the product's rules (401 leads to the login page) unless
+ * `quiet` is set, and thrown as CallError. An aborted call throws the signal's reason and shows nothing.
  */
 export async function callFull<E extends Endpoint>(
   endpoint: E,
@@ -81,7 +81,7 @@ export async function callFull<E extends Endpoint>(
   }
 }
 
-/** As `callFull`, for those who want the data only. */
+/** As `callFull`, for callers that need only the data. */
 export async function call<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
@@ -90,7 +90,7 @@ export async function call<E extends Endpoint>(
   return (await callFull(endpoint, input, options)).data
 }
 
-/** Path with its parameters and query, as it is sent. */
+/** Path with its parameters and query, as sent. */
 export function addressOf<E extends Endpoint>(endpoint: E, input: CallInput<E>): string {
   const params: Record<string, unknown> = input.params ?? {}
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
@@ -144,7 +144,7 @@ function httpMessage(status: number, message: string | undefined): string {
   return message || text('error.http', { status })
 }
 
-/** The first call of a visit may be answered before the messages are here. */
+/** The first call of a visit may be answered before the messages have loaded. */
 async function wordsForFailures(): Promise<void> {
   await loadAreas(['common']).catch(() => undefined)
 }
@@ -155,7 +155,7 @@ function networkFailure(error: unknown): CallError {
   return failure
 }
 
-/** Tells of a failed call by the rules of the product. */
+/** Reports a failed call by the product's rules. */
 export function showFailure(failure: CallError): void {
   if (failure.status === 405) toast.info(failure.message)
   else

@@ -1,7 +1,7 @@
-/** Longest time that a part of the console may take to load. */
+/** Longest time that a chunk of the console may take to load. */
 const chunkLimitMs = 120_000
 
-/** A part of the console could not be loaded. */
+/** A chunk of the console could not be loaded. */
 class ChunkError extends Error {}
 
 /** Waits for a dynamic import, but no longer than the limit; every failure becomes a ChunkError. */
@@ -20,13 +20,14 @@ export async function loadChunk<T>(load: () => Promise<T>, limitMs: number = chu
   }
 }
 
-/** How often parts could not be fetched, by their file. */
+/** How often each chunk could not be fetched, by file. */
 const failures = new Map<string, number>()
 
 /**
- * Imports a part of the console, again after a failure. `load` is an arrow function of one `import` and nothing else: a
- * browser may keep a module that could not be fetched as failed, so that it is then asked for under another name. What the
- * part itself imports keeps its name: where that has failed, only a page that is loaded anew helps.
+ * Imports a chunk of the console, and retries after a failure. `load` must be an arrow function with a single `import`
+ * and nothing else. A browser may remember a module that could not be fetched as failed, so the retry requests it under
+ * another name. Modules that the chunk itself imports keep their names: if one of those has failed, only reloading the
+ * page helps.
  */
 export async function importPart<T>(load: () => Promise<T>): Promise<T> {
   const file = /import\(["'`]([^"'`?]+)["'`]\)/.exec(String(load))?.[1] ?? ''
@@ -39,12 +40,12 @@ export async function importPart<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True for the failure of an import, in the words of Chromium, Firefox and Safari, and for a ChunkError. */
+/** True for a ChunkError and for a failed import, by the error messages of Chromium, Firefox and Safari. */
 export function isChunkFailure(error: unknown): boolean {
   return error instanceof ChunkError || /dynamically imported module|module script failed/i.test(String(error))
 }
 
-/** True when the server gives the page: to load it anew does not end at the browser's own error. */
+/** True if the server delivers the page, so that a reload does not end at the browser's own error page. */
 export async function isReachable(): Promise<boolean> {
   try {
     return (

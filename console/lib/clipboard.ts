@@ -1,7 +1,7 @@
 import { text } from './text.ts'
 import { toast } from './toast.ts'
 
-/** Puts the text on the clipboard; false when the browser refuses. */
+/** Writes the text to the clipboard; false if the browser refuses. */
 export async function writeClipboard(value: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(value)
@@ -11,7 +11,7 @@ export async function writeClipboard(value: string): Promise<boolean> {
   }
 }
 
-/** Pages that were not loaded by TLS have no clipboard of their own; a selection still can be copied there. */
+/** Pages not loaded over TLS have no clipboard API; copying a selection still works there. */
 function copyBySelection(value: string): boolean {
   const box = document.createElement('textarea')
   box.value = value
@@ -31,7 +31,7 @@ function copyBySelection(value: string): boolean {
 }
 
 /**
- * Copies and says so. When that fails, a warning asks to copy by hand, and `fallback` gets the value to show it
+ * Copies and says so. If that fails, a warning asks the user to copy by hand, and `fallback` gets the value to show
  * (lists put it into their search box).
  */
 export async function copyText(

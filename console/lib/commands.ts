@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'react'
 import { observable } from './observable.ts'
 
-/** Something the command palette offers. */
+/** One entry of the command palette. */
 export interface Command {
   id: string
   label: string
-  /** Heading it stands under. */
+  /** The heading it is listed under. */
   group: string
-  /** Further words it is found by. */
+  /** More words that match it. */
   words?: string
   /** Shortcut, shown beside it. */
   keys?: string
@@ -19,15 +19,15 @@ type Source = () => readonly Command[]
 const sources = new Set<Source>()
 /** Whether the palette is open. */
 export const paletteOpen = observable(false)
-/** Whether the help of shortcuts is open. */
+/** Whether the shortcut help is open. */
 export const helpOpen = observable(false)
 
-/** Every command of the moment; those of the page come first. */
+/** All current commands; those of the page come first. */
 export function allCommands(): Command[] {
   return [...sources].reverse().flatMap((source) => source())
 }
 
-/** Adds commands for as long as the component is on the page. They are asked for when the palette opens. */
+/** Adds commands while the component is mounted. They are read when the palette opens. */
 export function useCommands(source: Source): void {
   const latest = useRef(source)
   latest.current = source

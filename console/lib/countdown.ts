@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Seconds for which sending another code or reset mail waits. */
+/** Seconds to wait before another code or reset mail can be sent. */
 export const resendSeconds = 30
 
 /** Counts whole seconds down to 0. */

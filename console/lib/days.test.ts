@@ -13,6 +13,6 @@ test('7 days begin at the same moment on every page', () => {
   expect(rangeOf({ from: '30d' }, now).start).toBe(sinceDays(30, now))
 })
 
-test('an hour in the log is the last hour, to the minute', () => {
+test('the last hour in the log is exact to the minute', () => {
   expect(rangeOf({ from: '1h' }, now).start).toBe(Math.floor((now - 3600) / 60) * 60)
 })

@@ -3,12 +3,12 @@ import { setSessionUser } from './session.ts'
 let leave: () => void = () => undefined
 let leaving = false
 
-/** Says what happens when the server no longer knows the session; the router sets it once. */
+/** Sets what happens when the server no longer knows the session; the router calls it once. */
 export function onExpiry(handler: () => void): void {
   leave = handler
 }
 
-/** Forgets the session and goes to the login page; calls that fail together lead there once. */
+/** Forgets the session and goes to the login page; calls that fail together cause this once. */
 export function expireSession(): void {
   if (leaving) return
   leaving = true

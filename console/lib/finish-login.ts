@@ -4,7 +4,7 @@ import { setSessionUser } from './session.ts'
 import { useText } from './text.ts'
 import { toast } from './toast.ts'
 
-/** What follows a login by any way: remembers who it is and goes where they wanted to go, or home. Area `auth`. */
+/** Completes a login by any method: remembers the user and goes where they wanted to go, or home. Area `auth`. */
 export function useFinishLogin(): (user: User) => void {
   const t = useText()
   const navigate = useNavigate()

@@ -9,23 +9,23 @@ import { comparablePath, type ListSearch, parseQuery, type RawSearch } from './u
 
 interface FirstLook<Row, S extends ListSearch> {
   path: string
-  /** Least role that may see the list. */
+  /** Lowest role that may see the list. */
   role: number
   source: ListSource<Row>
   parse(raw: RawSearch): S
   filters?(search: S): PageRequest['filters']
-  /** Whether the page shows its list; left out = always. */
+  /** Whether the page shows its list; if omitted, always. */
   shown?(search: S): boolean
 }
 
-/** Whether the address is that of a page, as the router would take it. */
+/** Whether the address belongs to a page, as the router would match it. */
 export function isAt(path: string): boolean {
   return comparablePath(location.pathname) === comparablePath(`${basePath}${path}`)
 }
 
 /**
- * Asks for something that a page will show, before it is drawn. `query` does not tell of failures by itself: they are told
- * here when somebody waits already, and else by whoever asks again.
+ * Requests data that a page will show, before it is rendered. `query` does not report failures itself: they are
+ * reported here if something already waits for the data, otherwise by whatever requests it again.
  */
 export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>): void {
   queryClient.fetchQuery(query).catch((error: unknown) => {
@@ -37,9 +37,9 @@ export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Da
 }
 
 /**
- * Asks for the page of a list that the address names: called by the list's own module, so that the rows are on their way
- * while its other parts are loaded and React begins. Elsewhere it asks for nothing, and neither for filters of a server
- * that may not know them.
+ * Requests the page of a list that the address names. The list's own module calls it, so that the rows are on their way
+ * while its other chunks load and React starts. At other addresses it requests nothing. It also requests nothing if a
+ * filter is set that the server may not know.
  */
 export function firstLook<Row, S extends ListSearch>(of: FirstLook<Row, S>): void {
   const { path, role, source, parse, filters, shown } = of

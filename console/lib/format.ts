@@ -27,18 +27,18 @@ export function formatRelative(seconds: number, nowMs: number = Date.now()): str
   return new Intl.RelativeTimeFormat(languageTag(), { numeric: 'auto' }).format(Math.trunc(distance / size), unit)
 }
 
-/** Whole numbers with the separators of the language. */
+/** Whole numbers with the language's separators. */
 export function formatCount(value: number): string {
   return new Intl.NumberFormat(languageTag()).format(value)
 }
 
-/** A share of 1 as percent, in the way of the language; `exceptZero` writes the sign of more, too. */
+/** A fraction as a percentage, in the language's format; `exceptZero` also writes a plus sign. */
 export function formatPercent(share: number, decimals = 1, signDisplay: 'auto' | 'exceptZero' = 'auto'): string {
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   return new Intl.NumberFormat(languageTag(), { style: 'percent', signDisplay, ...digits }).format(share)
 }
 
-/** From 10 000 on as 10.0k, 1.0M, 1.0B; below as it is. */
+/** From 10 000 on as 10.0k, 1.0M, 1.0B; smaller numbers as they are. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value)
   if (size >= 1e9) return `${(value / 1e9).toFixed(1)}B`
@@ -47,7 +47,7 @@ export function formatNumber(value: number): string {
   return String(value)
 }
 
-/** Quota that makes one dollar; the default while the server has not said otherwise. */
+/** Quota units per dollar; the default until the server has reported another value. */
 export function quotaPerUnit(): number {
   const known = Number(serverStatus().quota_per_unit)
   return known > 0 ? known : defaultQuotaPerUnit
@@ -58,23 +58,26 @@ export function showsCurrency(): boolean {
   return serverStatus().display_in_currency !== false
 }
 
-/** Decimals that even a cheap call's price has a place in. */
+/** Enough decimals to show even a cheap call's price. */
 const callDecimals = 6
 
-/** Quota as the server wants it shown: dollars, or the number in short. */
+/** Quota in the format that the server asks for: dollars, or an abbreviated number. */
 export function formatQuota(quota: number, decimals = 2): string {
   if (!showsCurrency()) return formatNumber(quota)
   const text = quotaToCurrency(quota, quotaPerUnit(), decimals)
-  // Little below zero is still below zero.
+  // A tiny negative amount is still negative.
   return quota < 0 && !text.startsWith('-') ? quotaToCurrency(quota, quotaPerUnit(), callDecimals) : text
 }
 
-/** Decimals that tell amounts of this size apart: small ones need more. */
+/** Decimals that distinguish amounts of this size: small ones need more. */
 export function quotaDecimals(largest: number): number {
   return largest < quotaPerUnit() ? 4 : 2
 }
 
-/** A sum as `formatQuota`; one below a cent with as many decimals as a call's, so that little is not taken for nothing. */
+/**
+ * A sum as `formatQuota`. A sum below a cent gets as many decimals as a call's price, so that it does not look like
+ * zero.
+ */
 export function formatSum(quota: number): string {
   return formatQuota(quota, Math.abs(quota) < quotaPerUnit() / 100 && quota !== 0 ? callDecimals : 2)
 }
@@ -91,7 +94,7 @@ export function useFormatSum(): typeof formatSum {
   return formatSum
 }
 
-/** At most `max` characters; a longer text ends in '...' and is `max` long with it. */
+/** At most `max` characters; a longer text ends in '...', which is included in `max`. */
 export function cut(text: string, max: number): string {
   const letters = [...text]
   return letters.length > max ? `${letters.slice(0, max - 3).join('')}...` : text

@@ -9,12 +9,12 @@ const sequenceMs = 1000
 const layers: { current: Hotkeys }[] = []
 let first: { key: string; atMs: number } | undefined
 
-/** True for keys that go into a field. */
+/** True for keys typed into a field. */
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null
 }
 
-/** Dialogs and menus have keys of their own, also those that are still on their way. */
+/** Dialogs and menus have their own keys, even while they are still loading. */
 function isOverlaid(): boolean {
   return (
     paletteOpen.get() ||
@@ -40,7 +40,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
-  // When they were pressed: a page that is busy hears of both later.
+  // Compares when the keys were pressed: a busy page receives both events later.
   const waiting = first && event.timeStamp - first.atMs < sequenceMs ? first.key : undefined
   first = undefined
   const handler = (waiting !== undefined && find(`${waiting} ${name}`)) || find(name)
@@ -52,7 +52,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Shortcuts from when the component is on the page; those of the component drawn last come first. */
+/** Shortcuts while the component is mounted; those of the component rendered last take precedence. */
 export function useHotkeys(keys: Hotkeys): void {
   const layer = useRef(keys)
   layer.current = keys

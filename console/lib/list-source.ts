@@ -5,7 +5,7 @@ import { type CallInput, type CallOptions, callFull } from './call.ts'
 import { queryClient } from './query-client.ts'
 import type { ListSearch } from './url-state.ts'
 
-/** What a page of a list is asked for with. */
+/** The parameters of one page of a list. */
 export interface PageRequest {
   /** From 0, as the server counts. */
   p: number
@@ -17,7 +17,7 @@ export interface PageRequest {
   filters: Readonly<Record<string, string | number | boolean | undefined>>
 }
 
-/** What the address of a list asks for. `sorts` = the server does the sorting. */
+/** The request that a list's address describes. `sorts` = the server does the sorting. */
 export function pageRequest(
   { page = 1, q = '', sort }: ListSearch,
   filters: PageRequest['filters'],
@@ -28,26 +28,26 @@ export function pageRequest(
 
 export interface ListPage<Row> {
   rows: Row[]
-  /** Number of all rows; undefined from servers that do not tell. */
+  /** Number of all rows; undefined if the server does not report it. */
   total: number | undefined
-  /** Number of the rows that match, of a list that may cover fewer. */
+  /** Number of matching rows, if the list may cover fewer. */
   matching?: number | undefined
 }
 
-/** A list of the server: how its pages are asked for, and what changes do to the pages that are here. */
+/** A list on the server: how its pages are requested, and how changes affect the loaded pages. */
 export interface ListSource<Row> {
   key: string
   /** Whether the list can be searched. */
   searchable: boolean
-  /** How a page is asked for; `quiet` = the caller shows failures itself. */
+  /** How a page is requested; `quiet` = the caller shows failures itself. */
   options(request: PageRequest, call?: Pick<CallOptions, 'quiet'>): ReturnType<typeof pageOptions<Row>>
-  /** Replaces a row on the pages that are here. */
+  /** Replaces a row in the loaded pages. */
   patch(matches: (row: Row) => boolean, change: (row: Row) => Row): void
-  /** Asks for the pages that are here again, or for those of some requests. */
+  /** Reloads the loaded pages, or those of some requests. */
   refresh(which?: (request: PageRequest) => boolean): Promise<void>
 }
 
-/** True for a page of rows of one status: a row whose status changes leaves it, or joins it. */
+/** True for a page filtered by status: a row whose status changes leaves it or joins it. */
 export function isOfOneStatus({ filters }: PageRequest): boolean {
   return filters['status'] !== undefined
 }
@@ -59,7 +59,7 @@ function pageOptions<Row>(key: string, request: PageRequest, load: (signal: Abor
   })
 }
 
-/** Makes a list from its endpoints; `search` is asked instead of `list` while there is a search text. */
+/** Makes a list from its endpoints; `search` is called instead of `list` if there is a search text. */
 export function listSource<Row>(key: string, endpoints: { list: Endpoint; search?: Endpoint }): ListSource<Row> {
   return listSourceOf(key, endpoints.search !== undefined, ({ keyword }) =>
     keyword !== '' && endpoints.search ? endpoints.search : endpoints.list,

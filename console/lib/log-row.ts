@@ -1,6 +1,6 @@
 import type { Log } from '../../contract/api/log.ts'
 
-/** A row's place in the address: rows of some servers all have the id 0. */
+/** The id of a row in the address: on some servers all rows have the id 0. */
 export function rowIdOf(log: Log): string {
   return log.id > 0 ? String(log.id) : `${log.created_at}.${log.model_name}.${log.quota}.${log.prompt_tokens}`
 }

@@ -25,7 +25,7 @@ export function observable<T>(initial: T): Observable<T> {
   }
 }
 
-/** The value now; the component is drawn again when it changes. */
+/** The current value; the component renders again when it changes. */
 export function useObservable<T>(source: Observable<T>): T {
   return useSyncExternalStore(source.subscribe, source.get)
 }

@@ -1,19 +1,19 @@
 import { observable, useObservable } from './observable.ts'
 import { readStored, readStoredJson, type StorageKey, writeStored } from './storage.ts'
 
-/** How high rows of lists are. */
+/** Row height in lists. */
 export type Density = 'comfortable' | 'compact'
 
 const density = observable<Density>(readStored('ui.density') === 'compact' ? 'compact' : 'comfortable')
 const folded = observable(readStored('ui.sidebar') === 'icons')
 const keys = observable(readStored('ui.keys') !== 'off')
 
-/** How high rows of lists are. */
+/** Row height in lists. */
 export function useDensity(): Density {
   return useObservable(density)
 }
 
-/** Changes the height of rows and remembers it. */
+/** Changes the row height and remembers it. */
 export function setDensity(next: Density): void {
   writeStored('ui.density', next === 'compact' ? next : undefined)
   if (next === 'compact') document.documentElement.dataset['density'] = next
@@ -26,7 +26,7 @@ export function useSidebarFolded(): boolean {
   return useObservable(folded)
 }
 
-/** Folds or unfolds the sidebar and remembers it. */
+/** Collapses or expands the sidebar and remembers it. */
 export function setSidebarFolded(next: boolean): void {
   writeStored('ui.sidebar', next ? 'icons' : undefined)
   if (next) document.documentElement.dataset['sidebar'] = 'icons'
@@ -34,23 +34,23 @@ export function setSidebarFolded(next: boolean): void {
   folded.set(next)
 }
 
-/** Whether shortcuts of a single key work. */
+/** Whether single-key shortcuts work. */
 export function useSingleKeys(): boolean {
   return useObservable(keys)
 }
 
-/** Whether shortcuts of a single key work, for code outside of components. */
+/** Whether single-key shortcuts work, for code outside components. */
 export function singleKeysOn(): boolean {
   return keys.get()
 }
 
-/** Turns shortcuts of a single key on or off and remembers it. */
+/** Turns single-key shortcuts on or off and remembers it. */
 export function setSingleKeys(on: boolean): void {
   writeStored('ui.keys', on ? undefined : 'off')
   keys.set(on)
 }
 
-/** A list of names kept in the browser, such as columns; undefined when none is kept. */
+/** A list of names stored in the browser, such as columns; undefined if none is stored. */
 export function storedNames(key: StorageKey): string[] | undefined {
   const value = readStoredJson(key)
   return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined

@@ -22,7 +22,10 @@ const accented = (part: string) => part.replaceAll(/[a-z]/gi, (letter) => accent
 
 type Token = string | readonly unknown[]
 
-/** Text between placeholders gets accents; placeholders and plurals stay, with their own texts changed alike. */
+/**
+ * Text between placeholders gets accents. Placeholders and plurals stay, and the texts inside plurals are changed in
+ * the same way.
+ */
 function stretch(tokens: readonly Token[]): unknown[] {
   return tokens.map((token) => {
     if (typeof token === 'string') return accented(token)
@@ -36,11 +39,11 @@ function stretch(tokens: readonly Token[]): unknown[] {
 function filler(message: readonly Token[]): string {
   const length = message.reduce((sum, token) => sum + (typeof token === 'string' ? token.length : 8), 0)
   const more = Math.ceil(length * 0.4)
-  // In words, as people write: long messages may wrap.
+  // As separate words, so that long messages can wrap.
   return Array.from({ length: Math.ceil(more / 6) }, (_, index) => '~'.repeat(Math.min(6, more - index * 6))).join(' ')
 }
 
-/** Compiled messages, 40 % longer and accented: text that was not translated, or is cut off, stands out. */
+/** Compiled messages, 40 % longer and accented, so that untranslated or cut-off text stands out. */
 export function pseudo<T extends Record<string, unknown>>(catalogue: T): T {
   const entries = Object.entries(catalogue).map(([key, message]) => {
     const tokens = (Array.isArray(message) ? message : [message]) as readonly Token[]

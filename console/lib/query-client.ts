@@ -1,10 +1,11 @@
 import { QueryClient } from '@tanstack/react-query'
 import { onSessionChange, sessionUser } from './session.ts'
 
-/** The cache of everything that was asked of the server. Failed calls are shown once and not repeated by themselves. */
+/** The cache of all server responses. Failed calls are shown once and not retried automatically. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // Asked whatever the browser says of the network, and again when it is back, which goes together only when told.
+    // Queries run whatever the browser says about the network, and again when it is back. Both settings are needed for
+    // that.
     queries: {
       retry: false,
       staleTime: 5_000,
@@ -18,7 +19,7 @@ export const queryClient = new QueryClient({
 
 let known = sessionUser()?.id
 
-// What one person may see is nothing to the next.
+// One user's data must not be shown to the next.
 onSessionChange(() => {
   const id = sessionUser()?.id
   if (id !== known) queryClient.clear()

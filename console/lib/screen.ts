@@ -13,7 +13,10 @@ function onResize(listener: () => void): () => void {
   }
 }
 
-/** Whether the window is at least that wide; follows changes. For what would otherwise be drawn twice and hidden once. */
+/**
+ * Whether the window is at least that wide; follows changes. For parts that would otherwise be drawn twice, with one
+ * hidden.
+ */
 export function useScreen(width: keyof typeof widths): boolean {
   return useSyncExternalStore(onResize, () => widths[width].matches)
 }

@@ -10,14 +10,14 @@ function stored(): SessionUser | undefined {
   const value = readStoredJson('user')
   if (typeof value !== 'object' || value === null) return undefined
   const { id, username, role } = value as Partial<SessionUser>
-  // A record that cannot be read counts as logged out.
+  // An unreadable record counts as logged out.
   if (typeof id !== 'number' || typeof username !== 'string' || typeof role !== 'number') return undefined
   return value as SessionUser
 }
 
 const current = observable<SessionUser | undefined>(stored())
 
-// Logging in or out in another tab counts here, too.
+// Logging in or out in another tab applies here too.
 window.addEventListener('storage', (event) => {
   if (event.key === 'user' || event.key === null) current.set(stored())
 })
@@ -27,7 +27,7 @@ export function sessionUser(): SessionUser | undefined {
   return current.get()
 }
 
-/** Who is logged in; follows changes, also those of other tabs. */
+/** Who is logged in; follows changes, including those in other tabs. */
 export function useSessionUser(): SessionUser | undefined {
   return useObservable(current)
 }
@@ -38,7 +38,7 @@ export function setSessionUser(user: SessionUser | undefined): void {
   current.set(user)
 }
 
-/** Tells of log-ins and log-outs, also in other tabs. */
+/** Notifies of logins and logouts, including those in other tabs. */
 export function onSessionChange(listener: () => void): () => void {
   return current.subscribe(listener)
 }

@@ -5,7 +5,7 @@ import { readStored, readStoredJson, writeStored } from './storage.ts'
 import { loadAreas, text } from './text.ts'
 import { toast } from './toast.ts'
 
-/** What is known of the server: the stored status document until the fresh one is here. Fields may be missing. */
+/** What is known about the server: the stored status document until the fresh one has loaded. Fields may be missing. */
 export type KnownStatus = Partial<Status>
 
 function stored(): KnownStatus {
@@ -15,10 +15,10 @@ function stored(): KnownStatus {
 }
 
 const current = observable<KnownStatus>(stored())
-/** Whether the fresh document has come. */
+/** Whether the fresh document has loaded. */
 const loaded = observable<'loading' | 'fresh' | 'failed'>('loading')
 
-/** The status document as far as it is known. */
+/** The status document, as much of it as is known. */
 export function serverStatus(): KnownStatus {
   return current.get()
 }
@@ -28,17 +28,20 @@ export function useServerStatus(): KnownStatus {
   return useObservable(current)
 }
 
-/** Whether the status document of this visit is here. */
+/** The loading state of this visit's status document. */
 export function useStatusState(): 'loading' | 'fresh' | 'failed' {
   return useObservable(loaded)
 }
 
-/** Whether the server is known to have more calls than those of the specification: it tells whether one may register. */
+/**
+ * Whether the server is known to have more endpoints than the specification: such a server reports whether registration
+ * is open.
+ */
 export function hasMoreCalls({ register_enabled }: KnownStatus): boolean {
   return register_enabled !== undefined
 }
 
-/** True for a server that has the calls of the specification alone, such as one-api. */
+/** True for a server that has only the endpoints of the specification, such as one-api. */
 export function isClassicServer(): boolean {
   return loaded.get() === 'fresh' && !hasMoreCalls(current.get())
 }
@@ -50,7 +53,7 @@ export function useClassicServer(): boolean {
   return isClassicServer()
 }
 
-/** Gets the status document and keeps it for the next visit; says so when the server cannot be reached. */
+/** Loads the status document and stores it for the next visit; reports when the server cannot be reached. */
 export async function loadStatus(): Promise<void> {
   loaded.set('loading')
   try {
@@ -65,7 +68,7 @@ export async function loadStatus(): Promise<void> {
   }
 }
 
-/** A page that was left open while the server was renewed is of the old version. */
+/** A page left open while the server was upgraded is from the old version. */
 async function noticeNewVersion(version: string): Promise<void> {
   if (!version || version === consoleVersion) return
   await loadAreas(['common'])

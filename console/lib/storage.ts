@@ -1,4 +1,4 @@
-/** Keys that the console keeps in the browser: one-api's own, and ours under `ui.`. */
+/** Keys that the console stores in the browser: one-api's own, and ours under `ui.`. */
 export type StorageKey =
   | 'user'
   | 'status'
@@ -14,7 +14,7 @@ export type StorageKey =
   | 'about'
   | `ui.${string}`
 
-/** The stored text, or undefined; a browser that refuses storage counts as empty. */
+/** The stored text, or undefined; if the browser refuses storage, it counts as empty. */
 export function readStored(key: StorageKey): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined
@@ -29,11 +29,11 @@ export function writeStored(key: StorageKey, value: string | undefined): void {
     if (value === undefined) localStorage.removeItem(key)
     else localStorage.setItem(key, value)
   } catch {
-    // What cannot be kept is forgotten at the next load.
+    // A value that cannot be stored is lost at the next load.
   }
 }
 
-/** Stored JSON, or undefined when there is none or it cannot be read. */
+/** Stored JSON, or undefined if there is none or it cannot be parsed. */
 export function readStoredJson(key: StorageKey): unknown {
   const text = readStored(key)
   if (text === undefined) return undefined

@@ -14,7 +14,7 @@ const rows = [
 ]
 const range = { start_timestamp: at('2026-03-02T00:00:00Z'), end_timestamp: at('2026-03-04T23:59:59Z') }
 
-test('rows are summed by day and group, the rest as one', () => {
+test('rows are summed by day and group, and the remaining groups into one', () => {
   const usage = usageOf(rows, { ...range, group_by: 'model', rollup: 'day', top: 1, utc_offset: 0 })
   expect(usage.buckets).toEqual(['2026-03-02', '2026-03-03', '2026-03-04'].map((day) => at(`${day}T00:00:00Z`)))
   expect(usage.values).toEqual([10, 25, 1])
@@ -23,7 +23,7 @@ test('rows are summed by day and group, the rest as one', () => {
   expect(usage.other).toMatchObject({ groups: 2, values: [0, 5, 1] })
 })
 
-test('days begin where the reader is; weeks on Monday; months on their first day', () => {
+test("days begin in the reader's time zone, weeks on Monday, months on their first day", () => {
   const day = usageOf(rows, { ...range, rollup: 'day', utc_offset: -60 })
   expect(day.values).toEqual([0, 30, 5, 1])
   const [monday] = usageOf(rows, { ...range, rollup: 'week', utc_offset: 0 }).buckets
@@ -32,7 +32,7 @@ test('days begin where the reader is; weeks on Monday; months on their first day
   expect(month).toBe(at('2026-02-28T22:00:00Z'))
 })
 
-test('rows out of the range do not count', () => {
+test('rows outside the range do not count', () => {
   const usage = usageOf(rows, {
     start_timestamp: at('2026-03-03T00:00:00Z'),
     end_timestamp: at('2026-03-03T23:59:59Z'),
@@ -40,7 +40,7 @@ test('rows out of the range do not count', () => {
   expect(usage.total.quota).toBe(25)
 })
 
-test('rows of other names do not count, nor those of another channel', () => {
+test('rows of other names or another channel do not count', () => {
   const own = rows.map((each, index) => ({ ...each, username: index === 0 ? 'ann' : 'ben', channel: index }))
   const sumOf = (filter: object) => usageOf(own, { ...range, ...filter }).total.quota
   expect(sumOf({ model_name: 'a' })).toBe(30)

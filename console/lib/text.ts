@@ -4,21 +4,21 @@ import { importPart } from './chunk.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStored, writeStored } from './storage.ts'
 
-/** Languages people can choose; `pseudo` is English stretched and accented, for tests. */
+/** Languages a user can choose; `pseudo` is lengthened and accented English, for tests. */
 export type Language = 'en' | 'zh' | 'pseudo'
 
-// What stands in braces of a message: `{name}`, or the first word of `{n, plural, …}`.
+// A placeholder of a message: `{name}`, or the first word of `{n, plural, …}`.
 type Word<T extends string> = T extends `${infer Name},${string}` ? Name : T extends `${string} ${string}` ? never : T
 type Names<T extends string> = T extends `${string}{${infer Inside}}${infer Rest}` ? Word<Inside> | Names<Rest> : never
 type Needs<K extends MessageKey> = Names<Messages[K]>
 
-/** Values of the braces of a message; none are taken where there are none. */
+/** Values for a message's placeholders; no argument if it has none. */
 export type Values<K extends MessageKey> = [Needs<K>] extends [never] ? [] : [Record<Needs<K>, string | number>]
 
 /** Message in the language of the page. */
 export type Text = <K extends MessageKey>(key: K, ...values: Values<K>) => string
 
-/** Messages as the build has compiled them. */
+/** Messages as the build compiles them. */
 type Catalogue = Parameters<ReturnType<typeof setupI18n>['load']>[1]
 type CatalogueModule = Record<string, Catalogue>
 
@@ -28,7 +28,7 @@ const i18n = setupI18n({ locale: 'en', messages: { en: {} } })
 const wanted = new Set<Area>()
 const loads = new Map<string, Promise<void>>()
 
-/** Counts up when the language has changed, so that components are drawn again. */
+/** Incremented when the language changes, so that components render again. */
 const version = observable(0)
 
 function load(area: Area, language: Language): Promise<void> {
@@ -55,7 +55,7 @@ async function loadCatalogue(area: Area, language: Language): Promise<Catalogue>
   return pseudo(catalogue)
 }
 
-/** Loads the messages of some areas in the language of the page; resolves when `text` knows them. */
+/** Loads the messages of some areas in the page's language; resolves when `text` can use them. */
 export async function loadAreas(areas: readonly Area[]): Promise<void> {
   for (const area of areas) wanted.add(area)
   await Promise.all(areas.map((area) => load(area, language())))
@@ -64,10 +64,10 @@ export async function loadAreas(areas: readonly Area[]): Promise<void> {
 /** Message in the language of the page. Its area must be loaded; components use `useText`. */
 export const text: Text = (key, ...values) => i18n._(key, values[0])
 
-/** `text` for components: they are drawn again when the language changes. */
+/** `text` for components: they render again when the language changes. */
 export function useText(): Text {
   const now = useObservable(version)
-  // Another function for each language, so that memoised parts notice.
+  // A different function for each language, so that memoised components notice.
   return textOf(now)
 }
 
@@ -77,7 +77,7 @@ function textOf(now: number): Text {
   return made.text
 }
 
-/** Message by a key that is put together at run time, such as that of a status; undefined when there is none. */
+/** Message by a key built at run time, such as that of a status; undefined if there is none. */
 export function textByKey(key: string): string | undefined {
   return key in i18n.messages ? i18n._(key) : undefined
 }
@@ -109,7 +109,7 @@ export function languageTag(): string {
   return active === 'zh' ? 'zh-CN' : 'en'
 }
 
-/** Changes the language of the page, without a reload, and remembers it. */
+/** Changes the page's language, without a reload, and remembers it. */
 export async function setLanguage(next: Language): Promise<void> {
   await Promise.all([...wanted].map((area) => load(area, next)))
   active = next
@@ -119,7 +119,7 @@ export async function setLanguage(next: Language): Promise<void> {
   version.set(version.get() + 1)
 }
 
-// Another tab of the console has chosen another language. One that cannot be loaded stays out.
+// The language was changed in another tab of the console. If it cannot be loaded, nothing changes.
 window.addEventListener('storage', ({ key }) => {
   if (key === 'ui.lang') void setLanguage(firstLanguage()).catch(() => undefined)
 })

@@ -10,7 +10,7 @@ function stored(): Theme {
 
 const current = observable<Theme>(stored())
 
-/** The theme that was chosen; `system` follows the operating system. */
+/** The chosen theme; `system` follows the operating system. */
 export function useTheme(): Theme {
   return useObservable(current)
 }
@@ -23,7 +23,7 @@ export function setTheme(theme: Theme): void {
   current.set(theme)
 }
 
-// Another tab of the console has chosen another theme.
+// The theme was changed in another tab of the console.
 window.addEventListener('storage', ({ key }) => {
   if (key === 'ui.theme') setTheme(stored())
 })

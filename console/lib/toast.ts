@@ -1,7 +1,7 @@
-/** How a message is meant; each kind has its time on the screen. */
+/** Kinds of toasts; each has its own duration. */
 export type ToastKind = 'success' | 'info' | 'error' | 'warning' | 'notice'
 
-/** Milliseconds for which a message stays; a notice stays until it is closed. */
+/** Milliseconds for which a toast stays; a notice stays until it is closed. */
 const toastDurationMs: Readonly<Record<ToastKind, number>> = {
   success: 1500,
   info: 3000,
@@ -10,9 +10,9 @@ const toastDurationMs: Readonly<Record<ToastKind, number>> = {
   notice: 0,
 }
 
-/** How long an offer to undo stays. */
+/** How long an undo offer stays, in milliseconds. */
 export const undoDurationMs = 8000
-/** The same message again within this time is counted instead of shown twice. */
+/** The same toast again within this time is counted instead of shown twice. */
 const mergeMs = 2000
 
 export interface ToastAction {
@@ -22,27 +22,27 @@ export interface ToastAction {
 
 export interface ToastOptions {
   action?: ToastAction | undefined
-  /** A second line, such as the id of a request. */
+  /** A second line, such as a request id. */
   detail?: string | undefined
-  /** Another time than that of the kind; 0 = until closed. */
+  /** Overrides the duration of the kind; 0 = until closed. */
   durationMs?: number
   /** Markdown or HTML, shown sanitised in place of the text; notices only. */
   html?: string
-  /** A message with the same id is replaced. */
+  /** A toast with the same id is replaced. */
   id?: string
 }
 
-/** A message on its way to the screen. */
+/** A toast on its way to the screen. */
 export interface ToastMessage extends ToastOptions {
   id: string
   kind: ToastKind
   text: string
   durationMs: number
-  /** How often it came. */
+  /** How often it occurred. */
   count: number
 }
 
-/** What shows messages; loaded when the first one comes. */
+/** Shows toasts; loaded when the first one comes. */
 export interface ToastScreen {
   show(message: ToastMessage): void
   close(id: string): void
@@ -54,7 +54,7 @@ let wanted: () => void = () => undefined
 let made = 0
 const recent = new Map<string, { id: string; atMs: number; count: number; offers: boolean }>()
 
-/** The component that shows messages takes those that have waited for it. */
+/** The component that shows toasts takes over those that have waited for it. */
 export function attachScreen(shown: ToastScreen | undefined): void {
   screen = shown
   if (!screen) return
@@ -62,7 +62,7 @@ export function attachScreen(shown: ToastScreen | undefined): void {
   waiting = []
 }
 
-/** Says how the component that shows messages is brought up; called with each message until it is there. */
+/** Sets how the component that shows toasts is loaded; called with each toast until it is there. */
 export function onToast(load: () => void): void {
   wanted = load
   if (waiting.length > 0) load()
@@ -84,11 +84,11 @@ function show(kind: ToastKind, text: string, options: ToastOptions = {}): string
   return id
 }
 
-/** Messages to the person at the screen. Each returns an id that `close` takes. */
+/** Toasts for the user. Each returns an id that `close` takes. */
 export const toast = {
   success: (text: string, options?: ToastOptions) => show('success', text, options),
   info: (text: string, options?: ToastOptions) => show('info', text, options),
-  /** Shown with 'Error: ' before it. */
+  /** Shown with the prefix 'Error: '. */
   error: (text: string, options?: ToastOptions) => show('error', text, options),
   warning: (text: string, options?: ToastOptions) => show('warning', text, options),
   /** Stays until it is closed. */
@@ -97,7 +97,7 @@ export const toast = {
     waiting = waiting.filter((message) => message.id !== id)
     screen?.close(id)
   },
-  /** Takes back what was complained of since then, in epoch milliseconds; what offers something to do stays. */
+  /** Removes errors and warnings shown since then, in epoch milliseconds; toasts with an action stay. */
   closeSince(sinceMs: number): void {
     for (const [key, { id, atMs, offers }] of recent) {
       if (atMs < sinceMs || offers || !/^[eiw]/.test(key)) continue

@@ -8,7 +8,7 @@ export function toastWithUndo(message: string, undo: () => Promise<unknown>): vo
     action: {
       label: text('do.undo'),
       run: () => {
-        // A refusal is shown by the call itself.
+        // The call itself shows an error.
         undo().then(
           () => toast.success(text('done.undone')),
           () => undefined,

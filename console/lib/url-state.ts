@@ -1,15 +1,15 @@
 import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
-/** The query of an address as it stands there: text, or nothing. */
+/** The raw query of an address: text, or nothing. */
 export type RawSearch = Readonly<Record<string, string | undefined>>
 
-/** Reads an address' query: every value is the text that stands there, nothing is guessed. */
+/** Reads an address's query: every value is the literal text, nothing is converted. */
 export function parseQuery(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query))
 }
 
-/** Writes a query; what is empty, undefined or false stays out. */
+/** Writes a query; empty, undefined and false values are omitted. */
 export function writeQuery(search: Readonly<Record<string, unknown>>): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(search)) {
@@ -21,7 +21,7 @@ export function writeQuery(search: Readonly<Record<string, unknown>>): string {
 
 /** What every list keeps in its address. */
 export interface ListSearch {
-  /** From 1; 1 is left out. */
+  /** From 1; 1 is omitted. */
   page?: number | undefined
   /** Search text. */
   q?: string | undefined
@@ -47,7 +47,7 @@ export function someText(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value
 }
 
-/** Makes a reader of a query that is some texts and nothing else. */
+/** Makes a reader for a query that consists only of strings. */
 export function texts<const Name extends string>(...names: Name[]) {
   return (raw: RawSearch): { [Each in Name]?: string | undefined } =>
     Object.fromEntries(names.map((name) => [name, someText(raw[name])])) as { [Each in Name]?: string | undefined }
@@ -59,15 +59,15 @@ export function parseListSearch(raw: RawSearch): ListSearch {
   return { page, q: someText(raw['q']?.trim()), sort: someText(raw['sort']), peek: someText(raw['peek']) }
 }
 
-/** Changes some values of the address' query. `replace` leaves no step in the browser's history. */
+/** Changes some values of the address's query. `replace` leaves no entry in the browser's history. */
 export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
 
-/** The router takes a path in capitals, or with a last slash, for the same. */
+/** The router treats a path in capitals, or with a final slash, as the same. */
 export const comparablePath = (path: string) => path.replace(/\/+$/, '').toLowerCase()
 
 /**
- * The query of the address, read by the page's own function, and a way to change it. A page that is on the screen only
- * until the next one has been loaded changes nothing more: the address is the next one's already.
+ * The query of the address, read by the page's own function, and a way to change it. A page that is still visible while
+ * the next one loads can no longer change it: the address already belongs to the next one.
  */
 export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
   const raw = useSearch({ strict: false }) as Record<string, unknown>

@@ -10,14 +10,14 @@ import { useClassicServer } from './status.ts'
 const patienceMs = 2000
 
 /**
- * Models that a call can be charged for: those with a price, which admins are told; for others those that their newest
- * calls were charged for. Empty where nothing is known.
+ * Models that a call can be charged for. For admins: those with a price. For others: those that their newest calls were
+ * charged for. Empty if nothing is known.
  */
 const chargeableQuery = (admin: boolean) =>
   queryOptions({
     queryKey: ['chargeable-models', admin],
     queryFn: async ({ signal }) => {
-      // It is for a good beginning alone: who waits longer begins with another model.
+      // This only improves the default: if it takes too long, another model is chosen.
       const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
       const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
       return new Set(names)
@@ -37,14 +37,14 @@ async function chargedModels(signal: AbortSignal): Promise<string[]> {
 const newestCalls = 20
 
 /**
- * The model to begin with: the first to talk to whose calls can be charged, else the first to talk to, else the first.
- * `isLoading`: another may follow. Nothing is asked for while the models are undefined.
+ * The default model: the first chat model whose calls can be charged, otherwise the first chat model, otherwise the
+ * first. `isLoading`: it may still change. Nothing is requested while the models are undefined.
  */
 export function useUsualModel(models: readonly string[] | undefined): {
   model: string | undefined
   isLoading: boolean
 } {
-  // A server of fewer calls tells nobody its prices.
+  // A server with fewer endpoints shows its prices to nobody.
   const classic = useClassicServer()
   const admin = isAdmin(useSessionUser()) && !classic
   const chargeable = useQuery({ ...chargeableQuery(admin), enabled: models !== undefined })

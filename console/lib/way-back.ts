@@ -5,15 +5,15 @@ import { type ListSearch, type RawSearch, type SetSearch, useUrlState } from './
 /** Lists that have forms. */
 type ListPath = '/channel' | '/redemption' | '/token' | '/user'
 
-/** What lies over a list, and is not come back to. */
+/** Overlays of a list, which are not restored. */
 const layers = { peek: undefined, qr: undefined, start: undefined }
 
 const left = new Map<string, ListSearch>()
 
-// What one person has searched for is nothing to the next.
+// One user's search must not appear for the next.
 const keyOf = (path: ListPath) => `${sessionUser()?.id} ${path}`
 
-/** As `useUrlState`, for a list that has forms: they lead back to it as it was left. */
+/** As `useUrlState`, for a list that has forms: they lead back to the list as it was left. */
 export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
   const state = useUrlState(parse)
   const [search] = state
@@ -23,12 +23,12 @@ export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: 
   return state
 }
 
-/** The way from a form to its list as it was left, with nothing over it; for links and `navigate`. */
+/** The way from a form to its list as it was left, without overlays; for links and `navigate`. */
 export function wayBack<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: left.get(keyOf(to)) ?? {} }
 }
 
-/** The same for what was just made: it comes first of all, and what the list was narrowed to may leave it out. */
+/** The same for a new row: it is on the first page, and the list's filters might hide it. */
 export function wayToNew<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: { ...wayBack(to).search, q: undefined, page: undefined } }
 }

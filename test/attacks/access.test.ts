@@ -1,4 +1,4 @@
-// Rows of others: whoever names their ids gets nothing, and what a call does not take cannot be written with it.
+// Rows of other users: their ids give no access, and a call writes only the fields that it accepts.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
@@ -35,7 +35,7 @@ forEachDatabase((_, openFresh) => {
     options: await set.rows('options'),
   })
 
-  test('ids of others: a token of somebody else does not exist for anybody, root included', async () => {
+  test('ids of others: another user’s token does not exist for anybody, root included', async () => {
     const { id } = owned.token
     const before = await everything()
     for (const who of [user, admin, root]) {
@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('8.5-10 ids of others: no path hands out the key of a token that is not the own one', async () => {
+  test('8.5-10 ids of others: no path hands out the key of another user’s token', async () => {
     for (const who of [user, admin, root]) {
       for (const [method, path] of [
         ['POST', `/api/token/${owned.token.id}/key`],
@@ -142,7 +142,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('ids of others: own logs and sums stay own, whatever the query asks for', async () => {
+  test('ids of others: logs and sums cover only the user’s own, whatever the query asks for', async () => {
     const { store } = set.api
     const row = {
       created_at: 1_700_000_000,
@@ -174,7 +174,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/log/self', victim)).json.data).toHaveLength(1)
   })
 
-  test('mass assignment: registering and the own account take name, display name and password only', async () => {
+  test('mass assignment: registration and the profile accept only name, display name and password', async () => {
     const extra = {
       id: root.id,
       role: 100,
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
       inviter_id: 1,
       created_time: 1,
     }
-    // Columns that no answer shows are refused by name.
+    // Columns that no response shows are refused by name.
     const hidden = {
       quota_delta: 1e9,
       granted_quota: 1e9,
@@ -230,7 +230,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('mass assignment: an admin’s forms write the fields that they have, of users, channels and codes', async () => {
+  test('mass assignment: an admin’s forms write only their own fields, of users, channels and codes', async () => {
     const [before] = (await set.rows('users')).filter((row) => row['id'] === victim.id)
     await call('PUT', '/api/user/', admin, {
       id: victim.id,
@@ -275,7 +275,7 @@ forEachDatabase((_, openFresh) => {
     expect(await set.rows('redemptions')).toEqual([{ ...code, name: 'edited' }])
   })
 
-  test('mass assignment: a token takes neither another owner nor a key, a status or figures of the ledger', async () => {
+  test('mass assignment: a token accepts neither another owner nor a key, a status or figures of the ledger', async () => {
     const extra = {
       user_id: root.id,
       key: 'k'.repeat(48),
@@ -293,7 +293,7 @@ forEachDatabase((_, openFresh) => {
     expect(data.key).not.toBe('k'.repeat(48))
   })
 
-  test('mass assignment: names of an object’s own machinery change nothing for anybody', async () => {
+  test('mass assignment: names from JavaScript’s object prototype change nothing for anybody', async () => {
     const { display_name: before } = (await call('GET', '/api/user/self', user)).json.data
     for (const body of [
       '{"__proto__":{"role":100,"quota":1000000},"display_name":"a"}',

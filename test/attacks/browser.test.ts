@@ -1,4 +1,4 @@
-// What pages of other sites, and whoever prepares a browser beforehand, can make of somebody else's session.
+// What pages of other sites, or an attacker who prepares a browser beforehand, can do with another user's session.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
@@ -12,7 +12,7 @@ setDefaultTimeout(120_000)
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource) as Endpoint[])
 
-/** Calls that change something although they are a GET, as clients of one-api make them. */
+/** Calls that change state although they are a GET, as clients of one-api make them. */
 const changingGets = [
   '/api/user/token',
   '/api/user/aff',
@@ -31,7 +31,7 @@ const changingGets = [
   '/api/channel/update_balance/{id}',
 ]
 
-/** What a browser says with a request that a page of another site makes. */
+/** Headers that a browser sends when a page of another site makes a request. */
 const otherSites: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
@@ -39,11 +39,11 @@ const otherSites: Record<string, string>[] = [
   { origin: 'null' },
   { referer: 'http://evil.example/page' },
   { origin: 'http://localhost.evil.example' },
-  // As forms send it, without asking first.
+  // As forms send it, without a preflight.
   { origin: 'http://evil.example', 'content-type': 'text/plain' },
 ]
 
-/** What a browser says with a request that no script of ours makes: a link in a mail, a bookmark, a picture in a text. */
+/** Headers of a request that no script of ours makes: a link in a mail, a bookmark, an image in a text. */
 const pageLoads: Record<string, string>[] = [
   {
     'sec-fetch-site': 'none',
@@ -54,19 +54,19 @@ const pageLoads: Record<string, string>[] = [
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image', accept: 'image/avif,*/*' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
-  // What is fetched ahead, and links that download.
+  // Prefetches, and download links.
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'empty' },
-  // Without TLS browsers say no more than what they would like to have.
+  // Without TLS browsers only send what they would accept.
   { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
   { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8', referer: 'http://localhost/' },
   { accept: 'text/css,*/*;q=0.1' },
 ]
 
-/** What the console's own script, and programs, say. */
+/** Headers of the console's own script, and of programs. */
 const scripts: Record<string, string>[] = [
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'application/json' },
-  // An extension of the browser, which has the cookies and belongs to no site.
+  // A browser extension, which has the cookies and belongs to no site.
   { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: '*/*' },
   { accept: 'application/json', referer: 'http://localhost/' },
   { accept: '*/*' },
@@ -84,7 +84,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => set.api.store.close())
 
-  test('CSRF: no call that changes anything is taken from a page of another site, for nobody and in no form', async () => {
+  test('CSRF: no state-changing call is accepted from a page of another site, for any user and in any form', async () => {
     const cookie = await set.session(root)
     const before = JSON.stringify([await set.rows('users'), await set.rows('options'), await set.rows('sessions')])
     const changing = endpoints.filter(({ method, changesState }) => method !== 'GET' || changesState)
@@ -119,7 +119,7 @@ forEachDatabase((_, openFresh) => {
     )
   })
 
-  test('CSRF: no GET that changes anything is taken as a page or a picture, with a session or without', async () => {
+  test('CSRF: no state-changing GET is accepted as a page load or an image, with or without a session', async () => {
     const cookie = await set.session(root)
     const tables = ['users', 'options', 'sessions', 'one_time_codes'] as const
     const everything = async () => JSON.stringify(await Promise.all(tables.map((table) => set.rows(table))))
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // An access token travels with nothing but a program.
+    // Only programs send an access token.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }
@@ -152,7 +152,7 @@ forEachDatabase((_, openFresh) => {
     const cookie = await set.session(root)
     const before = await everything()
     for (const { method, path, changesState, media } of endpoints) {
-      // A stream of events has no end to wait for.
+      // An event stream does not end, so it cannot be waited for.
       if (method !== 'GET' || changesState || media === 'text/event-stream') continue
       const { status } = await set.api.app.request(path.replace('{id}', '1'), {
         headers: { cookie, 'sec-fetch-site': 'cross-site' },
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('session fixation: a cookie that was planted before the login is worth nothing after it', async () => {
+  test('session fixation: a cookie that was planted before the login is worthless after it', async () => {
     const planted = `session=${'A'.repeat(43)}`
     const login = await set.api.call('POST', '/api/user/login', {
       cookie: planted,
@@ -213,7 +213,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.api.call('GET', '/api/user/self', { cookie: theirs })).status).toBe(401)
   })
 
-  test('session fixation: of two cookies of one name neither a foreign one nor an empty one logs anybody in', async () => {
+  test('session fixation: of two cookies with one name neither a foreign nor an empty one logs anybody in', async () => {
     const own = await set.session(root)
     for (const cookie of [
       'session=',
@@ -230,7 +230,7 @@ forEachDatabase((_, openFresh) => {
     expect(answer.status).toBe(401)
   })
 
-  test('session fixation: logging out, a new password and a new login each make the old cookie worthless', async () => {
+  test('session fixation: logging out, a new password and a new login each invalidate the old cookie', async () => {
     const person = await set.person()
     const first = await set.session(person)
     await set.api.call('GET', '/api/user/logout', { cookie: first })
@@ -245,7 +245,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('8.5-17 the path alone decides what is served; Host and forwarding headers open nothing', async () => {
+test('8.5-17 only the path decides what is served; Host and forwarding headers open nothing', async () => {
   await using gate = await startTestGateway()
   const { hostname, port } = new URL(gate.url)
   const ask = (path: string, headers: Record<string, string>) =>

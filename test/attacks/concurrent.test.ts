@@ -1,4 +1,4 @@
-// Many at once: a name goes to one of them, and an edit writes its own columns only.
+// Concurrent calls: a name goes to one of them, and an edit writes only its own columns.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
   const send = (method: string, path: string, as: Attacker, body?: unknown) =>
     set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })
 
-  test('duplicate names: of many who take one name at once, by registering, making and renaming, one has it', async () => {
+  test('duplicate names: of many concurrent registrations, creations and renames to one name, one gets it', async () => {
     const other = await set.person()
     const made = { username: 'wanted', password: 'long enough' }
     const answers = await Promise.all([
@@ -44,7 +44,7 @@ forEachDatabase((_, openFresh) => {
     expect(named).toHaveLength(1)
   })
 
-  test('duplicate names: of many spellings of one name that are taken at once, one is', async () => {
+  test('duplicate names: of many concurrent spellings of one name, one is accepted', async () => {
     const people = await Promise.all(Array.from({ length: 8 }, () => set.person()))
     for (let round = 0; round < 5; round++) {
       const name = `name${round}`
@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('duplicate names: look-alikes by case or blanks are the same name, and a deleted name is free', async () => {
+  test('duplicate names: names that differ only in case or blanks are the same name, and a deleted name is free', async () => {
     const make = async (username: string) =>
       (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
     expect(await make('alice')).toBe(true)
@@ -73,7 +73,7 @@ forEachDatabase((_, openFresh) => {
     expect(await make('alice')).toBe(true)
   })
 
-  test('duplicate names: case and form count in no script, and who types a name in parts is known', async () => {
+  test('duplicate names: case and Unicode form do not matter in any script, also at login', async () => {
     const make = async (username: string) =>
       (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
     for (const [first, ...alike] of [
@@ -146,7 +146,7 @@ forEachDatabase((_, openFresh) => {
       })
       expect((await set.rows('redemptions'))[0]).toMatchObject({ name: `code ${round}`, quota: 100 + round, status })
     }
-    // What calls may be sent to the channel follows its last state.
+    // The channel's calls depend on its last state.
     const abilities = await set.api.store.read
       .selectFrom('abilities')
       .selectAll()
@@ -159,13 +159,13 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(set.api.store)).faults).toEqual([])
   })
 
-  /** Nobody is told that the database cannot be reached because of somebody else, and no answer is a failure of ours. */
+  /** Nobody gets a database error because of another user's calls, and no answer is a server error. */
   const undisturbed = (answers: readonly { status: number; json: unknown }[]) => {
     expect(answers.filter(({ status }) => status >= 500).map(({ json }) => json)).toEqual([])
     expect(set.api.warnings).toEqual([])
   }
 
-  test('logins, a new password, bans, a role and the deletion of one account at once disturb nobody', async () => {
+  test('concurrent logins, a new password, bans, a role change and the deletion of one account disturb nobody', async () => {
     for (let round = 0; round < 5; round++) {
       const person = await set.person()
       const cookies = await Promise.all([set.session(person), set.session(person)])
@@ -192,11 +192,11 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('batches, copies and deletions of the same channels at once disturb nobody', async () => {
+  test('concurrent batches, copies and deletions of the same channels disturb nobody', async () => {
     const channel = { type: 1, name: 'many', key: 'k\nl\nm\nn\no\np', models: 'm,n', status: 2 }
     for (let round = 0; round < 5; round++) {
       const ids: number[] = (await send('POST', '/api/channel/', admin, channel)).json.data
-      // A row that was changed lies behind the others.
+      // An updated row is stored after the others.
       await send('PUT', '/api/channel/', admin, { id: ids[0], priority: 4 })
       undisturbed(
         await Promise.all([
@@ -211,7 +211,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.6-1 a new access token in a loop wins back no quota that is spent meanwhile', async () => {
+  test('8.6-1 a new access token in a loop wins back no quota that is spent in the meantime', async () => {
     const spend = () =>
       set.api.store.write((trx) =>
         trx

@@ -1,4 +1,5 @@
-// What was asked for by a login that ended meanwhile: it was admitted before a reset, a ban or a demotion, and writes after it.
+// Requests of a login that has ended in the meantime: admitted before a reset, a ban or a demotion, and writing after
+// it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createOneTimeCodes } from '../../server/api/one-time-codes.ts'
 import { lockUser } from '../../server/store/accounts/users.ts'
@@ -34,7 +35,7 @@ forEachDatabase((name, openFresh) => {
   })
   afterEach(() => store.close())
 
-  /** Both ways to be logged in as a new person, each with a person of its own. */
+  /** Both ways to be logged in as a new user, each with its own user. */
   async function* eachLogin(role = 1): AsyncGenerator<Login> {
     person = await set.person(role)
     yield { cookie: await set.session(person) }
@@ -52,7 +53,7 @@ forEachDatabase((name, openFresh) => {
     return { users, sessions, events }
   }
 
-  /** Sends a request while a transaction stands still that has done its work and is not committed. */
+  /** Sends a request while a transaction is paused that has done its work and is not committed. */
   async function meanwhile(stand: (store: Store) => Promise<unknown>, request: (api: TestApi) => Answer) {
     const stands = Promise.withResolvers<void>()
     const mayEnd = Promise.withResolvers<void>()
@@ -84,7 +85,7 @@ forEachDatabase((name, openFresh) => {
     return { answer: await answer, left }
   }
 
-  /** The request comes too late: it is answered as one that comes later still, and writes nothing. */
+  /** The request comes too late: it is answered like a later one, and writes nothing. */
   async function tooLate(login: Login, request: Request, ending: (api: TestApi) => Answer): Promise<void> {
     const { answer, left } = await meanwhile(
       async (slow) => expect((await ending(await createTestApi(slow))).json.success).toBe(true),
@@ -102,7 +103,7 @@ forEachDatabase((name, openFresh) => {
   const manage = (action: string) => (api: TestApi) =>
     api.call('POST', '/api/user/manage', { as: root.token, body: { username: person.username, action } })
 
-  test('what a stolen login asked for before the password was reset does not undo the reset', async () => {
+  test('a request of a stolen login from before a password reset does not undo the reset', async () => {
     for (const request of ownWrites) {
       for await (const login of eachLogin()) {
         await tooLate(login, request, resetByRoot)
@@ -133,7 +134,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('no address is bound by a login that a reset has ended meanwhile', async () => {
+  test('a login that a reset has ended in the meantime binds no address', async () => {
     for await (const login of eachLogin()) {
       const email = `thief-of-${person.username}@example.com`
       const codes = createOneTimeCodes({ secrets: set.api.secrets, clock: { nowMs: () => set.api.time.ms } })
@@ -142,13 +143,13 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('what was asked for before a ban or a deletion is refused after it', async () => {
+  test('a request from before a ban or a deletion is refused after it', async () => {
     for (const action of ['disable', 'delete']) {
       for await (const login of eachLogin()) await tooLate(login, ['GET', '/api/user/token'], manage(action))
     }
   })
 
-  test('what an admin asked for before a demotion is refused after it', async () => {
+  test('an admin’s request from before a demotion is refused after it', async () => {
     const target = await set.person()
     const code = { name: 'kept', quota: 1000, count: 1 }
     expect((await send(set.api, { as: root.token }, ['POST', '/api/redemption/', code])).json.success).toBe(true)
@@ -171,7 +172,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a demotion does not refuse what every person may do', async () => {
+  test('a demotion does not refuse what every user may do', async () => {
     person = await set.person(10)
     const { answer } = await meanwhile(
       async (slow) => manage('demote')(await createTestApi(slow)),
@@ -182,7 +183,7 @@ forEachDatabase((name, openFresh) => {
     expect(data).toMatchObject({ role: 1, display_name: 'demoted' })
   })
 
-  test('a cookie that ended does not lend its call to the access token that came along', async () => {
+  test('an expired cookie does not lend its call to the access token sent along with it', async () => {
     person = await set.person()
     const thief = await set.person()
     const login = { cookie: await set.session(person), as: thief.token }
@@ -194,9 +195,9 @@ forEachDatabase((name, openFresh) => {
     expect<unknown>(await everything(store.read)).toEqual(left)
   })
 
-  // SQLite has one writer and no locks of rows.
+  // SQLite has one writer and no row locks.
   if (name === 'postgres') {
-    test('whoever waits for the account with the lower number has not locked the one with the higher', async () => {
+    test('a call that waits for the account with the lower number has not locked the one with the higher', async () => {
       const middle = await set.person()
       const high = await set.person(100)
       const highest = await set.person()

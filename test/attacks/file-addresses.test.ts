@@ -1,4 +1,4 @@
-// Addresses of files that would have a service, or the gateway, open what is no caller's to read.
+// File URLs that would make a service, or the gateway, open files that callers must not read.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, see, startBench } from '../relay/setup.ts'
@@ -142,7 +142,7 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
   ],
 ]
 
-test.each(forms)('%s: no scheme but those of files that a service may open', async (_, type, path, body) => {
+test.each(forms)('%s: no scheme except those of files that a service may open', async (_, type, path, body) => {
   await bench.channel({ type })
   const caller = await bench.caller()
   for (const url of refused) {
@@ -154,7 +154,7 @@ test.each(forms)('%s: no scheme but those of files that a service may open', asy
   await charged(bench, caller, 0)
 })
 
-test('addresses of the web, bytes, and names that services gave pass', async () => {
+test('web URLs, inline data, and names assigned by services pass', async () => {
   await bench.channel({ type: 1 })
   const caller = await bench.caller()
   const [, , path, body] = forms[0] as (typeof forms)[number]

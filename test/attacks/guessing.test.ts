@@ -1,4 +1,4 @@
-// Passwords that are guessed from changing addresses.
+// Password guessing from changing addresses.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -18,7 +18,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => set.api.store.close())
 
-  /** Each try comes from an address of its own. */
+  /** Each attempt comes from a new address. */
   const login = (username: string, tried: string, cookie?: string) =>
     set.api.call('POST', '/api/user/login', {
       body: { username, password: tried },
@@ -26,7 +26,7 @@ forEachDatabase((_, openFresh) => {
       ...(cookie !== undefined && { cookie }),
     })
 
-  test('beyond the limit of an account each answer waits, the right one too, and the right password is never refused', async () => {
+  test('beyond an account’s limit each answer waits, even for the right password, which is never refused', async () => {
     const { username } = await set.person()
     const other = await set.person()
     for (let at = 0; at < 3; at++) expect((await login(username, `wrong ${at}`)).json.success).toBe(false)
@@ -39,12 +39,12 @@ forEachDatabase((_, openFresh) => {
     expect(waits).toHaveLength(2)
   })
 
-  test('names that nobody has wait as others do, so that the wait tells nothing', async () => {
+  test('unknown names wait like others, so that the wait reveals nothing', async () => {
     for (let at = 0; at < 4; at++) await login('nobody', `wrong ${at}`)
     expect(waits).toEqual([10_000])
   })
 
-  test('a browser that has logged in before neither counts nor waits; the mark of another account helps nobody', async () => {
+  test('a browser that has logged in before neither counts nor waits; another account’s mark does not help', async () => {
     const { username } = await set.person()
     const other = await set.person()
     const known = cookieOf(await login(username, password), 'known')
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect(waits).toEqual([10_000, 10_000])
   })
 
-  test('a new password makes the marks of the old one worthless', async () => {
+  test('a new password invalidates the marks of the old one', async () => {
     const { username, token } = await set.person()
     const known = cookieOf(await login(username, password), 'known')
     const body = { password: 'another good one' }

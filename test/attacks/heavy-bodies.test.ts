@@ -1,4 +1,4 @@
-// Bodies that would cost far more than they weigh: nobody needs an account to send one to the login.
+// Bodies that would cost far more than their size: no account is needed to send one to the login.
 import { describe, expect, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Scene, scene } from './setup.ts'
@@ -19,7 +19,7 @@ const shapes: [what: string, value: string, words: string][] = [
 ]
 
 forEachDatabase((kind, openFresh) => {
-  // What is refused before the database is asked is the same on both.
+  // Refusals before the database is queried are the same on both.
   if (kind !== 'sqlite') return
   let set: Scene
   const root = async () => {

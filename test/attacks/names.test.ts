@@ -1,4 +1,4 @@
-// Names that can be taken for others'.
+// Names that can be mistaken for others.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, type Scene, scene } from './setup.ts'
@@ -18,7 +18,7 @@ forEachDatabase((_, openFresh) => {
   const create = async (username: string) =>
     (await set.api.call('POST', '/api/user/', { as: root.token, body: { username, password: 'a good one' } })).json
 
-  test('a name that mixes alphabets that look alike is refused, wherever a name is given', async () => {
+  test('a name that mixes similar-looking alphabets is refused, wherever a name is set', async () => {
     const person = await set.person()
     for (const mixed of ['аdmin', 'rооt', 'pаypal', 'gοοgle', 'Ѕupport', 'αdmin', 'ꓮdmin', 'вόb', 'аlice.1']) {
       expect({ mixed, ...(await create(mixed)) }).toMatchObject({ mixed, success: false })
@@ -30,12 +30,12 @@ forEachDatabase((_, openFresh) => {
     expect((await set.rows('users')).length).toBe(2)
   })
 
-  test('names of one alphabet, and of those that no Latin letter looks like, are taken', async () => {
+  test('names of one alphabet, and of alphabets that no Latin letter resembles, are accepted', async () => {
     for (const name of ['Иван', 'Ελένη', 'jürgen', '张伟', 'tanaka太郎', 'kim김', 'שרה', 'user_1.b-c', 'ñandú'])
       expect({ name, ...(await create(name)) }).toMatchObject({ name, success: true })
   })
 
-  test('a name that looks in all like one that there is cannot be taken', async () => {
+  test('a name that looks exactly like an existing one is refused', async () => {
     expect((await create('coco')).success).toBe(true)
     expect((await create('Harper')).success).toBe(true)
     for (const alike of ['сосо', 'СОСО', 'сосо'.toUpperCase()]) expect((await create(alike)).success).toBe(false)

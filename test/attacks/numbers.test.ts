@@ -1,4 +1,4 @@
-// Amounts that are negative, too large or no whole numbers, and sums that would overflow.
+// Amounts that are negative, too large or not whole numbers, and sums that would overflow.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -7,7 +7,7 @@ import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
-/** What no amount may be. Written as JSON text, as some of them are no JavaScript values. */
+/** Invalid for every amount. Written as JSON text, as some of them are not JavaScript values. */
 const never = [
   '-1',
   '-0.5',
@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
     expect(await quotaOf(user)).toBe(most)
   })
 
-  test('negative and overflowing quota of a token is refused, when it is made and when it is changed', async () => {
+  test('negative and overflowing quota of a token is refused, on creation and on change', async () => {
     const before = await set.rows('tokens')
     for (const amount of never.filter((each) => each !== '1e15')) {
       for (const method of ['POST', 'PUT']) {
@@ -109,7 +109,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.rows('redemptions'))[0]).toMatchObject({ status: 1 })
   })
 
-  test('bonuses of invited people stop where an account is full, and never overflow it', async () => {
+  test('invitation bonuses stop at an account’s maximum, and never overflow it', async () => {
     await setOptions(set.api, {
       QuotaForInviter: String(most),
       QuotaForInvitee: String(most),

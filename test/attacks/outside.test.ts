@@ -9,7 +9,7 @@ import { type Attacker, type Scene, scene } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
-/** Ways to write the address of a cloud's metadata service. */
+/** Spellings of the address of a cloud's metadata service. */
 const metadata = [
   'http://169.254.169.254/latest/meta-data/',
   'http://169.254.169.254.:80/',
@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
   const save = async (key: string, value: string, as: Attacker) =>
     (await set.api.call('PUT', '/api/option/', { as: as.token, body: { key, value } })).json.success
 
-  test('8.5-4 the addresses that get our secrets are root’s alone, and no metadata service in any spelling', async () => {
+  test('8.5-4 only root sets the addresses that get our secrets, and no spelling of a metadata service is accepted', async () => {
     for (const key of called) {
       expect([key, await save(key, 'https://example.com', admin)]).toEqual([key, false])
       for (const value of [
@@ -94,7 +94,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-5 a redirect of an outside service is not followed, and takes no secret with it', async () => {
+  test('8.5-5 a redirect of an external service is not followed, and gets no secret', async () => {
     await using inner = await startService((_request, response) => response.end('{"success":true,"data":"stolen"}'))
     await using outer = await startService((_request, response) =>
       response.writeHead(302, { location: `${inner.url}/api/wechat/user` }).end(),
@@ -145,7 +145,7 @@ test('8.5-3 addresses in a request are the upstream’s business: the gateway fe
   expect(inner.requests).toEqual([])
 })
 
-test('8.5-3 for services that want bytes the gateway fetches addresses of the public internet alone', async () => {
+test('8.5-3 for services that need bytes the gateway fetches addresses of the public internet only', async () => {
   await using inner = await startService((_request, response) =>
     response.writeHead(200, { 'content-type': 'image/png' }).end('secret'),
   )
@@ -178,7 +178,7 @@ test('8.5-3 for services that want bytes the gateway fetches addresses of the pu
       for (const [path, body] of [
         ['/v1/chat/completions', chat],
         ['/v1/messages', { model: 'm', max_tokens: 5, messages: [message] }],
-        // Claude at Bedrock speaks the caller's dialect, and still wants bytes.
+        // Claude on Bedrock speaks the caller's dialect, and still needs bytes.
         ['/v1/messages', { model: claude, max_tokens: 5, messages: [message] }],
       ] as const) {
         const answer = await gate.post(path, body, `${gate.token}-${id}`)
@@ -190,7 +190,7 @@ test('8.5-3 for services that want bytes the gateway fetches addresses of the pu
   expect(upstream.requests).toEqual([])
 })
 
-test('8.5-5 a redirect of an upstream is not followed: neither key nor prompt go to another place', async () => {
+test('8.5-5 a redirect of an upstream is not followed: neither key nor prompt is sent elsewhere', async () => {
   await using inner = await startFakeUpstream()
   for (const status of [301, 302, 307, 308]) {
     await using upstream = await startService((_request, response) =>

@@ -1,4 +1,4 @@
-// What other gateways of this kind gave away at the relay: calls without a price, and channels for the asking.
+// Weaknesses of other gateways of this kind at the relay: calls without a price, and free choice of channels.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** What a call costs a new caller; its status beside it. */
+/** The cost of a call for a new caller, with its status. */
 async function costOf(
   path: string,
   body: unknown,
@@ -58,7 +58,7 @@ test('8.6-4 an image with n left out costs one image, and nothing is made for an
   expect(upstream.requests.length).toBe(before)
 })
 
-test('8.6-5 array prompts, embeddings without usage and streamed tool calls without usage have their price', async () => {
+test('8.6-5 array prompts, embeddings without usage and streamed tool calls without usage are charged', async () => {
   const long = 'word '.repeat(500)
   upstream.always(okChat({ text: 'a', usage: null }))
   const text = await costOf('/v1/completions', { model: 'gpt-3.5-turbo-instruct', prompt: long, max_tokens: 5 })
@@ -106,7 +106,7 @@ test('8.6-5 array prompts, embeddings without usage and streamed tool calls with
   }
 })
 
-test('8.6-6 max_completion_tokens and n are held for: what an account cannot pay is not begun', async () => {
+test('8.6-6 the hold covers max_completion_tokens and n: a call that the account cannot pay for is not started', async () => {
   const before = upstream.requests.length
   for (const fields of [
     { max_completion_tokens: 100_000 },
@@ -116,7 +116,7 @@ test('8.6-6 max_completion_tokens and n are held for: what an account cannot pay
   ]) {
     const { status: answered, cost } = await costOf('/v1/chat/completions', { ...chat, ...fields }, 20)
     const last = upstream.requests.length > before ? upstream.last.fields : {}
-    // Refused, or begun with no more than the balance pays for.
+    // Refused, or started with no more than the balance covers.
     if (answered === 200) {
       const cap = Number(last['max_completion_tokens'] ?? last['max_tokens'])
       expect(cap * Number(last['n'] ?? 1)).toBeLessThanOrEqual(20)
@@ -124,7 +124,7 @@ test('8.6-6 max_completion_tokens and n are held for: what an account cannot pay
   }
 })
 
-test('8.6-7 no path hands a channel to whoever asks: a proxy keeps to groups, models and prices, and only admins choose a channel', async () => {
+test('8.6-7 no path gives callers a channel of their choice: a proxy respects groups, models and prices, and only admins choose a channel', async () => {
   const caller = await bench.caller({ user: 1e9 })
   const vip = { type: 43, base_url: upstream.url, models: chat.model, group: 'vip' }
   const others = await gate.addChannel(vip)
@@ -138,7 +138,8 @@ test('8.6-7 no path hands a channel to whoever asks: a proxy keeps to groups, mo
           headers: { authorization: `Bearer ${caller.token}` },
           ...(method !== 'GET' && { body: JSON.stringify(chat) }),
         })
-        // What cannot be charged is not passed on at all; what can is no proxy's, or that of another group.
+        // A call that cannot be charged is not passed on at all. A chargeable one is refused because the channel is not
+        // a proxy, or belongs to another group.
         const wanted = allowed[`${method} ${path}`] ?? 501
         expect([id, method, path, response.status]).toEqual([id, method, path, wanted])
       }
@@ -200,7 +201,7 @@ test('8.6-9 a malformed price table is refused, and the prices stay', async () =
   expect((await costOf('/v1/chat/completions', chat)).cost).toBe(before.cost)
 })
 
-test('8.6-14 events of an upstream without the blank after the colon reach the caller', async () => {
+test('8.6-14 upstream events without a space after the colon reach the caller', async () => {
   upstream.always(
     behaviour('no blank', async (exchange) => {
       exchange.head(200, [['content-type', 'text/event-stream']])
@@ -216,9 +217,9 @@ test('8.6-14 events of an upstream without the blank after the colon reach the c
   upstream.clear()
 })
 
-test('8.5-8 nobody has a body read before it is known who sends it, or more of it than a limit', async () => {
+test('8.5-8 no body is read before its sender is known, and never beyond a limit', async () => {
   const { hostname, port } = new URL(gate.url)
-  /** Sends the head of a request with a huge body, and waits for the answer without sending the body. */
+  /** Sends the headers of a request with a huge body, and waits for the answer without sending the body. */
   const askFirst = (path: string, headers: Record<string, string>) =>
     new Promise<number>((resolve, reject) => {
       const request = httpRequest(
@@ -240,7 +241,7 @@ test('8.5-8 nobody has a body read before it is known who sends it, or more of i
   expect(await askFirst('/v1/chat/completions', { authorization: `Bearer ${gate.token}` })).toBe(413)
 })
 
-test('8.5-9 no answer of a model is sent as a page, whatever the upstream calls it', async () => {
+test('8.5-9 a model’s answer is never sent as a page, whatever the upstream declares', async () => {
   const says = (type: string) =>
     behaviour(type, async (exchange) => {
       exchange.head(200, [['content-type', type]])
@@ -271,7 +272,7 @@ test('8.5-9 no answer of a model is sent as a page, whatever the upstream calls 
   upstream.clear()
 })
 
-test('8.5-11 types of fields change no price: what is charged by is what the upstream is sent, or it is refused', async () => {
+test('8.5-11 field types change no price: the charge uses what the upstream is sent, or the call is refused', async () => {
   const image = { model: 'dall-e-2', prompt: 'x', size: '1024x1024', n: 2 }
   const right = await costOf('/v1/images/generations', image)
   for (const fields of [
@@ -306,7 +307,7 @@ test('8.5-11 types of fields change no price: what is charged by is what the ups
   }
 })
 
-test('8.6-11 the key of a channel goes in and never comes out, in no answer about channels', async () => {
+test('8.6-11 a channel’s key is write-only, in every answer about channels', async () => {
   const key = 'sk-upstream-key-that-must-not-be-seen'
   const id = await gate.addChannel({ base_url: upstream.url, models: 'm', key })
   const token = 'testgatewayaccesstoken'
@@ -335,7 +336,7 @@ test('8.6-11 the key of a channel goes in and never comes out, in no answer abou
   }
 })
 
-test('8.6-11 an admin cannot have a stored key sent to a place of choice, neither by an edit nor by way of a copy', async () => {
+test('8.6-11 an admin cannot have a stored key sent to a chosen address, neither by an edit nor through a copy', async () => {
   await using thief = await startFakeUpstream()
   const key = 'sk-upstream-key-that-must-not-be-lent'
   const id = await gate.addChannel({ base_url: upstream.url, models: 'm', key })
@@ -365,7 +366,7 @@ test('8.6-11 an admin cannot have a stored key sent to a place of choice, neithe
     for (const path of [`test/${each}`, `update_balance/${each}`]) await call('GET', `/api/channel/${path}`)
   }
   expect(thief.requests.length).toBe(0)
-  // With a key of one's own it is one's own business.
+  // With a new key of the admin's own, the address is the admin's choice.
   expect((await call('PUT', '/api/channel/', { id: copy, base_url: thief.url, key: 'sk-mine' })).success).toBe(true)
   await call('GET', `/api/channel/test/${copy}`)
   expect(thief.requests.map((request) => request.key)).toEqual(['sk-mine'])

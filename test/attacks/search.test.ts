@@ -1,4 +1,4 @@
-// What is typed into search boxes and filters reaches the database as a value, bounded in length and in rows.
+// Text from search boxes and filters reaches the database as a value, limited in length and rows.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { logRow } from '../helpers/accounts.ts'
 import { forEachDatabase, forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -29,7 +29,7 @@ forEachDatabase((_, openFresh) => {
   const get = async (path: string) => (await set.api.call('GET', path, { as: root.token })).json
   const post = (path: string, body: unknown) => set.api.call('POST', path, { as: root.token, body })
 
-  /** A thing of each kind with that name. */
+  /** One object of each kind with that name. */
   async function named(name: string): Promise<void> {
     await post('/api/token/', { name })
     await post('/api/channel/', { name, key: 'k', models: 'm', type: 1 })
@@ -43,7 +43,7 @@ forEachDatabase((_, openFresh) => {
     )
   }
 
-  test('8.6-12 LIKE wildcards mean themselves, and a search answers at most a hundred rows', async () => {
+  test('8.6-12 LIKE wildcards are literal, and a search returns at most a hundred rows', async () => {
     for (const name of ['100% sure', 'under_score', 'back\\slash', 'plain']) await named(name)
     for (const path of searches.slice(1)) {
       for (const [keyword, found] of [
@@ -107,7 +107,7 @@ forEachDatabase((_, openFresh) => {
     expect(await set.rows('users')).toEqual(users)
   })
 
-  test('8.5-16 SQL in an access token finds nobody', async () => {
+  test('8.5-16 SQL in an access token matches nobody', async () => {
     for (const token of [`' OR '1'='1`, `x' UNION SELECT 1 --`, `${root.token}' --`, `${root.token}\\`]) {
       const { json } = await set.api.call('GET', '/api/user/self', { as: token })
       expect([token, json]).toEqual([token, { success: false, message: 'The access token is not valid.' }])
@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
 })
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  test('1 MB keywords, filters, names and bodies are refused at the door, and the next call is served', async () => {
+  test('1 MB keywords, filters, names and bodies are refused early, and the next call is served', async () => {
     await using gate = await startTestGateway(kind === 'postgres' ? { databaseUrl: await freshUrl() } : {})
     const megabyte = 'k'.repeat(1024 * 1024)
     const headers = { authorization: 'testgatewayaccesstoken' }
@@ -149,7 +149,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await fetch(`${gate.url}/api/user/self`, { headers })).status).toBe(200)
   })
 
-  test('8.5-16 SQL in a relay key finds no token', async () => {
+  test('8.5-16 SQL in a relay key matches no token', async () => {
     await using gate = await startTestGateway(kind === 'postgres' ? { databaseUrl: await freshUrl() } : {})
     for (const key of [
       `sk-' OR '1'='1`,

@@ -1,4 +1,4 @@
-// Who was somebody and is not any more, and what of a person's secrets the answers show.
+// Users whose access has ended, and which of a user's secrets responses show.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, password, type Scene, scene } from './setup.ts'
@@ -29,19 +29,19 @@ forEachDatabase((_, openFresh) => {
       (await set.api.call('POST', '/api/user/login', { body: { username: person.username, password } })).json.success,
     ).toBe(false)
     await manage('enable')
-    // A session of before the ban is not brought back to life.
+    // A session from before the ban is not revived.
     expect((await self({ cookie })).status).toBe(401)
     const next = await set.session(person)
     expect((await self({ cookie: next })).json.success).toBe(true)
     await manage('delete')
     for (const how of [{ cookie: next }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
-    // Nor does somebody who takes the name inherit anything.
+    // A new user with the same name inherits nothing either.
     const body = { username: person.username, password: 'long enough' }
     expect((await set.api.call('POST', '/api/user/', { as: root.token, body })).json.success).toBe(true)
     for (const how of [{ cookie: next }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
   })
 
-  test('a login that was on its way when the account was banned leaves no session behind', async () => {
+  test('a login in progress when the account was banned leaves no session behind', async () => {
     for (let round = 0; round < 5; round++) {
       const login = set.session(person)
       await manage('disable')
@@ -52,7 +52,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.6-3 the role is read with every call: a demotion takes effect with the next one', async () => {
+  test('8.6-3 the role is read on every call: a demotion takes effect with the next one', async () => {
     const cookie = await set.session(person)
     expect((await set.api.call('GET', '/api/user/', { cookie })).json.success).toBe(true)
     await manage('demote')
@@ -70,7 +70,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-6 8.5-15 8.5-19 no answer shows an access token or the hash of a password, not even to root or the owner', async () => {
+  test('8.5-6 8.5-15 8.5-19 no answer shows an access token or a password hash, not even to root or the owner', async () => {
     const cookie = await set.session(root)
     const fresh = (await set.api.call('GET', '/api/user/token', { cookie })).json.data
     const secrets = [
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
     for (const secret of secrets) expect(JSON.stringify(edited.json)).not.toContain(secret)
   })
 
-  test('8.5-19 sessions end by themselves, and a copied cookie with them', async () => {
+  test('8.5-19 sessions expire by themselves, and a copied cookie with them', async () => {
     const cookie = await set.session(person)
     set.api.time.ms += 31 * 86_400_000
     expect((await self({ cookie })).status).toBe(401)

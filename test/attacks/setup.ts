@@ -5,26 +5,26 @@ import { cookieOf, createTestApi, type TestApi } from '../helpers/api-app.ts'
 export const password = 'correct horse'
 const hashed = hashPassword(password)
 
-/** Somebody with an account, a password and an access token. */
+/** An attacker with an account, a password and an access token. */
 export interface Attacker {
   id: number
   username: string
   token: string
 }
 
-/** The management API and people of every role. */
+/** The management API and users of every role. */
 export interface Scene {
   api: TestApi
   person(role?: number, quota?: number): Promise<Attacker>
   /** The cookie of a new session. */
   session(person: { username: string }): Promise<string>
-  /** Every row of a table, as it stands. */
+  /** All rows of a table. */
   rows(
     table: 'users' | 'tokens' | 'channels' | 'redemptions' | 'options' | 'sessions' | 'logs' | 'one_time_codes',
   ): Promise<Record<string, unknown>[]>
 }
 
-/** Sets the scene on a fresh database. */
+/** Creates the scene on a fresh database. */
 export async function scene(store: Store, overrides: Parameters<typeof createTestApi>[1] = {}): Promise<Scene> {
   const api = await createTestApi(store, overrides)
   const hash = await hashed
@@ -40,7 +40,7 @@ export async function scene(store: Store, overrides: Parameters<typeof createTes
   }
 }
 
-/** A channel, a redemption code and a token of that person, made through the API by those who may. */
+/** A channel, a redemption code and a token of that user, created through the API by users who may. */
 export async function belongings(set: Scene, owner: Attacker, admin: Attacker) {
   const { api } = set
   const made = async (path: string, body: unknown, as: string) => {

@@ -1,4 +1,4 @@
-// What is installed is what was chosen: versions are exact, and every package is known by its hash.
+// Only chosen packages are installed: versions are exact, and every package is pinned by its hash.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ interface Locked extends Package {
   link?: boolean
 }
 
-test('8.5-18 every dependency has one exact version, and the lock file the hash of every package', () => {
+test('8.5-18 every dependency has one exact version, and the lock file has the hash of every package', () => {
   const own = read<Package>('package.json')
   const wanted = { ...own.dependencies, ...own.devDependencies }
   for (const [name, version] of Object.entries(wanted))
@@ -32,7 +32,7 @@ test('8.5-18 every dependency has one exact version, and the lock file the hash 
   }
 })
 
-test('8.5-18 nothing is installed or run behind the lock file’s back', () => {
+test('8.5-18 nothing is installed or run without the lock file', () => {
   expect(readFileSync(join(root, 'bunfig.toml'), 'utf8')).toMatch(/auto\s*=\s*"disable"/)
   expect(readFileSync(join(root, 'tools/install.mjs'), 'utf8')).toContain("'ci'")
   expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).not.toMatch(/npm (?:install|i)\b(?! -g)/)

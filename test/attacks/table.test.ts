@@ -15,7 +15,7 @@ function titles(path: string): string[] {
   )
 }
 
-test('the two lists are whole, and in order', () => {
+test('the two lists are complete, and in order', () => {
   const numbered = (list: string, count: number) => Array.from({ length: count }, (_, at) => `${list}-${at + 1}`)
   expect(rows.map(({ item }) => item)).toEqual([...numbered('8.5', 19), ...numbered('8.6', 16)])
 })

@@ -1,4 +1,4 @@
-// What upstreams say about themselves: balances by type, and their models.
+// What upstreams report about themselves: balances by type, and their models.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
@@ -25,7 +25,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     bench.upstream.script((request) => paths[request.path] ?? json(404, { error: { message: `no ${request.path}` } }))
   const update = (id: number) => bench.raw('GET', `/api/channel/update_balance/${id}/`)
 
-  test('every type that can be asked is asked in its own way', async () => {
+  test('every type that reports a balance is asked in its own way', async () => {
     bench.time.ms = Date.UTC(2024, 4, 20, 12)
     const bearer = { authorization: `Bearer ${key}` }
     const cases: [type: number, path: string, answer: unknown, balance: number, headers: Record<string, string>][] = [
@@ -52,14 +52,14 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('a service that says in its answer that it is none is believed', async () => {
+  test('a service that reports in its answer that it has no such API is believed', async () => {
     answers({ '/v1/user/info': json(200, { code: 20_015, message: 'account locked', data: { totalBalance: '1' } }) })
     const id = await bench.channel({ type: 44, key })
     expect(await update(id)).toMatchObject({ success: false, message: expect.stringContaining('account locked') })
     expect((await bench.shown(id)).balance).toBe(0)
   })
 
-  test("OpenAI's limit less its usage, of the month or the hundred days of a trial", async () => {
+  test('OpenAI’s limit minus its usage, for the month or the hundred days of a trial', async () => {
     bench.time.ms = Date.UTC(2024, 4, 20, 12)
     const usage = '/v1/dashboard/billing/usage'
     for (const [type, paying, from] of [
@@ -77,7 +77,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('keys of one channel are asked one by one and their balances added', async () => {
+  test('keys of one channel are queried one by one and their balances added', async () => {
     bench.upstream.script((request) =>
       json(200, { total_available: request.headers.get('authorization') === 'Bearer key-1' ? 1 : 10 }),
     )
@@ -85,7 +85,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(id)).toEqual({ success: true, message: '', balance: 11 })
   })
 
-  test('what cannot be known is a failure, and neither shows the key nor touches what is stored', async () => {
+  test('an unavailable balance is a failure, and neither shows the key nor changes what is stored', async () => {
     const id = await bench.channel({ type: 5, key })
     answers({ '/sb-api/user/status': json(200, { data: { credit: 5 } }) })
     await update(id)
@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not implemented') })
   })
 
-  test('all balances: those of enabled channels; one that is used up disables its channel where that is wanted', async () => {
+  test('all balances: those of enabled channels; an exhausted one disables its channel if that is configured', async () => {
     await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     bench.upstream.script((request) =>
       request.headers.get('authorization') === 'Bearer broken'
@@ -151,7 +151,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await bench.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
   })
 
-  test('a channel without an address is told so', async () => {
+  test('a channel without an address gets an error that says so', async () => {
     const id = await bench.channel({ type: 8, base_url: '' })
     for (const path of [`update_balance/${id}`, `${id}/upstream_models`]) {
       expect(await bench.raw('GET', `/api/channel/${path}`)).toMatchObject({

@@ -1,4 +1,4 @@
-// What a channel did not manage counts against it, and what the gateway does about it by itself is told to people.
+// A channel's failed attempts count against it, and admins are told what the gateway does about it automatically.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/api/channel.ts'
 import type { Log } from '../../contract/api/log.ts'
@@ -11,7 +11,7 @@ const path = '/v1/chat/completions'
 
 forEachDatabaseUrl((kind, freshUrl) => {
   let bench: Bench
-  /** Moves the gateway's clock. */
+  /** Offset of the gateway's clock. */
   let aheadMs = 0
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
       )
     ).filter(({ target, actor_id }) => target === `channel ${channel}` && actor_id === 0)
 
-  test('an attempt that another channel rescued counts as failed at its own channel, and nowhere else', async () => {
+  test('an attempt that another channel made up for counts as failed at its own channel, and nowhere else', async () => {
     const bad = await bench.channel({ key: 'bad', priority: 1 })
     const good = await bench.channel({ key: 'good' })
     bench.upstream.forKey('bad', fake.status(500))
@@ -67,7 +67,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await usage('metric=failed')).total).toMatchObject({ failed: before.failed, requests: before.requests + 2 })
   })
 
-  test('so does one that nobody rescued; what the caller did wrong does not', async () => {
+  test('so does one that nothing made up for; the caller’s mistakes do not', async () => {
     const id = await bench.channel()
     bench.upstream.always(fake.status(503))
     expect((await call()).status).toBe(503)
@@ -99,7 +99,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await channelOf(id)).status_reason).toBe('it passed its test')
   })
 
-  test('a channel that is left alone says so once a minute, with what it had answered', async () => {
+  test('a skipped channel says so once a minute, with what it had answered', async () => {
     await bench.gateway.setOption('RetryTimes', '0')
     const id = await bench.channel()
     bench.upstream.always(fake.status(503, { message: 'we are overloaded' }))
@@ -110,7 +110,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.content).toContain('we are overloaded')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.cool-down' }])
     expect((await channelOf(id)).status_reason).toContain('we are overloaded')
-    // The call that tries it again fails: it is left alone for longer, and a minute is not over.
+    // The trial call fails: the channel is skipped for longer, and a minute is not over.
     aheadMs += 6_000
     await call()
     aheadMs += 70_000
@@ -119,7 +119,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await eventsOf(id))[0]?.content).toContain('the call that tried it again failed')
   })
 
-  test('a pause that a service asks for is told, too', async () => {
+  test('a pause that a service asks for is reported too', async () => {
     await bench.gateway.setOption('RetryTimes', '0')
     const id = await bench.channel()
     bench.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
@@ -130,7 +130,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     )
   })
 
-  test('a key that is set aside and used again leaves rows, and no key stands in them', async () => {
+  test('a key that is set aside and used again leaves rows, which contain no key', async () => {
     await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const keys = ['key-that-is-closed-0001', 'key-that-is-open-0002']
     const id = await bench.channel({ key: keys.join('\n'), key_mode: 'multi' } as object)

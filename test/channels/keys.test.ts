@@ -1,4 +1,4 @@
-// Several keys in one channel: used in turn, each with a health of its own.
+// Several keys in one channel: used in turn, each with its own health.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
@@ -24,7 +24,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     return [one, two, three].map((key) => used.filter((each) => each === key).length)
   }
   const dead = async () => (await bench.shown(id)).keys_dead
-  /** Everything that people or machines could read of what happened. */
+  /** Everything that people or machines could read about it. */
   const everything = async () => {
     const { read } = bench.gateway.context.store
     return JSON.stringify([
@@ -40,13 +40,13 @@ forEachDatabaseUrl((_, freshUrl) => {
   test('each key has its turn', async () => {
     for (let call = 0; call < 9; call++) expect(await bench.chat()).toBe(200)
     expect(counts()).toEqual([3, 3, 3])
-    // The turn goes on when something about the channels changes.
+    // The rotation continues when a channel changes.
     await bench.raw('PUT', '/api/channel/', { id, name: 'renamed' })
     expect(await bench.chat()).toBe(200)
     expect(keysUsed()[9]).toBe(keysUsed()[0])
   })
 
-  test('a refused key is set aside, and the call goes on with the next one', async () => {
+  test('a refused key is set aside, and the call continues with the next one', async () => {
     bench.upstream.forKey(two, invalid(two))
     for (let call = 0; call < 6; call++) expect(await bench.chat()).toBe(200)
     await bench.until(async () => (await dead()) === 1)
@@ -68,17 +68,17 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).toEqual([])
   })
 
-  test('the channel is disabled only when no key is left, and only where that is wanted', async () => {
+  test('the channel is disabled only when no key is left, and only if that is configured', async () => {
     for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
     expect(await bench.chat()).toBe(503)
     await bench.until(async () => (await dead()) === 3)
     expect((await bench.shown(id)).status).toBe(1)
-    // All are refused, so that any of them is as good as another.
+    // All are refused, so that any of them will do.
     expect(await bench.chat()).toBe(503)
     await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     expect(await bench.chat()).toBe(503)
     await bench.until(async () => (await bench.shown(id)).status === 3)
-    // The row is written before the nodes are told.
+    // The row is written before the nodes are notified.
     await bench.until(async () => {
       const before = bench.upstream.requests.length
       await bench.chat()
@@ -88,7 +88,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
-  test('a call that fails with a key that was replaced meanwhile takes nothing from the new ones', async () => {
+  test('a call that fails with a key that was replaced in the meantime does not set aside the new ones', async () => {
     await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const gate = Promise.withResolvers<void>()
     const late = behaviour('refuses late', (exchange) => gate.promise.then(() => invalid('an old key').run(exchange)))
@@ -98,7 +98,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await bench.raw('PUT', '/api/channel/', { id, key: 'upstream-key-new' })
     gate.resolve()
     await asked
-    // What a failure leads to is done behind the answer; a switch of the same channel comes after it.
+    // The consequences of a failure are handled after the answer; a later switch of the same channel comes after them.
     const other = await bench.channel({ key: 'upstream-key-other', models: 'n', key_mode: 'multi' })
     bench.upstream.forKey('upstream-key-other', invalid('upstream-key-other'))
     await bench.gateway.setOption('ModelRatio', '{"m":1,"n":1}')
@@ -130,7 +130,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(counts()[0]).toBe(2)
   })
 
-  test('a fault of the upstream is no fault of the key', async () => {
+  test('an upstream failure is not the key’s fault', async () => {
     bench.upstream.next(status(500))
     expect(await bench.chat()).toBe(500)
     expect(bench.upstream.requests).toHaveLength(1)
@@ -148,7 +148,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(new Set(keysUsed()).size).toBe(8)
   })
 
-  test('a test of all channels uses dead keys again that were paid for', async () => {
+  test('a test of all channels revives exhausted keys that have credit again', async () => {
     await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     bench.upstream.forKey(one, outOfQuota())
     bench.upstream.forKey(two, outOfQuota())

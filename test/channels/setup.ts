@@ -3,7 +3,7 @@ import { type Behaviour, behaviour } from '../helpers/fake-upstream/types.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type ChannelInput, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** What `GET /api/channel/{id}` says, as far as the tests look at it. */
+/** The part of `GET /api/channel/{id}` that the tests read. */
 export interface ShownChannel {
   status: number
   balance: number
@@ -15,7 +15,7 @@ export interface ShownChannel {
   keys_dead: number
 }
 
-/** A gateway with an upstream and a place for notices, and a clock that tests move. */
+/** A gateway with an upstream, a receiver for notices, and a clock that tests control. */
 export interface ChannelBench extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
@@ -24,13 +24,13 @@ export interface ChannelBench extends AsyncDisposable {
   time: { ms: number }
   channel(fields?: Partial<ChannelInput> & Record<string, unknown>): Promise<number>
   shown(id: number): Promise<ShownChannel>
-  /** Calls the management API as root; the whole body of the answer. */
+  /** Calls the management API as root; returns the whole body. */
   raw(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
-  /** A chat with model `m`; its status. */
+  /** A chat call for model `m`; returns its status. */
   chat(): Promise<number>
   /** Resolves once the condition holds. */
   until(condition: () => boolean | Promise<boolean>): Promise<void>
-  /** The texts of the notices that came so far. */
+  /** The texts of the notices so far. */
   notices(): string[]
 }
 

@@ -1,4 +1,4 @@
-// Tests of channels: their history, the run over all of them, its progress, and what follows from it.
+// Tests of channels: their history, the run over all of them, its progress, and its consequences.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const progress = () => bench.gateway.api<Progress>('GET', '/api/channel/test/progress')
   const finished = () => bench.until(async () => (await progress()).finished_at > 0)
 
-  test('a test that names its model says which was asked, and what it said', async () => {
+  test('a test says which model it called, and what that answered', async () => {
     const id = await bench.channel({ models: 'gpt-4o,gpt-4o-mini' })
     bench.upstream.always(okChat({ text: 'Hello there.' }))
     expect(await bench.raw('GET', `/api/channel/test/${id}?model=gpt-4o-mini`)).toEqual({
@@ -47,7 +47,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
-  test('the last twenty tests are kept, newest first, for each channel its own', async () => {
+  test('the last twenty tests of each channel are kept, newest first', async () => {
     const id = await bench.channel({ key })
     const other = await bench.channel({ key })
     await bench.raw('GET', `/api/channel/test/${other}`)
@@ -102,7 +102,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await tests(other)).toHaveLength(1)
   })
 
-  test('the run over all channels shows how far it is, and only one runs at a time', async () => {
+  test('the run over all channels shows its progress, and only one runs at a time', async () => {
     const gate = Promise.withResolvers<void>()
     bench.upstream.forKey(
       'slow',
@@ -135,7 +135,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('a channel that streams without end in the place of an answer fails, and its test ends', async () => {
+  test('a channel that streams endlessly instead of answering fails, and its test ends', async () => {
     bench.upstream.next(
       behaviour('streams', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
@@ -157,7 +157,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await bench.upstream.until(({ openStreams }) => openStreams === 0)
   })
 
-  test('a model is asked for what its name says it is for', async () => {
+  test('a model’s name decides what it is tested with', async () => {
     const usage = { prompt_tokens: 1, total_tokens: 1 }
     const hello = { messages: [{ role: 'user', content: 'hi' }] }
     const chatAnswer = { choices: [{ message: { role: 'assistant', content: 'hi' } }], usage }
@@ -166,9 +166,9 @@ forEachDatabaseUrl((_, freshUrl) => {
       ['bge-reranker-v2-m3', '/v1/rerank', { query: 'hi', documents: ['hi'] }, { results: [{ index: 0 }] }],
       ['omni-moderation-latest', '/v1/moderations', { input: 'hi' }, { results: [{ flagged: false }] }],
       ['davinci-002', '/v1/completions', { prompt: 'hi', max_tokens: 1 }, { choices: [{ text: 'h' }], usage }],
-      // Too dear to be made for a test, and some such models chat.
+      // Too expensive for a test, and some such models chat.
       ['dall-e-3', '/v1/chat/completions', hello, chatAnswer],
-      // The kind that can be asked cheaply is asked before one that cannot.
+      // A kind that can be tested cheaply is preferred.
       ['whisper-1,text-embedding-3-small', '/v1/embeddings', { input: 'hi' }, { data: [{ embedding: [0] }], usage }],
     ] as const
     for (const [models, path, question, answer] of kinds) {
@@ -181,7 +181,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('a model that no request may name fails its test and leaves the others alone', async () => {
+  test('a model that no request may name fails its test and does not affect the others', async () => {
     const id = await bench.channel({ models: `m${'x'.repeat(300)}` })
     expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({
       success: false,
@@ -189,7 +189,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
-  test('a run of a process that died does not block the next one for ever', async () => {
+  test('a run of a process that died does not block the next one forever', async () => {
     await bench.channel({ key })
     const now = Math.floor(bench.time.ms / 1000)
     await bench.gateway.context.store.write((trx) =>
@@ -214,12 +214,12 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('ChannelTestFrequency begins a run at once, and the next when it is due', async () => {
+  test('ChannelTestFrequency starts a run at once, and the next when it is due', async () => {
     const id = await bench.channel({ key })
     await bench.gateway.setOption('ChannelTestFrequency', '10')
     await finished()
     expect(await tests(id)).toHaveLength(1)
-    // Whatever is saved has the schedule looked at again.
+    // Saving any option makes the schedule be checked again.
     bench.time.ms += 9 * 60_000
     await bench.gateway.setOption('SystemName', 'not due yet')
     expect(await progress()).toMatchObject({ done: 1, finished_at: expect.any(Number) })
@@ -232,7 +232,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     bench.time.ms += 3_600_000
     await bench.gateway.setOption('SystemName', 'never')
     expect(await tests(id)).toHaveLength(2)
-    // Only a run that a person asked for is reported.
+    // Only a run that a user started is reported.
     expect(bench.notices()).toEqual([])
   })
 
@@ -255,7 +255,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(bench.notices().join()).not.toContain(key)
   })
 
-  test('a notice goes out in the words of a webhook and of Message Pusher, and one that fails stops nothing', async () => {
+  test('a notice is sent in the format of a webhook and of Message Pusher, and a failing one stops nothing', async () => {
     const { webhook, gateway } = bench
     await gateway.setOption('MessagePusherAddress', `${webhook.url}/push`)
     await gateway.setOption('MessagePusherToken', 'pusher token')
@@ -279,7 +279,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(options).toContain('/push')
   })
 
-  test('an address of a metadata service, or none, is not taken for notices', async () => {
+  test('a metadata service, or an invalid address, is not accepted for notices', async () => {
     for (const value of ['http://169.254.169.254/x', 'ftp://example.com', '/path', 'example.com']) {
       for (const name of ['NotifyWebhookURL', 'MessagePusherAddress']) {
         expect(await bench.raw('PUT', '/api/option/', { key: name, value })).toMatchObject({ success: false })
@@ -306,7 +306,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await bench.until(async () => (await bench.shown(id)).status === 3)
   })
 
-  test('a gateway that stops in the middle of a run leaves the way free for the next one', async () => {
+  test('a gateway that stops in the middle of a run does not block the next one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
     const url = await freshUrl()
     const start = () =>

@@ -8,11 +8,11 @@ const root = resolve(import.meta.dir, '../..')
 /** Where clients are installed, apart from the packages of this repository. */
 export const cache = join(root, 'node_modules/.cache/tollgate-clients')
 
-/** Some clients want a newer Node than this repository does; npm has it as a package for each platform. */
+/** Some clients need a newer Node than this repository; npm has it as a package for each platform. */
 const nodeVersion = '24.21.0'
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 
-/** Installs exactly these packages into a folder of their own. Throws with npm's words where it fails. */
+/** Installs exactly these packages into their own folder. Throws with npm's output if it fails. */
 function installInto(folder: string, packages: Readonly<Record<string, string>>): void {
   if (Object.entries(packages).every(([name, version]) => installedVersion(folder, name) === version)) return
   mkdirSync(folder, { recursive: true })
@@ -28,7 +28,7 @@ function installedVersion(folder: string, name: string): string | undefined {
   return existsSync(file) ? String(JSON.parse(readFileSync(file, 'utf8')).version) : undefined
 }
 
-/** Installs a client and gives back its folder. */
+/** Installs a client and returns its folder. */
 export function installClient({ id, packages }: Client): string {
   const folder = join(cache, id)
   installInto(folder, packages)

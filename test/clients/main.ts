@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 
 const passed = 'passed'
 
-/** The folder of a client, installed anew where it must be; where that fails, why. */
+/** The folder of a client, installed again if necessary; if that fails, the reason. */
 function folderOf(client: Client): { folder: string } | { failure: string } {
   try {
     return { folder: values.python ? installPythonClient(client) : installClient(client) }
@@ -32,7 +32,7 @@ function folderOf(client: Client): { folder: string } | { failure: string } {
 async function cellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return upstreams.map(() => place.failure)
-  // A gateway for each client: what one leaves behind is not counted against the next.
+  // One gateway per client: what one leaves behind does not count against the next.
   await using bench = await startMatrixBench([client.model])
   const cells: string[] = []
   for (const upstream of upstreams) {
@@ -101,7 +101,7 @@ const plans: readonly Plan[] = values.python
 for (const plan of plans) {
   const table = await tableOf(plan, path)
   if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
-  // A run of some would leave the others out of the page.
+  // A partial run would remove the others from the page.
   if (positionals.length === 0) writeTable(plan.name, table, new Date().toISOString().slice(0, 10))
   failed += table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed).length
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 const page = resolve(import.meta.dir, '../../docs/clients.md')
 
-/** A table: its columns, and rows of as many cells. */
+/** A table: its columns, and rows with the same number of cells. */
 export interface Table {
   columns: readonly string[]
   rows: readonly (readonly string[])[]
@@ -17,7 +17,7 @@ export function markdown({ columns, rows }: Table): string {
   return lines.map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')
 }
 
-/** Writes a table between the two marks of its name in docs/clients.md, with the day on which it was made. */
+/** Writes a table between the two marks with its name in docs/clients.md, with the date. */
 export function writeTable(name: string, table: Table, day: string): void {
   const text = readFileSync(page, 'utf8')
   const [start, end] = [`<!-- ${name}: start -->`, `<!-- ${name}: end -->`]

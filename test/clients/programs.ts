@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { noteName, prompt } from './tasks.ts'
 
-/** What a program needs to know of the gateway and of its place. */
+/** What a program needs to know about the gateway and its own folders. */
 export interface Place {
   /** The gateway's address, without a path. */
   url: string
   token: string
-  /** A home of its own, in which nothing else is. */
+  /** A separate home folder without anything else in it. */
   home: string
-  /** The folder with the note, which it works in. */
+  /** The working folder, which contains the note. */
   folder: string
 }
 
@@ -16,7 +16,7 @@ export interface Place {
 interface Start {
   args: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Files that it reads its settings from, by their path below its home. */
+  /** Its configuration files, by their path below its home. */
   files?: Readonly<Record<string, string>>
 }
 
@@ -25,18 +25,18 @@ export interface Client {
   name: string
   /** The folder that it is installed in. */
   id: string
-  /** Its packages from npm, or from PyPI where its script is in Python; the first's version is the one that the table names. */
+  /** Its packages from npm, or from PyPI if its script is in Python; the table shows the version of the first. */
   packages: Readonly<Record<string, string>>
   /** The dialect it speaks to the gateway. */
   speaks: 'chat' | 'Responses' | 'Messages' | 'Gemini'
   model: string
   /** The program among those that npm links, or a script beside this file. */
   run: { program: string } | { script: string }
-  /** Codes of refusals from which the client is to go on by itself. */
+  /** Codes of refusals after which the client should continue by itself. */
   expects?: readonly string[]
-  /** It asks for an object by a schema in place of the task with tools. */
+  /** Requests an object with a schema instead of the task with tools. */
   asksForObject?: true
-  /** Its script also asks once with a token that nobody has. */
+  /** Its script also makes one call with an unknown token. */
   asksWithWrongToken?: true
   start(place: Place): Start
 }
@@ -102,9 +102,10 @@ const geminiCli: Client = {
 const codexFreeform: Client = {
   ...codex,
   name: 'Codex, with freeform tools and zstd',
-  // Tools of plain text are offered for models that the program knows.
+  // Plain-text tools are only offered for models that the program knows.
   model: 'gpt-5.5',
-  // A program that has signed in compresses what it sends. Its sign-in is written by hand, with the token as the access token.
+  // A program that has signed in compresses its requests. Its sign-in is written by hand, with the token as the access
+  // token.
   start: ({ url, token }) => ({
     args: [...codexArgs, 'gpt-5.5', prompt],
     files: {

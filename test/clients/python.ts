@@ -6,16 +6,16 @@ import type { Client } from './programs.ts'
 
 const run = (program: string, args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
 
-/** What a run of libraries from PyPI needs and this machine lacks, by name. */
+/** The name of a requirement for libraries from PyPI that this machine lacks. */
 export function missingForPython(): string | undefined {
   if (run('python3', ['--version']).status !== 0) return 'python3'
-  // Some systems keep these two in packages of their own.
+  // Some systems have these two in separate packages.
   return ['venv', 'ensurepip'].find((name) => run('python3', ['-c', `import ${name}`]).status !== 0)
 }
 
 const pythonOf = (folder: string) => join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
 
-/** Installs a library into a virtual environment of its own and gives back the folder. Throws with pip's words where it fails. */
+/** Installs a library into its own virtual environment and returns the folder. Throws with pip's output if it fails. */
 export function installPythonClient({ id, packages }: Client): string {
   const folder = join(cache, id)
   const wanted = Object.entries(packages).map(([name, version]) => `${name}==${version}`)
@@ -35,7 +35,7 @@ function mustRun(program: string, args: readonly string[]): void {
   throw new Error(`${args[1]} failed: ${(error ? String(error) : stderr || stdout).trim().slice(-300)}`)
 }
 
-/** Starts a script with the library of a folder, and leaves no compiled files beside the script. */
+/** Starts a script with a folder's library, and leaves no compiled files beside the script. */
 export function pythonCommand(folder: string, script: string): string[] {
   return [pythonOf(folder), '-B', script]
 }

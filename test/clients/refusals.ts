@@ -5,11 +5,11 @@ import type { Bench } from '../matrix/support/bench.ts'
 import type { Client } from './programs.ts'
 import { startClient } from './run.ts'
 
-/** Reasons to refuse a call that no second call can change, in the words of the table's columns. */
+/** Reasons for refusing a call that a retry cannot change, as in the table's columns. */
 export const refusals = ['wrong token', 'token used up', 'account used up'] as const
 type Refusal = (typeof refusals)[number]
 
-/** The sentence of the gateway that a person must see, by reason. */
+/** The gateway's message that the user must see, by reason. */
 const sentences: Readonly<Record<Refusal, RegExp>> = {
   'wrong token': /invalid token/i,
   'token used up': /quota of (?:the token|token .*) is exhausted/i,
@@ -17,7 +17,7 @@ const sentences: Readonly<Record<Refusal, RegExp>> = {
 }
 
 /**
- * Starts a client with a token that is refused, and looks at what it does: nothing is wrong where it asks once and prints the
+ * Starts a client with a token that is refused, and checks its behaviour: correct if it makes one call and prints the
  * gateway's reason.
  */
 export async function runRefusal(
@@ -29,7 +29,7 @@ export async function runRefusal(
   const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
   const front = startFront(bench.gateway.url)
   try {
-    // Without one there would be another reason to refuse. Nobody comes as far as to ask it.
+    // Without one the refusal would have another reason. No call gets as far as using it.
     await bench.gateway.addChannel({ type: 8, models: client.model, base_url: bench.upstream.url })
     const [home, folder] = [join(base, 'home'), join(base, 'task')]
     for (const each of [home, folder]) mkdirSync(each)
@@ -56,7 +56,7 @@ async function tokenFor(bench: Bench, refusal: Refusal): Promise<string> {
   return caller.token
 }
 
-/** Passes everything on to the gateway and notes the calls of models, as `POST /v1/messages 401`. */
+/** Passes everything on to the gateway and records the model calls, as `POST /v1/messages 401`. */
 function startFront(gateway: string) {
   const asked: string[] = []
   const server = Bun.serve({

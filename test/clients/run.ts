@@ -24,18 +24,18 @@ export const upstreams: readonly Upstream[] = [
   { title: 'Responses (1)', provider: 'openai', dialect: 'openai-responses', type: 1 },
 ]
 
-/** How one task went: no faults, or each in words. */
+/** The outcome of one task: no faults, or a description of each. */
 export interface Outcome {
   faults: string[]
   /** Names of the tools that the model called. */
   called: string[]
-  /** What the client printed, for who looks for the cause. */
+  /** The client's output, for finding the cause. */
   printed: string
 }
 
 const longestMs = 60_000
 
-/** Gives one client the task through a channel of one dialect, and looks at what came of it. */
+/** Gives one client the task through a channel of one dialect, and checks the result. */
 export async function runTask(
   bench: Bench,
   client: Client,
@@ -76,13 +76,13 @@ async function placeIn(base: string, bench: Bench, client: Client, { type, diale
   const home = join(base, 'home')
   const folder = join(base, 'task')
   for (const each of [home, folder]) mkdirSync(each)
-  // A model of the Responses API alone is asked in that dialect whatever the caller speaks.
+  // A model that only has the Responses API is called in that dialect, whatever the caller speaks.
   const mapped = type === 1 ? { model_mapping: JSON.stringify({ [client.model]: 'o1-pro' }) } : {}
   const token = await bench.token({ type, name: `${client.name} ${dialect}`, ...mapped })
   return { url: bench.gateway.url, token, home, folder }
 }
 
-/** Starts a client in its place and waits for its end, which is forced after a minute. */
+/** Starts a client in its folder and waits for its end, which is forced after a minute. */
 export async function startClient(
   client: Client,
   place: Place,
@@ -111,14 +111,14 @@ export async function startClient(
 function commandOf({ run }: Client, installed: string): string[] {
   if ('program' in run) return [join(installed, 'node_modules/.bin', run.program)]
   if (run.script.endsWith('.py')) return pythonCommand(installed, join(import.meta.dir, 'scripts', run.script))
-  // Beside the packages, where Node looks for what it loads.
+  // Beside the packages, where Node resolves its imports.
   const script = join(installed, run.script)
   for (const each of ['task-tools.mjs', run.script])
     copyFileSync(join(import.meta.dir, 'scripts', each), join(installed, each))
   return ['node', script]
 }
 
-/** How many calls the gateway refused since it started because nobody has their token. No log row tells of them. */
+/** How many calls the gateway has refused since its start because of an unknown token. They have no log row. */
 async function refusedTokens(bench: Bench): Promise<number> {
   const [, count] =
     /error_answers_total\{code="invalid_token"\} (\d+)/.exec(await bench.gateway.context.metrics.text()) ?? []
@@ -137,7 +137,7 @@ async function lastId(bench: Bench): Promise<number> {
   return row?.id ?? 0
 }
 
-/** What is wrong with the log rows of a task: each call has one, complete and charged, and none tells of an error. */
+/** Faults in the log rows of a task: each call must have one, complete and charged, without an error. */
 async function rowFaults(
   bench: Bench,
   since: number,

@@ -7,9 +7,9 @@ import { filled, forcedTool, inputFor, type OfferedTool, offeredTools, type Step
 
 const steps: readonly Step[] = ['read', 'edit', 'run']
 
-/** What a run saw. */
+/** What was observed during a run. */
 export interface Seen {
-  /** Requests that offered tools, which are those of the task. */
+  /** Requests that offered tools, which belong to the task. */
   tasks: number
   /** Requests of any kind. */
   all: number
@@ -18,9 +18,9 @@ export interface Seen {
 }
 
 /**
- * A model that reads the note, changes it, runs a command and says what it learned, with whatever tools it is offered.
- * Where it stands it learns from the history alone, as a real one does. A request that forces one tool gets a call of it;
- * requests without tools, such as those for a title, get a word.
+ * A model that reads the note, changes it, runs a command and reports what it learned, with whatever tools it is
+ * offered. It derives its progress from the history alone, as a real one does. A request that forces one tool gets a
+ * call of it. Requests without tools, such as those for a title, get a word.
  */
 export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
   const seen: Seen = { tasks: 0, all: 0, called: [] }
@@ -42,11 +42,11 @@ export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour;
   return { behaviour: model, seen }
 }
 
-/** Conversations that the service keeps for threads of the Messages API, by the ids of its answers. */
+/** Conversations that the service stores for threads of the Messages API, by the ids of its answers. */
 class Threads {
   readonly #kept = new Map<unknown, JsonObject>()
 
-  /** A request with what came before it in its thread. */
+  /** A request, including the earlier part of its thread. */
   whole(body: JsonObject): JsonObject {
     const { thread } = body
     const before = isObject(thread) ? this.#kept.get(thread['previous_message_id']) : undefined
@@ -63,10 +63,10 @@ class Threads {
   }
 }
 
-/** Where a library wants every answer to be a call, this tool takes the last text. */
+/** If a library requires every answer to be a call, this tool takes the final text. */
 const finalTool = 'final_answer'
 
-/** A call of the tool that is forced, whose input tells the password where the request does. */
+/** A call of the forced tool, whose input contains the password if the request does. */
 function objectFor({ name, schema }: OfferedTool, body: JsonObject): Said {
   const known = JSON.stringify(body).includes(secret) ? { password: secret } : {}
   return { ...saying(''), calls: [{ id: 'call_object_1', name, input: filled(schema, known) }] }
@@ -93,11 +93,11 @@ function nextOf(body: JsonObject, note: string): Said {
   return { thought: '', text: '', calls: [made] }
 }
 
-/** How many calls of tools stand in a request's history. */
+/** The number of tool calls in a request's history. */
 function callsIn(body: JsonObject): number {
   const list = [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
   const calls = list.filter(isObject).reduce((sum, item) => sum + callsOf(item), 0)
-  // smolagents tells of each call in words.
+  // smolagents describes each call in text.
   return calls > 0 ? calls : JSON.stringify(list).split('Calling tools:').length - 1
 }
 

@@ -18,7 +18,7 @@ describe('the scripted model', () => {
     expect(offeredTools({ tools: [{ function_declarations: [snake] }] })).toEqual(expected)
   })
 
-  test('finds the tool that a request forces in every dialect, and none where it may choose', () => {
+  test('finds the tool that a request forces in every dialect, and none if the model may choose', () => {
     const tool = { name: 'Note', input_schema: {} }
     const forced = (body: object) => forcedTool({ tools: [{ name: 'Other' }, tool], ...body })?.name
     expect(forced({ tool_choice: { type: 'function', function: { name: 'Note' } } })).toBe('Note')
@@ -44,7 +44,7 @@ describe('the scripted model', () => {
     })
   })
 
-  test('writes a patch for a tool of plain text, and uses a shell where nothing else is offered', () => {
+  test('writes a patch for a plain-text tool, and uses a shell if nothing else is offered', () => {
     expect(inputFor('edit', { name: 'apply_patch', schema: {}, isFree: true }, '/n')).toBe(patch)
     const shell = { name: 'exec_command', schema: schema({ cmd: text }), isFree: false }
     expect(toolFor('read', [shell])).toBe(shell)

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { after, before, command, noteText, patch } from './tasks.ts'
 
-/** A tool that a request offers, whatever its dialect. */
+/** A tool that a request offers, in any dialect. */
 export interface OfferedTool {
   name: string
-  /** The JSON schema of its input; empty where the input is plain text. */
+  /** The JSON schema of its input; empty if the input is plain text. */
   schema: JsonObject
-  /** True where the model writes plain text and no JSON. */
+  /** True if the model writes plain text instead of JSON. */
   isFree: boolean
 }
 
@@ -17,7 +17,7 @@ const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.
 /** The tools of a request to an upstream of any of the four dialects. */
 export function offeredTools(body: JsonObject): OfferedTool[] {
   return objects(body['tools']).flatMap((tool): OfferedTool[] => {
-    // Google's services take the names of fields in both spellings.
+    // Google's services accept both spellings of field names.
     const declarations = objects(tool['functionDeclarations'] ?? tool['function_declarations'])
     if (declarations.length > 0) return declarations.map(toolOf)
     const nested = tool['function'] ?? tool['custom']
@@ -43,7 +43,7 @@ function toolOf(tool: JsonObject): OfferedTool {
 
 const shell = /^(?:bash|shell|exec_command|run_shell_command|run_commands?|execute_command|run_in_terminal|exec)$/i
 
-/** Names that programs give their tools, the best first. */
+/** Names that programs give their tools, best match first. */
 const names: Readonly<Record<Step, readonly RegExp[]>> = {
   read: [/^read$/i, /^(?:read_?files?|view|view_file|cat|open_file)$/i, shell],
   edit: [
@@ -55,7 +55,7 @@ const names: Readonly<Record<Step, readonly RegExp[]>> = {
   run: [shell],
 }
 
-/** The tool of those offered that does a step, if any does. */
+/** The offered tool that can do a step, if any. */
 export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool | undefined {
   for (const pattern of names[step]) {
     const found = tools.find(({ name }) => pattern.test(name))
@@ -64,7 +64,7 @@ export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool 
   return undefined
 }
 
-/** The input of a tool for a step, by what its schema calls things. A tool of free text takes the patch. */
+/** The input of a tool for a step, by the property names of its schema. A free-text tool gets the patch. */
 export function inputFor(step: Step, { name, schema, isFree }: OfferedTool, note: string): JsonObject | string {
   if (isFree) return step === 'edit' ? patch : shellLine(step, note)
   const known = knownValues(step, name, note)
@@ -76,7 +76,7 @@ function shellLine(step: Step, note: string): string {
   return step === 'edit' ? `sed -i 's/${before}/${after}/' ${note}` : command
 }
 
-/** Values by the name of the property, without signs and in lower case. */
+/** Values by property name, without punctuation and in lower case. */
 function knownValues(step: Step, tool: string, note: string): Readonly<Record<string, unknown>> {
   const line = shellLine(step, note)
   const place = { path: note, filepath: note, file: note, absolutepath: note, targetfile: note }
@@ -92,7 +92,7 @@ function knownValues(step: Step, tool: string, note: string): Readonly<Record<st
     patch,
     cmd: line,
     script: line,
-    // The editor of some programs takes the name of what it should do here.
+    // For the editor of some programs this is the name of the operation.
     command: shell.test(tool) ? line : step === 'edit' ? 'str_replace' : 'view',
     commands: line,
     files: place,
@@ -101,7 +101,7 @@ function knownValues(step: Step, tool: string, note: string): Readonly<Record<st
   }
 }
 
-/** An object that a schema allows: properties with known names where they are required or tell the task. */
+/** An object that a schema allows: properties with known names, if they are required or describe the task. */
 export function filled(schema: JsonObject, known: Readonly<Record<string, unknown>>): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []

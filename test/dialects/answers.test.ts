@@ -16,15 +16,15 @@ import {
 } from '../helpers/dialects.ts'
 import { recordingsAvailable, sseData } from '../helpers/recordings.ts'
 
-/** Its calls were made, and answered, by a program that Anthropic ran; no other dialect knows such calls. */
+/** Its calls were made, and answered, by a program that Anthropic ran; no other dialect has such calls. */
 const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-420911'
 
 const names = Object.keys(dialects) as DialectName[]
 
 /**
- * An answer without its name, and the moment it was made: an answer is given both where its service has none, or none of
- * the dialect's form. Nor does the service's own word for the end count where the service had none, nor the usual tier,
- * nor our doubt about its usage.
+ * An answer reduced to what must survive a round trip. Id and creation time are generated if the service sends none, or
+ * none in the dialect's format. The service's own finish reason, the default tier, and our doubt about its usage do not
+ * count either.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
@@ -33,7 +33,7 @@ function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }:
   return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
-/** Anthropic's answers count tokens always. */
+/** Anthropic's answers always count tokens. */
 function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
   const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
   return { ...said, usage }
@@ -46,7 +46,7 @@ const prefixes: Readonly<Record<DialectName, string>> = {
   gemini: '',
 }
 
-/** What an answer says, so far that every dialect can say it. */
+/** The content of an answer, reduced to what every dialect can express. */
 function saidOf({ choices, usage }: Reply, to: DialectName) {
   const only = to === 'openai-chat' || to === 'gemini' ? choices : choices.slice(0, 1)
   return {
@@ -56,11 +56,11 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
       calls: parts.flatMap((part) =>
         part.type === 'tool-call' ? [[part.id, part.name, JSON.parse(part.input || '{}') as unknown]] : [],
       ),
-      // Said twice of one stretch is said once.
+      // Two citations of the same span count as one.
       sources: new Set(
         parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
       ),
-      // The dialect's own states of thought, and others' in their envelopes.
+      // The dialect's own reasoning state, and others' in their envelopes.
       seals: parts.flatMap((part) => ('seal' in part && part.seal ? [`${part.seal.from} ${part.seal.value}`] : [])),
       stop: stopIn(stop, to),
     })),
@@ -68,7 +68,7 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
   }
 }
 
-/** In a stream of Messages the seal of a text comes too late to stand before it, and may not stand behind it. */
+/** In a stream of Messages the signature of a text arrives too late to precede it, and may not follow it. */
 function withoutTextSeals(reply: Reply): Reply {
   const plain = (part: ReplyPart): ReplyPart => {
     if (part.type !== 'text') return part
@@ -78,18 +78,18 @@ function withoutTextSeals(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(plain) })) }
 }
 
-/** What is said, also aloud where the dialect has no sound. */
+/** The text, including audio if the dialect has none. */
 function spoken(part: ReplyPart, to: DialectName): string {
   if (part.type === 'text' || part.type === 'refusal') return part.text
   const isHeard = to === 'openai-chat' || to === 'gemini'
   return part.type === 'media' && !isHeard ? (part.transcript ?? '') : ''
 }
 
-/** Reasons that a dialect has no word of its own for. */
+/** Finish reasons that a dialect lacks. */
 function stopIn({ reason, raw }: Stop, to: DialectName): string {
   if (reason === 'stop-sequence' && to !== 'anthropic-messages') return 'stop'
   if (reason === 'refusal' && to === 'gemini') return 'content-filter'
-  // Anthropic's classifiers cut an answer, which OpenAI has another word for than for a model that declines.
+  // Anthropic's classifiers cut an answer off; OpenAI uses another reason for that than for a refusing model.
   if (reason === 'refusal' && raw?.dialect === 'anthropic-messages' && to !== 'anthropic-messages')
     return 'content-filter'
   if (reason === 'content-filter' && to === 'anthropic-messages') return 'refusal'
@@ -97,13 +97,13 @@ function stopIn({ reason, raw }: Stop, to: DialectName): string {
   return reason
 }
 
-describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are no recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded answers (skipped without recordings)', () => {
   for (const name of names) {
     const dialect = dialects[name]
     const whole = casesOf(name, { kind: 'json', status: 'ok' }).filter(({ responseJson }) => isObject(responseJson))
     const streamed = casesOf(name, { kind: 'sse', status: 'ok' })
 
-    test(`whole ones of ${name} are the same when they are read again`, () => {
+    test(`of ${name} are the same when they are decoded again, whole`, () => {
       expect(whole.length).toBeGreaterThan(30)
       for (const { id, responseJson } of whole) {
         const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
@@ -133,7 +133,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are
       }
     })
 
-    test(`streams of ${name} hold all the text, and only the text, that their events hold`, () => {
+    test(`streams of ${name} yield all the text, and only the text, of their events`, () => {
       for (const recorded of streamed) {
         const { reply } = assemble(decodeAll(dialect, sseData(recorded)))
         const said = reply.choices.map(({ parts }) =>
@@ -162,7 +162,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are
     })
 
     for (const other of names.filter((each) => each !== name)) {
-      test(`of ${name} say the same in ${other}, whole and streamed`, () => {
+      test(`of ${name} have the same content in ${other}, whole and streamed`, () => {
         for (const { id, responseJson } of whole) {
           const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
           if (reply.choices.length === 0 || id === programmatic) continue
@@ -185,7 +185,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers (skipped where there are
   }
 })
 
-/** The text of a stream by the simplest reading there is, written without the code that is tested. */
+/** The text of a stream by the simplest possible parser, independent of the code under test. */
 function plainText(name: DialectName, data: readonly string[]): string {
   const found: string[] = []
   const later: string[][] = []
@@ -217,7 +217,7 @@ function plainText(name: DialectName, data: readonly string[]): string {
   return [...found, ...later.flat()].join('')
 }
 
-/** How many events there must be for an answer to be whole: all up to the one that says so. */
+/** The number of events that a complete answer needs: all up to the one that ends it. */
 function lastOf(name: DialectName, data: readonly string[]): number {
   const marks: Readonly<Record<DialectName, RegExp>> = {
     'anthropic-messages': /"type":\s*"message_stop"/,
@@ -229,7 +229,7 @@ function lastOf(name: DialectName, data: readonly string[]): number {
   return at < 0 ? data.length : at
 }
 
-/** A cut stream leaves parts open, which is no fault of its decoder. */
+/** A cut stream leaves parts open, which is not a fault of its decoder. */
 function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
   const last = events.at(-1)
   return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }

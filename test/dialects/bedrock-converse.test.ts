@@ -17,10 +17,10 @@ function chat(body: JsonObject, model = claude): Conversation {
   return dialects['openai-chat'].decodeRequest({ model, ...hi, ...body })
 }
 
-/** A conversation as the gateway hands it on: with ids and names that the service takes. */
+/** A conversation as the gateway sends it: with ids and names that the service accepts. */
 const fitted = (conversation: Conversation) => fitTools(conversation, converseRules).conversation
 
-/** What the endpoint of a dialect makes of bytes of an event stream. */
+/** The events that a dialect's endpoint decodes from the bytes of an event stream. */
 async function eventsOf(bytes: Uint8Array, dialect = 'bedrock-converse', size = bytes.length): Promise<string[]> {
   const endpoint = bedrock
     .chat({ baseUrl: '', key: '', other: '', config: {} }, claude)
@@ -37,7 +37,7 @@ async function eventsOf(bytes: Uint8Array, dialect = 'bedrock-converse', size = 
 }
 
 describe('a request', () => {
-  test('says all that Converse can say', () => {
+  test('expresses everything that Converse supports', () => {
     const { body, dropped } = bedrockConverse.encodeRequest(
       fitted(
         chat({
@@ -161,13 +161,13 @@ describe('a request', () => {
       },
       { role: 'user', content: [{ toolResult: { toolUseId: 't', content: [{ text: 'broke' }], status: 'error' } }] },
     ])
-    // The service demands tools where the history has calls.
+    // The service requires tools if the history has calls.
     expect(body['toolConfig']).toEqual({
       tools: [{ toolSpec: { name: 'f', inputSchema: { json: { type: 'object' } } } }],
     })
   })
 
-  test('an image by address is refused, as the service opens none', () => {
+  test('an image URL is refused, as the service fetches none', () => {
     const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] }
     expect(() => bedrockConverse.encodeRequest(chat({ messages: [image] }))).toThrow('image by address')
   })
@@ -191,7 +191,7 @@ describe('a stream', () => {
     }),
   ]
 
-  test('is read whole, however it is cut', async () => {
+  test('is read whole, however it is split', async () => {
     const bytes = Buffer.concat(frames)
     for (const size of [1, 3, 50, bytes.length]) {
       const { reply, ended } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes, 'bedrock-converse', size)))
@@ -212,7 +212,7 @@ describe('a stream', () => {
     }
   })
 
-  test('that ends at any frame before its stop is no answer', async () => {
+  test('that ends at any frame before its stop is not an answer', async () => {
     for (let count = 0; count < frames.length - 2; count++) {
       const { ended, failure } = assemble(
         decodeAll(bedrockConverse, await eventsOf(Buffer.concat(frames.slice(0, count)))),
@@ -222,7 +222,7 @@ describe('a stream', () => {
     }
   })
 
-  test('an exception within is an error of its kind', async () => {
+  test('an exception within it is an error of its kind', async () => {
     const headers = { ':message-type': 'exception', ':exception-type': 'throttlingException' }
     const bytes = Buffer.concat([...frames.slice(0, 5), awsFrame(headers, '{"message":"Too many tokens"}')])
     const { failure } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes)))
@@ -246,7 +246,7 @@ describe('a stream', () => {
 })
 
 describe('an error', () => {
-  test('of a clock that is wrong says so', () => {
+  test('about a wrong clock says so', () => {
     const failure = bedrockConverse.decodeFailure(403, {
       message: 'Signature expired: 20260101T000000Z is now earlier than 20260101T010000Z',
     })
@@ -270,7 +270,7 @@ describe.skipIf(!recordingsAvailable)('recordings of Converse', () => {
   const json = cases({ api: 'converse', kind: 'json' })
 
   for (const recorded of json.filter(({ status }) => status === 200)) {
-    test(`${recorded.id} says what it says`, () => {
+    test(`${recorded.id} has the expected content`, () => {
       const wire = recorded.responseJson as JsonObject
       const { choices, usage } = bedrockConverse.decodeReply(wire, 'seed')
       const text = JSON.stringify(wire)
@@ -293,7 +293,7 @@ describe.skipIf(!recordingsAvailable)('recordings of Converse', () => {
   }
 
   for (const recorded of cases({ api: 'converse', kind: 'eventstream' })) {
-    test(`${recorded.id} is the same however it is cut`, async () => {
+    test(`${recorded.id} is the same however it is split`, async () => {
       const bytes = recorded.response.body
       const whole = assemble(decodeAll(bedrockConverse, await eventsOf(bytes)))
       const cut = assemble(decodeAll(bedrockConverse, await eventsOf(bytes, 'bedrock-converse', 7)))

@@ -1,4 +1,4 @@
-// Formats that say the same as OpenAI's chat in other words: their recordings, read and cut.
+// Formats that resemble OpenAI's chat under other names: their recordings, read and cut.
 import { describe, expect, test } from 'bun:test'
 import { aiProxyLibrary } from '../../server/dialects/aiproxy-library/index.ts'
 import { GrowingText } from '../../server/dialects/dashscope/growing-text.ts'
@@ -38,7 +38,7 @@ function eventsOf(recorded: RecordingCase): string[] {
   return recorded.kind === 'ws' ? recorded.responseText.split('\n').filter((line) => line !== '') : sseData(recorded)
 }
 
-/** All texts under a name in any depth, in order: the simplest reading there is. */
+/** All strings under a name at any depth, in order: the simplest possible parser. */
 function textsUnder(value: unknown, names: readonly string[]): string {
   if (Array.isArray(value)) return value.map((each) => textsUnder(each, names)).join('')
   if (typeof value !== 'object' || value === null) return ''
@@ -78,7 +78,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
       if (hasCalls) expect(reply.choices[0]?.stop.reason).toBe('tool-calls')
       const isCounted = recorded.features.includes('usage') && !parts.some(({ type }) => type === 'media')
       if (isCounted) expect(reply.usage?.promptTokens).toBeGreaterThan(0)
-      // What was read can be told in every dialect.
+      // The result can be written in every dialect.
       for (const other of Object.values(dialects)) {
         const told = other.decodeReply(other.encodeReply(reply, frameOf(other.name)), 'seed')
         expect(joined(told, 'text')).toBe(joined(reply, 'text'))
@@ -87,9 +87,9 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   }
 
   for (const recorded of streamed) {
-    // Its answers are stages of work without an end that could be told from the others.
+    // Its answers are stages of work, and the end looks like the others.
     if (/deep-research/.test(recorded.id)) continue
-    test(`${recorded.id} is read as it is, and as broken wherever it is cut`, () => {
+    test(`${recorded.id} is read completely, and as broken wherever it is cut`, () => {
       const dialect = dialectOf(recorded)
       const events = eventsOf(recorded)
       const { reply, ended, failure } = assemble(decodeAll(dialect, events))
@@ -107,7 +107,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
     })
   }
 
-  test('frames of Spark put together are the whole answer', () => {
+  test('assembled frames of Spark are the whole answer', () => {
     for (const recorded of streamed.filter(({ kind }) => kind === 'ws')) {
       const frames = eventsOf(recorded).map((each) => JSON.parse(each) as JsonObject)
       const streamedReply = assemble(decodeAll(sparkMax, eventsOf(recorded))).reply
@@ -117,7 +117,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
     }
   })
 
-  test('errors are told as such, with a status that fits', () => {
+  test('errors are reported as such, with a matching status', () => {
     const failures = cases.filter((each) => !isGood(each) && !/midway/.test(each.id))
     expect(failures.length).toBeGreaterThan(8)
     for (const recorded of failures) {
@@ -134,13 +134,13 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   })
 })
 
-describe('a text that may be given whole in every event', () => {
+describe('a text that may be repeated whole in every event', () => {
   const read = (...texts: string[]) => {
     const growing = new GrowingText()
     return texts.map((text, at) => growing.push(text, at === texts.length - 1))
   }
 
-  test('is passed on in pieces where it comes in pieces', () => {
+  test('is passed on in pieces if it arrives in pieces', () => {
     expect(read('a', 'b', 'a', '')).toEqual(['a', 'b', 'a', ''])
     expect(read('1', '1', '2').join('')).toBe('112')
     expect(read('1', '12', '3').join('')).toBe('1123')
@@ -148,7 +148,7 @@ describe('a text that may be given whole in every event', () => {
     expect(read('', '', 'x', 'xy', '').join('')).toBe('xxy')
   })
 
-  test('gives what is new where it is repeated', () => {
+  test('yields only what is new if it is repeated', () => {
     expect(read('1', '1,', '1, ', '1, 2', '1, 2')).toEqual(['1', '', ', ', '2', ''])
     expect(read('A long beginning', 'A long beginning and', 'A long beginning and end').join('')).toBe(
       'A long beginning and end',
@@ -157,7 +157,7 @@ describe('a text that may be given whole in every event', () => {
   })
 })
 
-test('what a format cannot say is named in the words of the caller', () => {
+test('what a format cannot express is named by the caller’s field names', () => {
   const openai = dialects['openai-chat'].decodeRequest({
     model: 'm',
     messages: [{ role: 'user', content: 'Hi' }],

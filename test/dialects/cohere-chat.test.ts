@@ -16,7 +16,7 @@ const encode = (body: JsonObject) =>
 const weather = { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }
 
 describe('a request', () => {
-  test('says tools, results and limits in the words of the service', () => {
+  test('carries tools, results and limits in the service’s format', () => {
     const { body, dropped } = encode({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -80,7 +80,7 @@ describe('a request', () => {
     })
   })
 
-  test('a document of text stands beside the messages; another is refused', () => {
+  test('a text document is sent beside the messages; another kind is refused', () => {
     const file = (type: string) => ({
       role: 'user',
       content: [
@@ -118,7 +118,7 @@ const stream = [
 ]
 
 describe('a stream', () => {
-  test('of a plan and a call', () => {
+  test('with a plan and a call', () => {
     const { reply, ended } = assemble(decodeAll(cohereChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({
@@ -136,7 +136,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends anywhere before its end is no answer', () => {
+  test('that ends anywhere before its end is not an answer', () => {
     for (let count = 0; count < stream.length - 2; count++) {
       const { ended, failure } = assemble(decodeAll(cohereChat, stream.slice(0, count)))
       expect(ended).toBe(false)
@@ -144,14 +144,14 @@ describe('a stream', () => {
     }
   })
 
-  test('that the service gave up is an error', () => {
+  test('that the service aborted is an error', () => {
     const end = wire('message-end', { delta: { finish_reason: 'ERROR', error: 'worker died' } })
     const { failure } = assemble(decodeAll(cohereChat, [...stream.slice(0, 3), end]))
     expect(failure).toMatchObject({ kind: 'server', message: 'worker died' })
   })
 })
 
-test('a citation of a text with wide signs stands where it belongs', () => {
+test('a citation of a text with wide characters has the right position', () => {
   const text = '😀 It is 22C.'
   const reply = cohereChat.decodeReply(
     {
@@ -182,7 +182,7 @@ describe.skipIf(!recordingsAvailable)('recordings of Cohere', () => {
       })
       continue
     }
-    test(`${entry.id} says what it says`, () => {
+    test(`${entry.id} has the expected content`, () => {
       const { reply, ended } =
         entry.kind === 'sse'
           ? assemble(decodeAll(cohereChat, sseData(recorded)))

@@ -10,7 +10,7 @@ import { recordingsAvailable } from '../helpers/recordings.ts'
 const names = Object.keys(dialects) as DialectName[]
 const hi = [{ role: 'user', content: 'Hi' }]
 
-/** A wrong request of each kind, and the field that its refusal must name. */
+/** An invalid request of each kind, and the field that its error must name. */
 const wrong: readonly (readonly [DialectName, string, JsonObject])[] = [
   ['openai-chat', 'model', { messages: hi }],
   ['openai-chat', 'messages', { model: 'm' }],
@@ -97,7 +97,7 @@ const wrong: readonly (readonly [DialectName, string, JsonObject])[] = [
   ],
 ]
 
-describe('a wrong request is refused with 400 and the place of the field:', () => {
+describe('an invalid request is refused with 400, naming the field:', () => {
   for (const [name, place, wire] of wrong) {
     test(`${name} ${place} in ${JSON.stringify(wire)}`, () => {
       const refusal = failing(() => dialects[name].decodeRequest(wire, name === 'gemini' ? { model: 'm' } : {}))
@@ -105,7 +105,7 @@ describe('a wrong request is refused with 400 and the place of the field:', () =
     })
   }
 
-  test('counting tokens needs no max_tokens', () => {
+  test('counting tokens does not need max_tokens', () => {
     expect(
       dialects['anthropic-messages'].decodeRequest({ model: 'm', messages: hi }, { countOnly: true }).maxTokens,
     ).toBe(undefined)
@@ -122,7 +122,7 @@ function failing(act: () => unknown): GatewayError {
   throw new Error('nothing was refused')
 }
 
-/** What each dialect calls the kinds of failure: the status of an answer, and its own word. */
+/** Each dialect's terms for the kinds of failure: the status of an answer, and its error type. */
 const words: Readonly<Record<DialectName, Readonly<Partial<Record<FailureKind, string>>>>> = {
   'openai-chat': {
     invalid: 'invalid_request_error',
@@ -164,7 +164,7 @@ function wordOf(name: DialectName, body: JsonObject): unknown {
 
 describe('a failure', () => {
   for (const name of names) {
-    test(`is told in the words of ${name}, and understood from them`, () => {
+    test(`is reported in the format of ${name}, and parsed from it`, () => {
       for (const [kind, word] of Object.entries(words[name])) {
         const failure = {
           status: 418,
@@ -183,14 +183,14 @@ describe('a failure', () => {
       }
     })
 
-    test(`of the gateway's own keeps its code for OpenAI and has its kind in ${name}`, () => {
+    test(`of the gateway itself keeps its code for OpenAI and has its kind in ${name}`, () => {
       const failure = failureOf(new GatewayError('insufficient_user_quota', 'user quota is not enough'))
       const text = JSON.stringify(dialects[name].encodeFailure(failure, 'req-1'))
       expect(text).toContain('user quota is not enough')
       expect(text.includes('insufficient_user_quota')).toBe(name.startsWith('openai'))
     })
 
-    test(`in the middle of a stream of ${name} ends it, as an error that its decoder finds`, () => {
+    test(`in the middle of a stream of ${name} ends it, as an error that its decoder recognises`, () => {
       const text = encodeAll(
         dialects[name],
         [
@@ -209,7 +209,7 @@ describe('a failure', () => {
     return name === 'gemini' ? 'anthropic-messages' : 'gemini'
   }
 
-  test('is understood whatever a proxy made of its body', () => {
+  test('is recognised whatever a proxy did to its body', () => {
     for (const name of names) {
       for (const body of [
         undefined,
@@ -228,7 +228,7 @@ describe('a failure', () => {
   })
 })
 
-describe.skipIf(!recordingsAvailable)('recorded errors (skipped where there are no recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded errors (skipped without recordings)', () => {
   const kinds: Readonly<Record<number, FailureKind>> = {
     401: 'authentication',
     403: 'permission',
@@ -236,7 +236,7 @@ describe.skipIf(!recordingsAvailable)('recorded errors (skipped where there are 
     503: 'overloaded',
   }
   for (const name of names) {
-    test(`of ${name} keep their status and message, and are told in every dialect`, () => {
+    test(`of ${name} keep their status and message, and can be written in every dialect`, () => {
       const recorded = casesOf(name, { status: 'error' }).filter(({ responseJson }) => responseJson !== undefined)
       expect(recorded.length).toBeGreaterThan(5)
       for (const { id, status, responseJson } of recorded) {

@@ -5,7 +5,7 @@ import type { Reply, StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-// One thread serves everybody. Where the cost of an answer grows with the square of its size, these take minutes.
+// One thread serves all callers. With work quadratic in the size of an answer, these take minutes.
 const patience = 60_000
 
 const { gemini, 'anthropic-messages': anthropic } = dialects
@@ -13,12 +13,12 @@ const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ l
 const citationsOf = (reply: Reply): (readonly Citation[])[] =>
   (reply.choices[0]?.parts ?? []).map((part) => (part.type === 'text' ? (part.citations ?? []) : []))
 
-/** Each stands at its own number, a unit long. */
+/** Each is at its own index, one unit long. */
 function standWhereTold(found: readonly Citation[]): void {
   expect(found.every(({ start, end }, at) => start === at && end === at + 1)).toBe(true)
 }
 
-/** The blocks that an Anthropic caller reads, by turns: their names, and what came of their inputs. */
+/** The alternating blocks that an Anthropic caller reads: their names, and their final inputs. */
 function blocksOf(events: readonly StreamEvent[]) {
   const names: unknown[] = []
   const inputs: string[] = []
@@ -56,7 +56,7 @@ test(
 )
 
 test(
-  'they do so where the last ends first',
+  'they do so if the last ends first',
   () => {
     const heads = list(calls, (at) => call(at + 1, '{'))
     const ends = list(calls, (at) => partEnd(calls - at))
@@ -66,7 +66,7 @@ test(
 )
 
 test(
-  'a long input is not read again for every call that begins meanwhile',
+  'a long input is not read again for every call that begins in the meantime',
   () => {
     const piece = `${'x'.repeat(500)}}`
     const events = list(40_000, (at) => [more(0, piece), call(at + 1, '{}')]).flat()
@@ -93,7 +93,7 @@ const answer = (parts: readonly JsonObject[], groundingSupports: readonly JsonOb
   )
 
 test(
-  'many supports of a long text stand where Google has them',
+  'many supports of a long text have Google’s positions',
   () => {
     const supports = list(50_000, (at) => ({
       segment: { startIndex: at * 3, endIndex: at * 3 + 6 },
@@ -107,7 +107,7 @@ test(
 )
 
 test(
-  'many supports whose words are nowhere in a long text keep their places',
+  'many supports whose words do not occur in a long text keep their positions',
   () => {
     const supports = list(50_000, (at) => ({
       segment: { startIndex: at, endIndex: at + 1, text: `b${at}` },
@@ -120,7 +120,7 @@ test(
 )
 
 test(
-  'many supports go to the parts of their own, and in the order they came',
+  'many supports go to their own parts, in the order of arrival',
   () => {
     const count = 150_000
     const supports = list(count, (at) => count - 1 - at).flatMap((at) => [
@@ -139,7 +139,7 @@ test(
 )
 
 test(
-  'many addresses in a long text become chunks of their own',
+  'many URLs in a long text become separate chunks',
   () => {
     const count = 200_000
     const citations = list(count * 2, (at) => ({ url: `${url}/${at % count}`, title: `${at}`, start: at, end: at + 1 }))
@@ -165,12 +165,12 @@ const cohere = (content: readonly JsonObject[], citations: readonly JsonObject[]
   cohereChat.decodeReply({ message: { content, citations }, finish_reason: 'COMPLETE' }, 'seed')
 
 test(
-  "many of Cohere's citations of a long text with wide signs stand where they belong",
+  'many Cohere citations of a long text with wide characters have the right positions',
   () => {
     const said = '😀b'.repeat(1_000_000)
     const citations = list(50_000, (at) => ({ start: at * 2 + 1, end: at * 2 + 2, text: 'b' }))
     const [found = []] = citationsOf(cohere([{ type: 'text', text: said }], citations))
-    // A citation that fits by units is taken at its word.
+    // A citation that fits by code units is accepted as it is.
     const place = (at: number) => (said[at * 2 + 1] === 'b' ? at * 2 + 1 : at * 3 + 2)
     expect(found.every(({ start }, at) => start === place(at))).toBe(true)
     expect(found).toHaveLength(50_000)
@@ -179,7 +179,7 @@ test(
 )
 
 test(
-  "many of Cohere's citations whose words are nowhere in a long text keep their places",
+  'many Cohere citations whose words do not occur in a long text keep their positions',
   () => {
     const citations = list(50_000, (at) => ({ start: at, end: at + 1, text: `b${at}` }))
     const [found = []] = citationsOf(cohere([{ type: 'text', text: 'a'.repeat(5_000_000) }], citations))
@@ -189,7 +189,7 @@ test(
 )
 
 test(
-  "many of Cohere's citations that name no block are given to one each",
+  'many Cohere citations that name no block are assigned to one each',
   () => {
     const count = 100_000
     const content = list(count, (at) => ({ type: 'text', text: at === 1 ? 'two' : 'one' }))
@@ -200,7 +200,7 @@ test(
   patience,
 )
 
-test("Cohere's citations that name no block go to the first that they fit, else to the first text", () => {
+test('Cohere citations that name no block go to the first that they match, otherwise to the first text', () => {
   const content = [
     { type: 'thinking', thinking: 'two' },
     { type: 'text', text: 'one' },

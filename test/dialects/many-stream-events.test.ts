@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-// What one answer of an upstream may cost: time that grows with its length, not with the square of it.
+// The cost limit for one upstream answer: time that grows with its length, not with the square of it.
 const many = 100_000
 const inTime = 20_000
 const chunk = (delta: JsonObject) => JSON.stringify({ id: 'c', model: 'up', choices: [{ index: 0, delta }] })
@@ -49,7 +49,7 @@ test(
 
 for (const to of ['openai-chat', 'openai-responses'] as const) {
   test(
-    `very many citations, one by one, are all said at the end in ${to}`,
+    `very many citations, one by one, are all sent at the end in ${to}`,
     () => {
       const first = [{ url: 'https://example.org/first' }]
       const at = { choice: 0, index: 0 } as const
@@ -70,7 +70,7 @@ for (const to of ['openai-chat', 'openai-responses'] as const) {
       const whole = dataOf(written).filter((data) => data.includes('"annotations":[{'))
       const count = whole.at(-1)?.split('"url_citation","').length ?? 0
       expect(count - 1).toBe(many + 1)
-      // What came in belongs to the events.
+      // The input objects belong to the events.
       expect(first).toEqual([{ url: 'https://example.org/first' }])
     },
     inTime,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../server/lib/json.ts'
 import { assemble, dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
 const call = (id: string) => ({ type: 'tool-call', id, name: 'f', input: '{}' }) as const
-/** A thought, a text and two calls of a service that seals nothing. */
+/** A thought, a text and two calls of a service that signs nothing. */
 const parts = [{ type: 'reasoning', text: 'Hm' }, { type: 'text', text: 'Hello' }, call('a'), call('b')] as const
 const events: StreamEvent[] = [
   { type: 'start' },
@@ -24,13 +24,13 @@ describe('a caller of Gemini', () => {
   const partsOf = ({ candidates }: JsonObject) =>
     (candidates as JsonObject[]).flatMap(({ content }) => (content as JsonObject)['parts'] as JsonObject[])
 
-  test('gets a signature with the first call of another service, as Google has it', () => {
+  test('gets a signature with the first call of another service, as with Google', () => {
     const expected = ['skip_thought_signature_validator', undefined]
     expect(marks(partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))))).toEqual(expected)
     expect(marks(streamed('gemini', frameOf('gemini')).flatMap(partsOf))).toEqual(expected)
   })
 
-  test('brings back no seal with it', () => {
+  test('sends back no signature with it', () => {
     const contents = [{ role: 'model', parts: partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))) }]
     const [turn] = dialects.gemini.decodeRequest({ contents }, { model: 'm' }).messages
     expect(turn?.parts.every((part) => !('seal' in part))).toBe(true)
@@ -51,12 +51,12 @@ describe('a caller of the Responses API', () => {
     return [thought(whole['output']), thought(end?.['output']), done?.['item'] as JsonObject]
   }
 
-  test('gets the sealed form of thoughts where it asked for it', () => {
+  test('gets the encrypted form of thoughts if it asked for it', () => {
     for (const item of both(asked)) expect(item?.['encrypted_content']).toBeString()
     for (const item of both({})) expect(item?.['encrypted_content']).toBe(undefined)
   })
 
-  test('brings back the thought as it was', () => {
+  test('sends back the thought unchanged', () => {
     const [item = {}] = both(asked)
     const { messages } = dialects['openai-responses'].decodeRequest({ model: 'm', input: [item] })
     expect(messages[0]?.parts).toMatchObject([{ type: 'reasoning', text: 'Hm' }])
@@ -64,7 +64,7 @@ describe('a caller of the Responses API', () => {
   })
 })
 
-test('a stream of Messages begins with the estimate of the prompt where the service has told nothing yet', () => {
+test('a stream of Messages begins with the estimate of the prompt if the service has reported nothing yet', () => {
   const frame = { ...frameOf('anthropic-messages'), promptTokens: 123 }
   const [start = {}] = streamed('anthropic-messages', frame)
   expect((start['message'] as JsonObject)['usage']).toMatchObject({ input_tokens: 123, output_tokens: 0 })

@@ -1,4 +1,5 @@
-// Tools in namespaces, as Codex declares those of MCP servers: other services get functions, callers their own names back.
+// Tools in namespaces, as Codex declares those of MCP servers: other services get functions, and callers get their own
+// names back.
 import { describe, expect, test } from 'bun:test'
 import { replyEvents } from '../../server/dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../server/dialects/neutral/reply.ts'
@@ -24,7 +25,7 @@ const one = ['search', 'mcp__github__search', 'mcp__github__patch', 'mcp__wiki__
 describe('a request with namespaces', () => {
   const conversation = responses.decodeRequest(asked)
 
-  test('declares each tool under one name, and calls in the history bear it', () => {
+  test('declares each tool under one name, and calls in the history use it', () => {
     const { body, dropped } = messages.encodeRequest(conversation)
     expect((body['tools'] as JsonObject[]).map(({ name }) => name)).toEqual(one)
     expect(JSON.stringify(body['messages'])).toContain('"name":"mcp__wiki__search"')
@@ -63,7 +64,7 @@ describe('a request with namespaces', () => {
     expect(chat.encodeRequest(conversation).dropped).toEqual(['input.namespace'])
   })
 
-  test('has no two tools of one name', () => {
+  test('has no two tools of the same name', () => {
     const tools = [
       { type: 'function', name: 'a__b__c' },
       { type: 'namespace', name: 'a', description: '', tools: [{ ...search, name: 'b__c' }] },

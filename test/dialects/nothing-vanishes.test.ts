@@ -1,4 +1,4 @@
-// What a request says and another dialect cannot say is named, wherever it stands: nobody keeps a list of it.
+// Any part of a request that another dialect cannot express is named, in whatever field: nobody maintains a list.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -12,7 +12,7 @@ import { dialects } from '../helpers/dialects.ts'
 const pixel = 'iVBORw0KGgo='
 const schema = { type: 'object', properties: { at: { type: 'string' } } }
 
-/** A request of each dialect in which every kind of object stands that somebody reads. */
+/** A request of each dialect with every kind of object that is read. */
 const rich: Readonly<Record<DialectName, JsonObject>> = {
   'openai-chat': {
     model: 'm',
@@ -131,7 +131,7 @@ const rich: Readonly<Record<DialectName, JsonObject>> = {
   },
 }
 
-/** Objects whose members are the caller's own. */
+/** Objects whose fields are the caller's own. */
 const opaque = new Set([
   ...['parameters', 'input_schema', 'parametersJsonSchema', 'schema', 'input', 'args', 'response', 'format'],
   ...['filters', 'annotations'],
@@ -139,7 +139,7 @@ const opaque = new Set([
 const isOpaque = (name: string, value: unknown) =>
   opaque.has(name) && !(name === 'format' && isObject(value) && 'schema' in value) && !Array.isArray(value)
 
-/** Every copy of a value in which one of its objects has a member that nobody knows, with the place of that object. */
+/** Every copy of a value in which one of its objects has an unknown field, with the path of that object. */
 function* withUnknown(value: unknown, place = ''): Generator<{ copy: unknown; place: string }> {
   if (Array.isArray(value)) {
     for (const [at, each] of value.entries())
@@ -157,7 +157,7 @@ function* withUnknown(value: unknown, place = ''): Generator<{ copy: unknown; pl
 const names = Object.keys(dialects) as DialectName[]
 const upstreams: readonly UpstreamDialect[] = [...Object.values(dialects), bedrockConverse, cohereChat, ollamaChat]
 
-/** Services that take texts alone are asked without what they refuse. */
+/** Text-only services get a request without what they refuse. */
 const plain: ReadonlySet<string> = new Set(['cohere-chat', 'ollama-chat'])
 const isMedium = ({ type, inlineData }: JsonObject) =>
   inlineData !== undefined || /^(?:image|image_url|document|file|input_image|input_file)$/.test(String(type))
@@ -173,7 +173,7 @@ function droppedOf(from: DialectName, wire: JsonObject, to: UpstreamDialect): re
   return to.encodeRequest({ ...conversation, model: 'claude-sonnet-4-5' }).dropped
 }
 
-describe.each(names)('a member that nobody knows of a request of %s is named by its place', (from) => {
+describe.each(names)('an unknown field of a request of %s is named by its path', (from) => {
   test.each(upstreams.filter(({ name }) => name !== from).map((to) => [to.name, to] as const))('to %s', (_, to) => {
     const whole = plain.has(to.name) ? withoutMedia(rich[from]) : rich[from]
     const silent = [...withUnknown(whole)].flatMap(({ copy, place }) => {
@@ -220,14 +220,14 @@ describe("a document of blocks of Anthropic's", () => {
     }
   })
 
-  test('goes back to Anthropic as it came', () => {
+  test('goes back to Anthropic unchanged', () => {
     const conversation = dialects['anthropic-messages'].decodeRequest(anthropicTurn(document))
     const { body } = dialects['anthropic-messages'].encodeRequest(conversation)
     expect(body['messages']).toEqual([{ role: 'user', content: [document] }])
   })
 })
 
-describe('what only Anthropic has', () => {
+describe('a feature that only Anthropic has', () => {
   const context = { type: 'document', source: pdf, context: 'Of last year' }
   const cited = { type: 'document', source: pdf, citations: { enabled: true } }
   test.each([
@@ -245,11 +245,11 @@ describe('what only Anthropic has', () => {
       'output_config.task_budget',
     ],
     [
-      'thought between tools',
+      'thinking between tools',
       { ...anthropicTurn({ type: 'text', text: 'Hi' }), thinking: { type: 'between_tools' } },
       'thinking.type',
     ],
-  ])('is named by its place: %s', (_, wire, name) => {
+  ])('is named by its path: %s', (_, wire, name) => {
     for (const to of readers.slice(0, 3))
       expect([to.name, droppedOf('anthropic-messages', wire, to)]).toEqual([to.name, [name]])
     const conversation = dialects['anthropic-messages'].decodeRequest(wire)
@@ -259,7 +259,7 @@ describe('what only Anthropic has', () => {
     })
   })
 
-  test('a result that is an error stays one where that can be said, and is named elsewhere', () => {
+  test('an error result stays one if that can be expressed, and is named otherwise', () => {
     const wire = toolTurns({ type: 'text', text: 'It broke.' })
     const result = { type: 'tool_result', tool_use_id: 'c1', content: 'It broke.', is_error: true }
     const failed = { ...wire, messages: [...wire.messages.slice(0, 2), { role: 'user', content: [result] }] }
@@ -269,7 +269,7 @@ describe('what only Anthropic has', () => {
   })
 })
 
-describe('what only Google has', () => {
+describe('a feature that only Google has', () => {
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   test.each([
     [
@@ -298,14 +298,14 @@ describe('what only Google has', () => {
       'contents.parts.videoMetadata',
     ],
     [{ serviceTier: 'SATURN' }, 'serviceTier'],
-  ])('is named by its place: %j', (asked, name) => {
+  ])('is named by its path: %j', (asked, name) => {
     const wire = { contents, ...asked } as JsonObject
     for (const to of [dialects['openai-chat'], dialects['openai-responses'], dialects['anthropic-messages']])
       expect([to.name, droppedOf('gemini', wire, to)]).toEqual([to.name, [name]])
   })
 })
 
-describe('what a search is told', () => {
+describe('search options', () => {
   const options = {
     search_context_size: 'high',
     user_location: { type: 'approximate', approximate: { city: 'Berlin' } },
@@ -318,7 +318,7 @@ describe('what a search is told', () => {
     tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3, allowed_domains: ['a.org'] }],
   }
 
-  test('is named where the service cannot be told it', () => {
+  test('are named if the service cannot be sent them', () => {
     const { gemini, 'anthropic-messages': messages, 'openai-responses': toResponses } = dialects
     expect(droppedOf('openai-chat', chat, messages)).toEqual(['web_search_options.search_context_size'])
     expect(droppedOf('openai-responses', responses, messages)).toEqual(['tools.search_context_size'])
@@ -332,11 +332,11 @@ describe('what a search is told', () => {
   })
 })
 
-describe('what can be said only nearly', () => {
+describe('what can only be expressed approximately', () => {
   const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
   const { gemini, 'anthropic-messages': messages, 'openai-responses': responses } = dialects
 
-  test('is named: how closely an image is looked at', () => {
+  test('is named: the level of detail for an image', () => {
     const image_url = { url: `data:image/png;base64,${pixel}`, detail: 'low' }
     const wire = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] }
     expect(droppedOf('openai-chat', wire, messages)).toEqual(['messages.content.image_url.detail'])
@@ -344,7 +344,7 @@ describe('what can be said only nearly', () => {
     expect(droppedOf('openai-chat', wire, responses)).toEqual([])
   })
 
-  test('is named: calls that must fit their schemas, and limits in the schema of the answer', () => {
+  test('is named: calls that must match their schemas, and limits in the schema of the answer', () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: schema, strict: true } }]
     expect(droppedOf('openai-chat', { ...ask, tools }, gemini)).toEqual(['tools.function.strict'])
     expect(droppedOf('openai-chat', { ...ask, tools }, cohereChat)).toEqual(['tools.function.strict'])
@@ -355,7 +355,7 @@ describe('what can be said only nearly', () => {
     expect(droppedOf('openai-chat', asked, gemini)).toEqual([])
   })
 
-  test('is named: how long a summary of thoughts is to be', () => {
+  test('is named: the length of a summary of thoughts', () => {
     const asked = { model: 'm', input: 'Hi', reasoning: { effort: 'low', summary: 'detailed' } }
     expect(droppedOf('openai-responses', asked, messages)).toEqual(['reasoning.summary'])
     expect(
@@ -363,7 +363,7 @@ describe('what can be said only nearly', () => {
     ).toEqual([])
   })
 
-  test('is named: numbers beyond what a service takes', () => {
+  test('is named: numbers beyond the service’s range', () => {
     const asked = { ...ask, temperature: 1.8, frequency_penalty: -1, top_p: 1 }
     expect(droppedOf('openai-chat', asked, cohereChat)).toEqual(['temperature', 'frequency_penalty'])
     expect(droppedOf('openai-chat', asked, ernie)).toEqual(expect.arrayContaining(['temperature']))

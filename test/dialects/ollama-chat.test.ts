@@ -10,7 +10,7 @@ const encode = (body: JsonObject) =>
   )
 
 describe('a request', () => {
-  test('says tools, results, images and options in the words of the service', () => {
+  test('carries tools, results, images and options in the service’s format', () => {
     const { body, dropped } = encode({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['tool_choice'])
   })
 
-  test("asks OpenAI's open models to think by a level", () => {
+  test('asks OpenAI’s open models to think at a level', () => {
     expect(encode({ model: 'gpt-oss:20b', reasoning_effort: 'high' }).body['think']).toBe('high')
     expect(encode({ reasoning_effort: 'high' }).body['think']).toBe(true)
   })
@@ -79,7 +79,7 @@ const stream = [
 ].map((each) => JSON.stringify(each))
 
 describe('a stream', () => {
-  test('of a thought, a text and a call', () => {
+  test('with a thought, a text and a call', () => {
     const { reply, ended } = assemble(decodeAll(ollamaChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({
@@ -99,7 +99,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends anywhere before its end is no answer', () => {
+  test('that ends anywhere before its end is not an answer', () => {
     for (let count = 0; count < stream.length; count++)
       expect(assemble(decodeAll(ollamaChat, stream.slice(0, count))).failure?.code).toBe('upstream_stream_incomplete')
   })
@@ -126,7 +126,7 @@ describe.skipIf(!recordingsAvailable)('recordings of Ollama', () => {
       })
       continue
     }
-    test(`${entry.id} says what it says`, () => {
+    test(`${entry.id} has the expected content`, () => {
       const lines = recorded.responseText.split('\n').filter((line) => line.trim() !== '')
       const { reply, ended } =
         entry.kind === 'ndjson'

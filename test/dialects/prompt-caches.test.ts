@@ -1,4 +1,4 @@
-// What lets a service find a prompt in its cache, and what would keep it from finding it.
+// What lets a service find a prompt in its cache, and what would prevent it.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -17,7 +17,7 @@ function moved(from: DialectName, wire: JsonObject, to: UpstreamDialect) {
 
 const { 'anthropic-messages': messages, 'openai-chat': chat, 'openai-responses': responses, gemini } = dialects
 
-describe('what Claude Code tells for the account', () => {
+describe('account details that Claude Code sends', () => {
   const note = 'x-anthropic-billing-header: cc_version=2.1.119.abc; cc_entrypoint=cli; cch=12345;'
   const ask = (system: unknown) => ({
     model: 'm',
@@ -32,7 +32,7 @@ describe('what Claude Code tells for the account', () => {
     ['later', [text('You are Claude Code.'), text(note)]],
     ['as the first line of the whole prompt', `${note}\nYou are Claude Code.`],
     ['as a line of a block', [text(`You are Claude Code.\n${note}`)]],
-  ])('is told to no other service when it stands %s', (_, system) => {
+  ])('are sent to no other service: %s', (_, system) => {
     for (const to of [chat, responses, gemini, bedrockConverse, cohereChat, ollamaChat, ernie]) {
       const { body, dropped } = moved('anthropic-messages', ask(system), to)
       const sent = JSON.stringify(body)
@@ -45,7 +45,7 @@ describe('what Claude Code tells for the account', () => {
     }
   })
 
-  test('is kept for Anthropic, and where a user speaks of it', () => {
+  test('are kept for Anthropic, and where a user mentions them', () => {
     const system = [text(note), text('You are Claude Code.')]
     expect(moved('anthropic-messages', ask(system), messages).body['system']).toEqual(system)
     const asked = { ...ask('Be brief.'), messages: [{ role: 'user', content: `What is ${note}` }] }
@@ -68,7 +68,7 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
   }
   const mark = { type: 'ephemeral' }
 
-  test('is marked at the end of the system prompt and of what was said, where a key says that requests begin alike', () => {
+  test('is marked at the end of the system prompt and of the conversation, if a key says that requests begin alike', () => {
     const { body, dropped } = moved('openai-chat', asked, messages)
     expect(body['system']).toEqual([{ type: 'text', text: 'Be brief.', cache_control: mark }])
     expect((body['messages'] as JsonObject[]).map(({ content }) => content)).toEqual([
@@ -79,12 +79,12 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     expect(dropped).toEqual([])
   })
 
-  test('is marked for an hour where the caller wants it kept longer', () => {
+  test('is marked for an hour if the caller wants it kept longer', () => {
     const { body } = moved('openai-chat', { ...asked, prompt_cache_retention: '24h' }, messages)
     expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}')
   })
 
-  test('is marked at the last tool where there is no system prompt, and at a result that was said last', () => {
+  test('is marked at the last tool if there is no system prompt, and at a result if that is last', () => {
     const input = [
       { role: 'user', content: 'Look' },
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
@@ -101,12 +101,12 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     ])
   })
 
-  test('is marked on Bedrock as that has it', () => {
+  test('is marked on Bedrock in its own format', () => {
     const { body } = moved('openai-chat', asked, bedrockConverse)
     expect(body['system']).toEqual([{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }])
   })
 
-  test('is left alone without a key, and where the caller marked it', () => {
+  test('is not marked without a key, or if the caller marked it', () => {
     const { prompt_cache_key: _key, ...plain } = asked
     expect(JSON.stringify(moved('openai-chat', plain, messages).body)).not.toContain('cache_control')
     const own = { type: 'text', text: 'Hi', cache_control: mark }
@@ -120,7 +120,7 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     expect(JSON.stringify(moved('openai-chat', marked, messages).body).match(/cache_control/g)).toHaveLength(1)
   })
 
-  test('is marked four times at most, however much was said', () => {
+  test('is marked four times at most, however long the conversation', () => {
     const long = Array.from({ length: 9 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: `Turn ${at}` }))
     const { body } = moved('openai-chat', { ...asked, messages: long }, messages)
     expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(2)

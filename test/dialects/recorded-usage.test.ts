@@ -1,4 +1,4 @@
-// Every usage that a service was recorded to report: what is read of it is within its totals, and never dearer than fresh.
+// Every recorded usage report: the parsed values stay within its totals, and never cost more than without caching.
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import { chargeTokens, ratioOne } from '../../server/billing/price.ts'
@@ -16,7 +16,7 @@ const sheet = createPriceBook(
   Object.fromEntries(Object.entries(prices).map(([name, ratio]) => [name, JSON.stringify({ m: ratio })])),
 ).sheet('m', 1)
 
-/** All objects named as usage is, wherever they stand. */
+/** All usage objects, by name, at any depth. */
 function* usagesIn(value: unknown): Generator<JsonObject> {
   if (Array.isArray(value)) for (const each of value as unknown[]) yield* usagesIn(each)
   if (!isObject(value)) return

@@ -6,9 +6,12 @@ import { recordingsAvailable } from '../helpers/recordings.ts'
 import { differences } from './stated-differences.ts'
 
 const names = Object.keys(dialects) as DialectName[]
-/** Recorded requests that the service itself refused for what decoding refuses, too. */
+/** Recorded requests that the service itself refused, for what decoding refuses too. */
 const refused = ['invalid-role-a006bb']
-/** What cannot be said in another dialect, and is refused by name: files and answers kept at a service, sound, addresses. */
+/**
+ * What cannot be expressed in another dialect, and is refused by name: files and answers stored at a service, audio,
+ * URLs.
+ */
 const unsayable = /is kept at a service|a file kept at a service|^audio|^video|a document or sound by its address/
 
 function alike(name: DialectName, wire: JsonObject): unknown {
@@ -16,7 +19,7 @@ function alike(name: DialectName, wire: JsonObject): unknown {
   return withoutEmpty(differences[name].reduce((each, { apply }) => withoutEmpty(apply(each)) as JsonObject, plain))
 }
 
-describe.skipIf(!recordingsAvailable)('recorded requests (skipped where there are no recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded requests (skipped without recordings)', () => {
   for (const name of names) {
     const dialect = dialects[name]
     const recorded = casesOf(name, { withRequest: true }).flatMap(({ id, requestJson, request }) =>
@@ -25,7 +28,7 @@ describe.skipIf(!recordingsAvailable)('recorded requests (skipped where there ar
         : [],
     )
 
-    test(`of ${name} say the same after the Conversation, but for what is stated`, () => {
+    test(`of ${name} are the same after the Conversation, except for the stated differences`, () => {
       expect(recorded.length).toBeGreaterThan(70)
       for (const { id, requestJson, path } of recorded) {
         const model = (name === 'gemini' && /models\/([^:/]+):/.exec(path)?.[1]) || 'address'
@@ -37,11 +40,11 @@ describe.skipIf(!recordingsAvailable)('recorded requests (skipped where there ar
     })
 
     for (const other of names.filter((each) => each !== name)) {
-      test(`of ${name} ask the same in ${other}: words, calls, results, media and tools`, () => {
+      test(`of ${name} ask for the same in ${other}: words, calls, results, media and tools`, () => {
         let count = 0
         for (const { id, requestJson } of recorded) {
           const conversation = dialect.decodeRequest(requestJson, { model: 'm' })
-          // Without a word, there is nothing to ask.
+          // Without any text, there is nothing to ask.
           if (meaningOf(conversation).turns.length === 0) continue
           let body: JsonObject
           try {

@@ -10,12 +10,12 @@ import { sdkReaders } from './sdk-readers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 
-/** What the server answers to the next request, made of the request as its dialect was read. */
+/** The server's answer to the next request, made from the decoded request. */
 let play: (asked: Conversation) => string = () => ''
 let server: Server
 let baseUrl = ''
 
-/** The dialect that an address belongs to. */
+/** The dialect that a path belongs to. */
 function dialectAt(path: string): DialectName {
   if (path.startsWith('/v1/messages')) return 'anthropic-messages'
   if (path.startsWith('/v1/responses')) return 'openai-responses'
@@ -49,7 +49,7 @@ const hello: Readonly<Record<DialectName, JsonObject>> = {
   gemini: { model: 'm', contents: 'Hello' },
 }
 
-/** The words of each dialect for the ends that an answer may have. */
+/** Each dialect's finish reasons for the ends that an answer may have. */
 const ends: Readonly<Record<DialectName, Readonly<Record<string, string>>>> = {
   'openai-chat': {
     stop: 'stop',
@@ -86,7 +86,7 @@ const ends: Readonly<Record<DialectName, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** What a program must learn of an answer, from the answer itself. */
+/** What a client must learn from an answer, computed from the answer itself. */
 function expected({ choices, usage }: Reply, to: DialectName) {
   const [choice] = choices
   const parts = choice?.parts ?? []
@@ -118,54 +118,51 @@ function playEvents(events: readonly StreamEvent[], to: DialectName): void {
     })
 }
 
-describe.skipIf(!recordingsAvailable)(
-  'recorded streams through official SDKs (skipped where there are no recordings)',
-  () => {
-    for (const from of names) {
-      // Two answers in one recording are none that a service gives.
-      const streams = casesOf(from, { kind: 'sse', status: 'ok' }).filter(({ id }) => !id.endsWith('0b06f3'))
+describe.skipIf(!recordingsAvailable)('recorded streams through official SDKs (skipped without recordings)', () => {
+  for (const from of names) {
+    // Two answers in one recording cannot come from a single service response.
+    const streams = casesOf(from, { kind: 'sse', status: 'ok' }).filter(({ id }) => !id.endsWith('0b06f3'))
 
-      for (const to of names.filter((name) => name !== from)) {
-        test(`of ${from} are learned whole by a program that speaks ${to}`, async () => {
-          let count = 0
-          for (const recorded of streams) {
-            const events = decodeAll(dialects[from], sseData(recorded))
-            const { reply, ended } = assemble(events)
-            const [choice] = reply.choices
-            if (!ended || choice?.stop.reason === 'other') continue
+    for (const to of names.filter((name) => name !== from)) {
+      test(`of ${from} are read completely by a client that speaks ${to}`, async () => {
+        let count = 0
+        for (const recorded of streams) {
+          const events = decodeAll(dialects[from], sseData(recorded))
+          const { reply, ended } = assemble(events)
+          const [choice] = reply.choices
+          if (!ended || choice?.stop.reason === 'other') continue
+          playEvents(events, to)
+          const learned = await sdkReaders[to](baseUrl, hello[to])
+          expect({ id: recorded.id, ...learned }).toEqual({ id: recorded.id, ...expected(reply, to) })
+          count++
+        }
+        expect(count).toBeGreaterThan(25)
+      })
+
+      test(`of ${from} cut after any event never look complete to a client that speaks ${to}`, async () => {
+        for (const recorded of chosen(streams)) {
+          const data = sseData(recorded)
+          for (let length = 0; length < data.length; length++) {
+            const events = decodeAll(dialects[from], data.slice(0, length))
+            if (events.at(-1)?.type === 'end') break
             playEvents(events, to)
-            const learned = await sdkReaders[to](baseUrl, hello[to])
-            expect({ id: recorded.id, ...learned }).toEqual({ id: recorded.id, ...expected(reply, to) })
-            count++
+            const outcome = await sdkReaders[to](baseUrl, hello[to]).then(
+              () => 'whole',
+              (error: Error) => error.message,
+            )
+            expect({ id: recorded.id, length, outcome }).toEqual({
+              id: recorded.id,
+              length,
+              outcome: expect.stringContaining('the upstream ended its answer before it was complete'),
+            })
           }
-          expect(count).toBeGreaterThan(25)
-        })
-
-        test(`of ${from} cut after any event are never taken for whole by a program that speaks ${to}`, async () => {
-          for (const recorded of chosen(streams)) {
-            const data = sseData(recorded)
-            for (let length = 0; length < data.length; length++) {
-              const events = decodeAll(dialects[from], data.slice(0, length))
-              if (events.at(-1)?.type === 'end') break
-              playEvents(events, to)
-              const outcome = await sdkReaders[to](baseUrl, hello[to]).then(
-                () => 'whole',
-                (error: Error) => error.message,
-              )
-              expect({ id: recorded.id, length, outcome }).toEqual({
-                id: recorded.id,
-                length,
-                outcome: expect.stringContaining('the upstream ended its answer before it was complete'),
-              })
-            }
-          }
-        })
-      }
+        }
+      })
     }
-  },
-)
+  }
+})
 
-/** A few streams that differ, short ones, since each is cut at every event. */
+/** A few different, short streams, since each is cut at every event. */
 function chosen(streams: ReturnType<typeof casesOf>): ReturnType<typeof casesOf> {
   const short = streams.filter((each) => sseData(each).length < 60)
   const kinds = ['tool_calls', 'tool_use', 'reasoning', 'text']
@@ -175,12 +172,12 @@ function chosen(streams: ReturnType<typeof casesOf>): ReturnType<typeof casesOf>
   return [...new Set([...found, ...short.slice(0, 2)])].slice(0, 4)
 }
 
-describe.skipIf(!recordingsAvailable)('a recorded loop of tools (skipped where there are no recordings)', () => {
+describe.skipIf(!recordingsAvailable)('a recorded tool loop (skipped without recordings)', () => {
   for (const from of names) {
     for (const to of names.filter((name) => name !== from)) {
       const loops = listSequences().filter(({ api }) => api === recordedApi[from])
 
-      test(`of ${from} keeps its sealed thoughts when a program that speaks ${to} brings its answers back`, () => {
+      test(`of ${from} keeps its signed thoughts when a client that speaks ${to} sends its answers back`, () => {
         let count = 0
         for (const step of loops.flatMap(({ cases }) => cases.map(loadCase))) {
           if (step.requestJson === undefined) continue
@@ -211,7 +208,7 @@ function sealsOf({ messages }: Conversation): string[] {
     .sort()
 }
 
-/** The seals that come back when an answer is given in a dialect and its message is put into the next request. */
+/** The signatures that come back when an answer is given in a dialect and its message is put into the next request. */
 function broughtBack(to: DialectName, parts: Reply['choices'][0]['parts']): string[] {
   const request = dialects[to].decodeRequest(
     { ...hello[to], contents: [{ parts: [{ text: 'Hello' }] }] },

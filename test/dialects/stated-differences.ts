@@ -1,7 +1,7 @@
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 
-/** A difference that a request may show after its way through the Conversation, and how both sides are made alike. */
+/** A difference that a request may show after passing through the Conversation, and how both sides are normalised. */
 export interface Difference {
   says: string
   apply(wire: JsonObject): JsonObject
@@ -73,7 +73,7 @@ const anthropic: Difference[] = [
 ]
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-/** What is the caller's own and not Google's: its names stay as they are. */
+/** Objects of the caller's, not Google's, keep their field names. */
 const ownNames = new Set(['args', 'response', 'properties', 'parametersJsonSchema', 'responseJsonSchema', 'labels'])
 function camelised(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(camelised)

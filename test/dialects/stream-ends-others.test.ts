@@ -222,7 +222,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
   ],
 ]
 
-describe('what an event of the end tells and no piece told is told, once', () => {
+describe('content that only an event at the end carries is sent, once', () => {
   for (const [title, dialect, events, parts] of streams) {
     test(title, () => {
       const data = [...written(events), ...(dialect === dialects['openai-chat'] ? ['[DONE]'] : [])]
@@ -242,18 +242,18 @@ function lengthOf(part: ReplyPart): number {
   return 'text' in part ? (part.text ?? '').length : 0
 }
 
-describe('the charge of a stream of OpenAI’s chat that is passed on', () => {
+describe('the charge for an OpenAI chat stream that is passed on', () => {
   const count = (events: readonly JsonObject[]) => {
     const meter = new OpenAiStreamMeter()
     for (const each of written(events)) meter.feed(each)
     return meter.output()
   }
-  test('counts a message that stands only in the last chunk', () => {
+  test('counts a message that is only in the last chunk', () => {
     expect(count([chunk({ message: { content: 'Hello', tool_calls: toolCalls }, finish_reason: 'stop' })])).toBe(
       'Hellolook{"path":"/tmp"}',
     )
   })
-  test('counts what the message has beyond the deltas', () => {
+  test('counts what the message contains beyond the deltas', () => {
     expect(count([spoken('Hel'), chunk({ message: { content: 'Hello' }, finish_reason: 'stop' })])).toBe('Hello')
   })
   test('counts nothing twice', () => {
@@ -263,7 +263,7 @@ describe('the charge of a stream of OpenAI’s chat that is passed on', () => {
   })
 })
 
-test('a transcript that stands only in its last event is counted, and one that is repeated there once', () => {
+test('a transcript that is only in its last event is counted, and one that is repeated there once', () => {
   const done = { type: 'transcript.text.done', text: 'Hello there' }
   for (const before of [
     [],
@@ -277,7 +277,7 @@ test('a transcript that stands only in its last event is counted, and one that i
   }
 })
 
-test('an answer of Coze that is collected from a stream is there, whether it came in pieces or whole', () => {
+test('an answer of Coze that is collected from a stream is complete, whether it came in pieces or whole', () => {
   const end = { event: 'conversation.chat.completed', data: { id: 'c' } }
   const told = (name: string, content: string) => ({
     event: `conversation.message.${name}`,

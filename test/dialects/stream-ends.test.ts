@@ -40,7 +40,7 @@ const argumentsDelta = (text: string, rest: JsonObject = {}) =>
 const theCall: ReplyPart = { type: 'tool-call', id: 'call_1', name: 'look', input }
 const hello: ReplyPart = { type: 'text', text: 'Hello' }
 
-/** Streams of the Responses API, and what a caller must have got of each. */
+/** Streams of the Responses API, and what a caller must have received from each. */
 const streams: readonly (readonly [string, readonly JsonObject[], readonly ReplyPart[]])[] = [
   ['a call that stands only in the last event', [completed(call(input))], [theCall]],
   ['a message that stands only in the last event', [completed(message('Hello'))], [hello]],
@@ -247,10 +247,10 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
   ],
 ]
 
-describe('what the Responses API tells only at an end', () => {
+describe('content that the Responses API only sends in an end event', () => {
   for (const [title, events, parts] of streams) {
     const data = [created, ...events].map((each) => JSON.stringify(each))
-    test(`is told once: ${title}`, () => {
+    test(`is sent once: ${title}`, () => {
       const { reply, ended } = assemble(decodeAll(responses, data))
       expect(ended).toBe(true)
       expect(reply.choices[0]?.parts).toEqual(parts as ReplyPart[])
@@ -271,7 +271,7 @@ describe('what the Responses API tells only at an end', () => {
         expect([to, calls(got)]).toMatchObject([to, calls(parts)])
       }
     })
-    test(`is counted for the charge where the stream is passed on: ${title}`, () => {
+    test(`is counted for the charge if the stream is passed on: ${title}`, () => {
       const meter = new DecodingMeter(responses, 'seed')
       for (const each of data) meter.feed(each)
       const whole = decodeAll(responses, [JSON.stringify(completed())])
@@ -287,7 +287,7 @@ describe('what the Responses API tells only at an end', () => {
     })
   }
 
-  test('also belongs to a text: sources and probabilities', () => {
+  test('also accompanies a text: sources and probabilities', () => {
     const annotation = { type: 'url_citation', url: 'https://a.org', title: 'A', start_index: 0, end_index: 5 }
     const logprob = { token: 'Hello', logprob: -0.1, bytes: null, top_logprobs: [] }
     const content = [{ type: 'output_text', text: 'Hello', annotations: [annotation], logprobs: [logprob] }]
@@ -314,7 +314,7 @@ describe('what the Responses API tells only at an end', () => {
     }
   })
 
-  test('is a seal of a thought, once', () => {
+  test('is a signature of a thought, once', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
     const open = { ...sealed, encrypted_content: undefined }
     for (const events of [
@@ -333,7 +333,7 @@ describe('what the Responses API tells only at an end', () => {
     }
   })
 
-  test('breaks the answer off where it contradicts the input of a call that was told in part', () => {
+  test('breaks the answer off if it contradicts the input of a partly sent call', () => {
     const events = [
       created,
       event('output_item.added', { item: call('') }),
@@ -348,7 +348,7 @@ describe('what the Responses API tells only at an end', () => {
     expect(told.at(-1)).toMatchObject({ type: 'error', failure: { code: 'upstream_stream_error' } })
   })
 
-  test('is no second input where it writes the same one with other blanks', () => {
+  test('is not a second input if it only differs in whitespace', () => {
     const events = [
       created,
       event('output_item.added', { item: call('') }),

@@ -18,7 +18,7 @@ const named = (index: number, id: string, name: string) =>
   call(index, { id, type: 'function', function: { name, arguments: '' } })
 const more = (index: number, text: string) => call(index, { function: { arguments: text } })
 
-describe('calls whose inputs come by turns', () => {
+describe('calls whose inputs alternate', () => {
   const byTurns = [
     named(0, 'a', 'first'),
     named(1, 'b', 'second'),
@@ -42,7 +42,7 @@ describe('calls whose inputs come by turns', () => {
     })
   }
 
-  test('are one block after the other for Anthropic', () => {
+  test('are consecutive blocks for Anthropic', () => {
     const events = decodeAll(dialects['openai-chat'], byTurns)
     const order = eventsOf(encodeAll(dialects['anthropic-messages'], events, frameOf('anthropic-messages'))).flatMap(
       ({ type, index }) =>
@@ -51,7 +51,7 @@ describe('calls whose inputs come by turns', () => {
     expect([...new Set(order)]).toEqual(['start 0', 'delta 0', 'stop 0', 'start 1', 'delta 1', 'stop 1'])
   })
 
-  test('that follow one another are passed on as they come', () => {
+  test('that follow one another are passed on as they arrive', () => {
     const encoder = dialects['anthropic-messages'].streamEncoder(frameOf('anthropic-messages'))
     const decoder = dialects['openai-chat'].streamDecoder('seed')
     const push = (data: string) =>
@@ -75,7 +75,7 @@ test('a call without input has an empty object as its input, everywhere', () => 
   }
 })
 
-describe('a tool that takes free text, offered as a function', () => {
+describe('a free-text tool, offered as a function', () => {
   const request = { input: 'Patch it', tools: [{ type: 'custom', name: 'patch' }] }
   const events: StreamEvent[] = [
     { type: 'start' },
@@ -108,7 +108,7 @@ describe('a tool that takes free text, offered as a function', () => {
   })
 })
 
-test('a caller who speaks of functions is answered with one', () => {
+test('a caller who uses functions gets a function call', () => {
   const frame = frameOf('openai-chat', { functions: [{ name: 'now' }] })
   const events = decodeAll(dialects['openai-chat'], [
     named(0, 'a', 'now'),
@@ -139,7 +139,7 @@ describe('usage with all its classes', () => {
     reasoningTokens: 100,
     audioCompletionTokens: 10,
   }
-  /** The classes that each dialect can tell. */
+  /** The classes that each dialect can express. */
   const told: Readonly<Record<DialectName, readonly (keyof Usage)[]>> = {
     'openai-chat': [
       'cachedTokens',
@@ -155,7 +155,7 @@ describe('usage with all its classes', () => {
   }
 
   for (const name of names) {
-    test(`goes through ${name}, whole and streamed, as far as it can be told there`, () => {
+    test(`passes through ${name}, whole and streamed, as far as that dialect can express it`, () => {
       const classes = Object.fromEntries(told[name].map((each) => [each, usage[each]]))
       // The Responses API always names a tier.
       const tier = name === 'openai-responses' ? { tier: 'default' } : {}
@@ -180,7 +180,7 @@ describe('usage with all its classes', () => {
     return assemble(decodeAll(dialect, dataOf(encodeAll(dialect, events, frameOf(dialect.name))))).reply.usage
   }
 
-  test('Anthropic counts what it read from and wrote to its cache beside the input', () => {
+  test('Anthropic counts cache reads and writes separately from the input', () => {
     const wire = dialects['anthropic-messages'].encodeReply({ choices: [], usage }, frameOf('anthropic-messages'))
     expect(wire['usage']).toMatchObject({
       input_tokens: 400,
@@ -191,7 +191,7 @@ describe('usage with all its classes', () => {
     })
   })
 
-  test('Gemini counts thoughts beside the answer, and what tools read beside the prompt', () => {
+  test('Gemini counts thoughts separately from the answer, and tool-use prompts separately from the prompt', () => {
     const wire = {
       candidates: [],
       usageMetadata: {
@@ -206,14 +206,14 @@ describe('usage with all its classes', () => {
     expect(dialects.gemini.decodeReply(wire, 's').usage).toEqual(usage)
   })
 
-  test('a caller of OpenAI’s chat who did not ask gets no usage in the stream', () => {
+  test('a caller of OpenAI’s chat who did not ask for usage gets none in the stream', () => {
     const frame = frameOf('openai-chat', { stream_options: undefined })
     const events: StreamEvent[] = [{ type: 'start' }, { type: 'usage', usage }, { type: 'end' }]
     expect(encodeAll(dialects['openai-chat'], events, frame)).not.toContain('usage')
   })
 })
 
-describe('what a service has in a form of its own', () => {
+describe('service-specific formats', () => {
   const google = (...parts: JsonObject[]) => ({ candidates: [{ content: { parts } }], responseId: 'r' })
   const ended = { candidates: [{ content: { parts: [] }, finishReason: 'STOP' }] }
 
@@ -253,7 +253,7 @@ describe('what a service has in a form of its own', () => {
     })
   })
 
-  test('Gemini counts in bytes what it cites, and a program in characters', () => {
+  test('Gemini counts the citation positions in bytes, and a client in characters', () => {
     const text = 'Füße: 66 °F. Wind: keiner.'
     const cited = 'Wind: keiner.'
     const at = Buffer.byteLength(text.slice(0, text.indexOf(cited)))
@@ -317,7 +317,7 @@ describe('what a service has in a form of its own', () => {
 
 describe('nonsense from an upstream', () => {
   for (const name of names) {
-    test(`in a stream of ${name} is an error and no answer`, () => {
+    test(`in a stream of ${name} is an error and not an answer`, () => {
       for (const data of ['{"cut', '5', '[]', '"text"']) {
         const events = decodeAll(dialects[name], [data])
         expect([data, events.at(-1)?.type]).toEqual([data, 'error'])

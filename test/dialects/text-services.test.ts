@@ -45,7 +45,7 @@ describe('Coze', () => {
     usage: { promptTokens: 5, completionTokens: 4 },
   }
 
-  test('is told the whole conversation', () => {
+  test('is sent the whole conversation', () => {
     const { body, dropped } = cozeChat.encodeRequest(asked('bot-77', { seed: 1 }))
     expect(body).toMatchObject({ bot_id: '77', stream: true, auto_save_history: false })
     expect((body['additional_messages'] as JsonObject[]).map(({ role, content }) => [role, content])).toEqual([
@@ -91,7 +91,7 @@ describe('Replicate', () => {
     metrics: { input_token_count: 5, output_token_count: 2 },
   }
 
-  test('is told a conversation, or asked one question as it is', () => {
+  test('is sent a conversation, or a single question as it is', () => {
     const { body } = replicateChat.encodeRequest(asked('meta/llama', { max_tokens: 7, temperature: 0.5, stop: 'END' }))
     expect(body).toEqual({
       input: {
@@ -130,7 +130,7 @@ describe('Replicate', () => {
 })
 
 describe('DeepL', () => {
-  test('is given what the user said last, in the language of the model', () => {
+  test('is sent the user’s last text, in the language of the model', () => {
     expect(deeplTranslate.encodeRequest(asked('deepl-zh')).body).toEqual({
       text: ['Again'],
       target_lang: 'ZH',
@@ -140,13 +140,13 @@ describe('DeepL', () => {
     expect(() => deeplTranslate.encodeRequest(asked('deepl'))).toThrow('deepl-<language>')
   })
 
-  test('bills characters as tokens of the prompt', () => {
+  test('bills characters as prompt tokens', () => {
     const reply = deeplTranslate.decodeReply({ translations: [{ text: '再次', billed_characters: 5 }] }, 'seed')
     expect(reply.choices[0]?.parts).toEqual([{ type: 'text', text: '再次' }])
     expect(reply.usage).toEqual({ promptTokens: 5, completionTokens: 0 })
   })
 
-  test('names what is used up', () => {
+  test('names an exhausted quota', () => {
     expect(deeplTranslate.decodeFailure(456, { message: 'Quota exceeded' })).toMatchObject({
       kind: 'quota',
       message: 'Quota exceeded',

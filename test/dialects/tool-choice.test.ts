@@ -1,4 +1,5 @@
-// A tool that the caller has not allowed is never offered, and one that must be used is demanded where that can be said.
+// A tool that the caller has not allowed is never offered, and one that must be used is required if that can be
+// expressed.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -15,7 +16,7 @@ const least: Readonly<Record<DialectName, JsonObject>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
 }
 
-/** What becomes of a request's tools on the way from one dialect to another. */
+/** A request's tools after translation from one dialect to another. */
 function moved(from: DialectName, asked: JsonObject, to: UpstreamDialect, options?: EncodeOptions) {
   const conversation = dialects[from].decodeRequest({ ...least[from], ...asked }, { model: 'claude-sonnet-4-5' })
   const { body, dropped } = to.encodeRequest({ ...conversation, model: 'claude-sonnet-4-5' }, options)
@@ -87,12 +88,12 @@ describe('when only the web search is allowed', () => {
 describe('when some functions are allowed', () => {
   const one = allow('auto', { type: 'function', name: 'look' }, { type: 'custom', name: 'patch' })
 
-  test('every service is offered these alone', () => {
+  test('every service is offered only these', () => {
     for (const to of [messages, chat, cohereChat, ollamaChat, bedrockConverse])
       expect([to.name, moved('openai-responses', one, to).tools]).toEqual([to.name, ['look', 'patch']])
   })
 
-  test("OpenAI's chat is told which, of which kind, and does not search", () => {
+  test('OpenAI’s chat is told which ones, and their kinds, and does not search', () => {
     const { wire } = moved('openai-responses', one, chat, { ...openai, webSearch: true })
     const tools = [
       { type: 'function', function: { name: 'look' } },
@@ -130,7 +131,7 @@ describe('when some functions are allowed', () => {
   })
 })
 
-describe('a free tool of OpenAI’s chat', () => {
+describe('a free-text tool of OpenAI’s chat', () => {
   const tools = [
     { type: 'function', function: { name: 'look' } },
     { type: 'custom', custom: { name: 'patch' } },
@@ -155,7 +156,7 @@ describe('a free tool of OpenAI’s chat', () => {
     expect(moved('openai-chat', asked, chat, openai).wire['tool_choice']).toEqual(choice)
   })
 
-  test('can be demanded', () => {
+  test('can be required', () => {
     const asked = { tools, tool_choice: { type: 'custom', custom: { name: 'patch' } } }
     expect(moved('openai-chat', asked, responses).wire['tool_choice']).toEqual({ type: 'custom', name: 'patch' })
     expect(moved('openai-chat', asked, chat, openai).wire['tool_choice']).toEqual(asked.tool_choice)
@@ -167,15 +168,15 @@ describe('a free tool of OpenAI’s chat', () => {
   })
 })
 
-describe('a tool of the service that must be used', () => {
-  test('is demanded of Anthropic', () => {
+describe('a service’s own tool that must be used', () => {
+  test('is required of Anthropic', () => {
     const asked = { tools: responsesTools, tool_choice: { type: 'web_search' } }
     const { wire, dropped } = moved('openai-responses', asked, messages)
     expect(wire['tool_choice']).toEqual({ type: 'tool', name: 'web_search' })
     expect(dropped).toEqual([])
   })
 
-  test('is demanded of OpenAI when a caller of Anthropic names it', () => {
+  test('is required of OpenAI if a caller of Anthropic names it', () => {
     const tools = [
       { name: 'look', input_schema: { type: 'object' } },
       { type: 'web_search_20250305', name: 'web_search' },
@@ -188,7 +189,7 @@ describe('a tool of the service that must be used', () => {
   })
 
   test.each([{ type: 'file_search' }, { type: 'mcp', server_label: 'wiki' }, { type: 'image_generation' }])(
-    'and that no other service has leaves no other one to be called: %j',
+    'and that no other service has does not force another one: %j',
     (choice) => {
       const hosted = { ...choice, vector_store_ids: ['vs_1'] }
       const asked = { tools: [...responsesTools.slice(0, 2), hosted], tool_choice: choice }
@@ -202,7 +203,7 @@ describe('a tool of the service that must be used', () => {
     },
   )
 
-  test('of Anthropic’s own kind is no function of others', () => {
+  test('of Anthropic’s own kind is not a function of others', () => {
     const tools = [
       { name: 'look', input_schema: { type: 'object' } },
       { type: 'bash_20250124', name: 'bash' },

@@ -17,7 +17,7 @@ function translated(from: DialectName, to: DialectName, wire: JsonObject, model 
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const chatTool = { type: 'function', function: { name: 'weather', description: 'The weather', parameters: schema } }
 
-/** Two calls at once and their results, as OpenAI's guide on function calling has them. */
+/** Two parallel calls and their results, as in OpenAI's guide on function calling. */
 const chatLoop: JsonObject = {
   messages: [
     { role: 'system', content: 'Be brief.' },
@@ -39,8 +39,8 @@ const chatLoop: JsonObject = {
   max_tokens: 50,
 }
 
-describe('a loop of tools in OpenAI’s chat', () => {
-  test('for Anthropic: one turn of results, ids in its letters, max_tokens', () => {
+describe('a tool loop in OpenAI’s chat', () => {
+  test('for Anthropic: one turn of results, ids in its alphabet, max_tokens', () => {
     const { body } = translated('openai-chat', 'anthropic-messages', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -69,7 +69,7 @@ describe('a loop of tools in OpenAI’s chat', () => {
     } as never)
   })
 
-  test('for Gemini: results with their function’s name as objects, and its word for calls that it has not signed', () => {
+  test('for Gemini: results with their function’s name as objects, and its placeholder for calls that it has not signed', () => {
     const { body, dropped } = translated('openai-chat', 'gemini', chatLoop, 'gemini-3-pro')
     expect(body).toEqual({
       contents: [
@@ -105,7 +105,7 @@ describe('a loop of tools in OpenAI’s chat', () => {
     expect(JSON.stringify(older)).not.toContain('thoughtSignature')
   })
 
-  test('for the Responses API: items, nothing kept, and a tool that is not strict unless it was', () => {
+  test('for the Responses API: items, nothing stored, and a tool that is not strict unless it was', () => {
     const { body } = translated('openai-chat', 'openai-responses', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -131,14 +131,14 @@ describe('a loop of tools in OpenAI’s chat', () => {
   })
 })
 
-describe('what only one dialect calls so', () => {
+describe('names that only one dialect uses', () => {
   const system = [
     { type: 'text', text: 'Rules.', cache_control: { type: 'ephemeral', ttl: '1h' } },
     { type: 'text', text: 'More rules.' },
   ]
   const messages = [{ role: 'user', content: 'Hi' }]
 
-  test('marks for the cache reach services that take them, and are named where they are lost', () => {
+  test('cache marks reach services that accept them, and are named where they are dropped', () => {
     const wire = { max_tokens: 5, system, messages }
     const plain = translated('anthropic-messages', 'openai-chat', wire)
     expect(plain.body['messages']?.[0]).toEqual({ role: 'system', content: 'Rules.\n\nMore rules.' } as never)
@@ -153,7 +153,7 @@ describe('what only one dialect calls so', () => {
     expect(translated('openai-chat', 'anthropic-messages', back).body['system']).toEqual(system as never)
   })
 
-  test('what is lost is told by the names of the caller', () => {
+  test('dropped fields are named as the caller spells them', () => {
     const chat = {
       messages,
       seed: 1,
@@ -186,7 +186,7 @@ describe('what only one dialect calls so', () => {
     ])
   })
 
-  test('a request that means something kept elsewhere is refused and not half sent', () => {
+  test('a request that refers to something stored elsewhere is refused, not sent in part', () => {
     const kept = { input: 'And then?', previous_response_id: 'resp_1' }
     expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is kept at a service')
     const file = {
@@ -205,14 +205,14 @@ describe('thinking', () => {
   const claude = (model: string, effort: string, more: JsonObject = {}) =>
     translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
 
-  test('an effort is a budget for older models of Anthropic, and takes no temperature', () => {
+  test('an effort is a budget for older models of Anthropic, and excludes temperature', () => {
     const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium', { max_tokens: 9000 })
     expect(body).toMatchObject({ max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
     expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)
     expect(claude('claude-3-7-sonnet-latest', 'none').body).toMatchObject({ thinking: { type: 'disabled' } } as never)
   })
 
-  test('a budget keeps below the limit that was named, and raises only one that nobody named', () => {
+  test('a budget stays below the limit if one was set, and raises the default limit only', () => {
     const sent = (limit: JsonObject, effort = 'high', model = 'claude-sonnet-4-5') => {
       const ask = { messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: effort, ...limit }
       const { body, dropped } = translated('openai-chat', 'anthropic-messages', ask, model)
@@ -244,7 +244,7 @@ describe('thinking', () => {
     )
   })
 
-  test('gives way to a call that must be made, and a call that cannot be forced is left to the model', () => {
+  test('is dropped for a call that must be made, and a call that cannot be forced is left to the model', () => {
     const forced = { tools: [chatTool], tool_choice: { type: 'function', function: { name: 'weather' } } }
     const old = claude('claude-sonnet-4-5', 'high', forced)
     expect(old.body).toMatchObject({ tool_choice: { type: 'tool', name: 'weather' }, temperature: 0.3 } as never)
@@ -254,7 +254,7 @@ describe('thinking', () => {
     expect(newest.dropped).toContain('tool_choice')
   })
 
-  test('by a budget does not begin in the middle of a loop that another service began', () => {
+  test('by a budget does not start in the middle of a loop that another service began', () => {
     const { body, dropped } = translated(
       'openai-chat',
       'anthropic-messages',
@@ -284,7 +284,7 @@ describe('thinking', () => {
     } as never)
   })
 
-  test('goes back to services that take it, with its signature', () => {
+  test('goes back to services that accept it, with its signature', () => {
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 'sig' }
     const wire = {
       max_tokens: 5,
@@ -305,7 +305,7 @@ describe('thinking', () => {
   })
 })
 
-test('a thought sealed by one service is not shown to another, which could not open it', () => {
+test('a thought encrypted by one service is not sent to another, which could not open it', () => {
   const from: Readonly<Record<DialectName, JsonObject>> = {
     'anthropic-messages': {
       max_tokens: 5,
@@ -359,7 +359,7 @@ test('a thought sealed by one service is not shown to another, which could not o
   } as never)
 })
 
-test('a Google answer without an id is that of the oldest call of its name that has none', () => {
+test('a Google result without an id belongs to the oldest open call with its name', () => {
   const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
   const result = (name: string, id?: string) => ({ functionResponse: { name, response: {}, ...(id && { id }) } })
   const google = {
@@ -379,14 +379,14 @@ test('a Google answer without an id is that of the oldest call of its name that 
     )
   expect(ids(0, 'id')).toEqual(['a', 'b', 'c', 'call_1'])
   expect(ids(1, 'tool_use_id')).toEqual(['a', 'c', 'call_1', 'b', 'call_2'])
-  // A second call of an id has one of its own at Anthropic, and its answer has the same.
+  // At Anthropic a second call with the same id gets its own, and its result has the same.
   expect(ids(5, 'tool_use_id')).toEqual(ids(4, 'id') ?? [])
   const calls = [0, 2, 4].flatMap((turn) => ids(turn, 'id') ?? [])
   expect(new Set(calls).size).toBe(calls.length)
   expect(calls.at(-1)).toBe('d')
 })
 
-test('a tool that failed is said to have failed', () => {
+test('a failed tool is reported as failed', () => {
   const google = {
     contents: [
       { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
@@ -415,7 +415,7 @@ describe('media', () => {
     ['https://example.com/a.gif?name=b.png#c.d', 'image/gif'],
     ['https://example.com/a', 'image/jpeg'],
     ['https://example.com/a.constructor', 'image/jpeg'],
-  ])('at %s are told to Gemini as %s', (url, mimeType) => {
+  ])('at %s are sent to Gemini as %s', (url, mimeType) => {
     const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }]
     expect(translated('openai-chat', 'gemini', { messages }).body['contents']?.[0]?.['parts']).toEqual([
       { fileData: { mimeType, fileUri: url } },
@@ -447,7 +447,7 @@ describe('media', () => {
     ] as never)
   })
 
-  test('of a tool’s answer follow as the user’s where answers are text, after all answers', () => {
+  test('of a tool’s result follow as the user’s where results are text, after all results', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
     const claude = {
       max_tokens: 5,
@@ -500,7 +500,7 @@ describe('media', () => {
     ] as never)
   })
 
-  test('of text are read as text where only PDF is a file', () => {
+  test('with text are sent as text if the service only accepts PDF files', () => {
     const document = {
       type: 'document',
       title: 'notes',
@@ -513,7 +513,7 @@ describe('media', () => {
   })
 })
 
-describe('the form of an answer', () => {
+describe('the response format', () => {
   const json = {
     messages: [{ role: 'user', content: 'Hi' }],
     response_format: {
@@ -532,7 +532,7 @@ describe('the form of an answer', () => {
     } as never)
   })
 
-  test('is a schema of JSON for Gemini and the Responses API', () => {
+  test('is a JSON schema for Gemini and the Responses API', () => {
     expect(translated('openai-chat', 'gemini', json).body['generationConfig']).toEqual({
       responseMimeType: 'application/json',
       responseJsonSchema: json.response_format.json_schema.schema,
@@ -542,7 +542,7 @@ describe('the form of an answer', () => {
     } as never)
   })
 
-  test('Google’s own schema becomes one of JSON', () => {
+  test('Google’s own schema becomes a JSON schema', () => {
     const google = {
       contents: [{ parts: [{ text: 'Hi' }] }],
       generationConfig: {
@@ -572,7 +572,7 @@ describe('the form of an answer', () => {
   })
 })
 
-describe('tools that are no functions', () => {
+describe('tools that are not functions', () => {
   const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
   const codex = {
     input: [
@@ -583,7 +583,7 @@ describe('tools that are no functions', () => {
     tools: [{ type: 'custom', name: 'apply_patch', description: 'Patches', format: grammar }],
   }
 
-  test('free text goes in a member where only functions are known', () => {
+  test('free text goes into a field where only functions are known', () => {
     const { body, dropped } = translated('openai-responses', 'anthropic-messages', codex)
     expect(body['tools']?.[0]).toMatchObject({
       name: 'apply_patch',
@@ -597,7 +597,7 @@ describe('tools that are no functions', () => {
     expect(dropped).toEqual(['tools.format'])
   })
 
-  test('the service’s own web search is asked for in each service’s words', () => {
+  test('the service’s own web search is requested in each service’s format', () => {
     const claude = {
       max_tokens: 5,
       messages: [{ role: 'user', content: 'News?' }],
@@ -615,19 +615,19 @@ describe('tools that are no functions', () => {
     ] as never)
   })
 
-  test('a web search is left out, and named, where the request would be refused for it', () => {
+  test('a web search is dropped, and named, if the request would be refused because of it', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' }
     const claude = { max_tokens: 5, messages: [{ role: 'user', content: 'News?' }], tools: [search] }
     const chat = translated('anthropic-messages', 'openai-chat', claude, 'gpt-5.1')
     expect([chat.body['web_search_options'], chat.dropped]).toEqual([undefined, ['tools.web_search']] as never)
-    // Google takes its search and functions together from its own callers only.
+    // Google accepts its search and functions together only from its own callers.
     const tools = [search, { name: 'f', input_schema: { type: 'object' } }]
     const google = translated('anthropic-messages', 'gemini', { ...claude, tools })
     expect(google.body['tools']).toEqual([{ functionDeclarations: [expect.objectContaining({ name: 'f' })] }] as never)
     expect(google.dropped).toEqual(['tools.web_search'])
   })
 
-  test('a model that cannot think is not asked to, and the wish is named', () => {
+  test('a model that cannot think is not asked to, and the dropped option is named', () => {
     const hi = { messages: [{ role: 'user', content: 'Hi' }] }
     const claude = { ...hi, max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }
     const effortFor = (model: string) => translated('anthropic-messages', 'openai-chat', claude, model)
@@ -644,7 +644,7 @@ describe('tools that are no functions', () => {
     })
   })
 
-  test('an answer may be as long as the model makes them where nobody says how long', () => {
+  test('without a limit, an answer may be as long as the model allows', () => {
     const asked = { messages: [{ role: 'user', content: 'Hi' }] }
     const lengthFor = (model: string) =>
       translated('openai-chat', 'anthropic-messages', asked, model).body['max_tokens']
@@ -657,7 +657,7 @@ describe('tools that are no functions', () => {
     expect(models.map(lengthFor)).toEqual([4096, 8192, 32_000, 32_000] as never)
   })
 
-  test('functions of the time before tools are tools, and their answers find their calls', () => {
+  test('legacy functions become tools, and their results find their calls', () => {
     const old = {
       messages: [
         { role: 'user', content: 'Hi' },
@@ -681,7 +681,7 @@ describe('tools that are no functions', () => {
   })
 })
 
-test('a system message in the middle keeps its place', () => {
+test('a system message in the middle keeps its position', () => {
   const wire = {
     messages: [
       { role: 'user', content: 'Hi' },
@@ -728,7 +728,7 @@ describe('very long conversations are translated in time that grows with their l
     inTime,
   )
 
-  test('results go on with a turn of the user that says nothing', () => {
+  test('results continue with an empty user turn', () => {
     const { messages } = dialects['openai-chat'].decodeRequest({
       model: 'm',
       messages: [
@@ -749,7 +749,7 @@ describe('very long conversations are translated in time that grows with their l
 
   for (const to of ['anthropic-messages', 'gemini'] as const) {
     test(
-      `turns of one side are one in ${to}`,
+      `consecutive turns of one side are merged in ${to}`,
       () => {
         const turns = contentOf(
           to,
@@ -762,7 +762,7 @@ describe('very long conversations are translated in time that grows with their l
   }
 
   test(
-    'a turn of more parts than a call takes arguments joins the one before',
+    'a turn with more parts than a function call takes arguments is merged with the previous one',
     () => {
       const content = Array.from({ length: 1_000_000 }).fill({ type: 'text', text: 'x' })
       const messages = [

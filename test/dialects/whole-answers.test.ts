@@ -1,11 +1,11 @@
-// Clients made from the published schemas refuse an answer that lacks a member, even one that may be null.
+// Clients generated from the published schemas reject an answer without a required field, even one that may be null.
 import { describe, expect, test } from 'bun:test'
 import { replyEvents } from '../../server/dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../server/dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-/** An answer with every kind of part that a caller can be shown. */
+/** An answer with every kind of part that a caller can receive. */
 const rich: Reply = {
   choices: [
     {
@@ -29,7 +29,7 @@ const rich: Reply = {
   usage: { promptTokens: 12, completionTokens: 5 },
 }
 
-/** An answer that was cut, without usage and without content. */
+/** A truncated answer, without usage and without content. */
 const bare: Reply = { choices: [{ parts: [], stop: { reason: 'length' } }] }
 
 const request: Readonly<Record<'openai-responses' | 'anthropic-messages' | 'openai-chat', JsonObject>> = {
@@ -47,7 +47,7 @@ const request: Readonly<Record<'openai-responses' | 'anthropic-messages' | 'open
   },
 }
 
-/** The members that each kind of object must have, by the value of its `type` or `object`, or by where it stands. */
+/** The required fields of each kind of object, by its `type` or `object`, or by its field. */
 type Shapes = Readonly<Record<string, readonly string[]>>
 
 /** OpenAI API reference and the Open Responses specification. */
@@ -153,7 +153,7 @@ const chat: Shapes = {
   '.url_citation': ['start_index', 'end_index', 'title', 'url'],
 }
 
-/** The members that are missing anywhere in a value, each with its place. */
+/** The fields missing anywhere in a value, each with its path. */
 function missing(value: unknown, shapes: Shapes, names: readonly string[] = [], place = ''): string[] {
   if (Array.isArray(value))
     return (value as unknown[]).flatMap((each, at) => missing(each, shapes, names, `${place}[${at}]`))
@@ -175,11 +175,11 @@ const callers = [
   ['openai-chat', chat],
 ] as const
 
-describe.each(callers)('an answer for a caller of %s holds every member that its schema requires', (name, shapes) => {
+describe.each(callers)('an answer for a caller of %s contains every field that its schema requires', (name, shapes) => {
   const frame = frameOf(name, request[name])
   test.each([
     ['whole', rich],
-    ['cut, and with nothing in it', bare],
+    ['truncated and empty', bare],
   ])('when it is %s', (_, reply) => {
     const wire: unknown = JSON.parse(JSON.stringify(dialects[name].encodeReply(reply, frame)))
     expect(missing(wire, shapes)).toEqual([])
@@ -188,7 +188,7 @@ describe.each(callers)('an answer for a caller of %s holds every member that its
   })
 })
 
-test('an answer of the Responses API tells the defaults of the service and when it was complete', () => {
+test('an answer of the Responses API contains the service’s defaults and its completion time', () => {
   const frame = { ...frameOf('openai-responses', request['openai-responses']), nowSeconds: () => 1_700_000_009 }
   const { encodeReply } = dialects['openai-responses']
   expect(encodeReply(rich, frame)).toMatchObject({
@@ -214,7 +214,7 @@ test('an answer of the Responses API tells the defaults of the service and when 
   ])
 })
 
-test('an answer of the Responses API repeats what its request said', () => {
+test('an answer of the Responses API repeats its request', () => {
   const asked = {
     temperature: 0.2,
     top_p: 0.5,
@@ -242,7 +242,7 @@ test('a phase that came with a message of the Responses API stays with it', () =
   expect(encodeReply(reply, frameOf('openai-responses'))['output']).toMatchObject([{ phase: 'commentary' }])
 })
 
-test("what an answer for Anthropic's callers tells beside its text comes back without being named as dropped", () => {
+test('fields beside the text in an answer for Anthropic’s callers come back without being named as dropped', () => {
   const answer = dialects['anthropic-messages'].encodeReply(rich, frameOf('anthropic-messages'))
   const body = {
     model: 'm',

@@ -1,5 +1,5 @@
-// What administrators see of all channels beside the list: their share of the calls, models without a price. And choosing
-// several rows at once.
+// What administrators see about all channels besides the list: their share of the calls, and models without a price.
+// Also, selecting several rows at once.
 import { beforeAll, expect, test } from 'bun:test'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
 })
 
-test('the health board tells how much of the calls each channel took, and how many succeeded', async () => {
+test('the health board shows how many of the calls each channel took, and how many succeeded', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel?view=board')
@@ -50,7 +50,7 @@ test('the health board tells how much of the calls each channel took, and how ma
   await card('idle').getByText('no calls in 7 days').waitFor()
 })
 
-test('the models map flags what has no price, and leads to the prices', async () => {
+test('the models map flags models without a price, and links to the prices', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel?view=models')
@@ -63,8 +63,8 @@ test('the models map flags what has no price, and leads to the prices', async ()
   await page.waitForURL('**/setting?tab=operation#ratios')
 })
 
-test('channels that fail a test of all are disabled by one click, which can be undone', async () => {
-  // Nothing listens there: each of them fails.
+test('one click disables the channels that failed a test of all, and can be undone', async () => {
+  // Nothing listens there: each test fails.
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel')
@@ -85,7 +85,7 @@ test('channels that fail a test of all are disabled by one click, which can be u
   await site.api('PUT', '/api/channel/', { id: ids['idle'], base_url: upstream.url })
   await page.getByRole('row').filter({ hasText: 'idle' }).getByRole('button', { name: 'Test' }).click()
   await page.getByRole('row').filter({ hasText: 'idle' }).getByText('test failed').waitFor({ state: 'detached' })
-  // Trouble stands before what is well.
+  // Problems come before healthy channels.
   await page.getByRole('radio', { name: 'Health' }).check({ force: true })
   const cards = page.getByRole('listitem').filter({ has: page.getByText('gpt-4o').or(page.getByText('OpenAI')) })
   await eventually(async () => (await cards.allTextContents()).map((card) => /test failed/.test(card))).toEqual([
@@ -95,7 +95,7 @@ test('channels that fail a test of all are disabled by one click, which can be u
   ])
 })
 
-test('how the tests of all channels went is told, too, when they end before they were seen to run', async () => {
+test('the result of testing all channels is also shown if the tests end before they were seen running', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const ended = async () =>
@@ -112,7 +112,7 @@ test('how the tests of all channels went is told, too, when they end before they
   await toastShown(page, 'warning', '0 ok, 3 failed')
 })
 
-test('Shift with a click chooses all rows between', async () => {
+test('Shift+click selects all rows in between', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel')

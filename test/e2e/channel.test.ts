@@ -67,7 +67,7 @@ describe('the list of channels', () => {
     await rowOf(page, 'tested').waitFor({ state: 'detached' })
   })
 
-  test('type, status and group narrow the list, with search and sorting, and stand in the address', async () => {
+  test('filters by type, status and group combine with search and sorting, and are in the address', async () => {
     const [off] = await addChannel({ name: 'narrow off', group: 'inner,default' })
     await site.api('PUT', '/api/channel/', { id: off, status: 2 })
     await addChannel({ name: 'narrow on', group: 'inner', type: 1 })
@@ -103,7 +103,7 @@ describe('the list of channels', () => {
     await eventually(names).toEqual(['narrow off'])
   })
 
-  test('a filter that says nothing narrows nothing', async () => {
+  test('an empty filter filters nothing', async () => {
     await addChannel({ name: 'unfiltered' })
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/channel?status=9&type=x')
@@ -165,7 +165,7 @@ describe('the list of channels', () => {
       .waitFor()
   })
 
-  test('the models map names what one channel alone serves', async () => {
+  test('the models map names models that only one channel serves', async () => {
     await addChannel({ name: 'lonely', models: 'only-here', model_mapping: '{"only-here":"gpt-4o"}' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -173,7 +173,7 @@ describe('the list of channels', () => {
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'only-here' }) })
     await row.getByText('single point of failure').waitFor()
     await row.getByText('lonely → gpt-4o').waitFor()
-    // On a phone each model is a card, and nothing must be scrolled sideways.
+    // On a phone each model is a card, and nothing scrolls sideways.
     await page.setViewportSize({ width: 390, height: 844 })
     const region = page.getByRole('region', { name: /Models/ }).last()
     await eventually(() => region.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
@@ -237,7 +237,7 @@ describe('the form of a channel', () => {
     expect(made?.models.split(',').sort()).toEqual([...new Set(basic)].sort())
   })
 
-  test('all that is missing is marked at once, and what was said of it goes with the next try', async () => {
+  test('all missing fields are marked at once, and the messages disappear with the next attempt', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -253,7 +253,7 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await page.getByRole('button', { name: 'Fill basic' }).click()
     await eventually(all).toEqual([null, null, null])
-    // Under the pointer it would stay.
+    // It would stay while the pointer is on it.
     await toastOf(page, 'info', 'please fill in channel name and channel key!').hover()
     await name.press('Control+Enter')
     await toastShown(page, 'success', 'channel created successfully!')
@@ -280,7 +280,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('no address')).toEqual([])
   })
 
-  test('spec 2: one key per line makes a channel of each; empty and repeated lines are named', async () => {
+  test('spec 2: one key per line makes one channel each; empty and repeated lines are named', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -334,7 +334,7 @@ describe('the form of a channel', () => {
     )
   })
 
-  test('what fills in models waits until they are known', async () => {
+  test('buttons that fill in models wait until the models have loaded', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const release = await hold(page, '**/api/channel/models')
@@ -345,7 +345,7 @@ describe('the form of a channel', () => {
     for (const name of names) await eventually(() => page.getByRole('button', { name }).isEnabled()).toBe(true)
   })
 
-  test('who goes elsewhere while a new channel is tested stays there', async () => {
+  test('leaving while a new channel is being tested does not lead back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const held = Promise.withResolvers<void>()
@@ -372,7 +372,7 @@ describe('the form of a channel', () => {
     expect(page.url()).toEndWith('/token')
   })
 
-  test('saved, but its test fails: the channel is edited from then on, and what went wrong stays in sight', async () => {
+  test('saved, but its test fails: from then on the channel is edited, and the error stays visible', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -394,7 +394,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('out of reach')).toHaveLength(1)
   })
 
-  test('spec 5: another type brings its models when none were chosen by hand, and takes back those that it had brought', async () => {
+  test('spec 5: another type brings its models if none were chosen by hand, and takes back those that it had brought', async () => {
     const types = await site.api<{ type: number; label: string; models: string[]; keyHint: string }[]>(
       'GET',
       '/api/channel/types',
@@ -422,7 +422,7 @@ describe('the form of a channel', () => {
   })
 
   test('spec 2, 3: the form offers every type of the specification, and says how the keys of 15 and 18 are written', async () => {
-    // The first one is chosen already.
+    // The first one is already selected.
     const ids = [3, 14, 11, 15, 16, 17, 18, 19, 8, 20, 2, 5, 7, 10, 4, 6, 9, 12, 13, 1]
     const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
     const labelOf = (id: number) => types.find(({ type }) => type === id)?.label ?? `no type ${id}`
@@ -431,7 +431,7 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     const box = page.getByLabel('Type', { exact: true })
     for (const id of ids) {
-      // Not the whole: what stands in the box then must come from the choice.
+      // Not the whole label: the text in the box afterwards must come from the choice.
       await box.fill(labelOf(id).slice(0, -1))
       await page.getByRole('option', { name: labelOf(id), exact: true }).click()
       await eventually(() => box.inputValue()).toBe(labelOf(id))
@@ -440,7 +440,7 @@ describe('the form of a channel', () => {
     }
   })
 
-  test('who clicks the box of the type before it is loaded finds all types open below it', async () => {
+  test('clicking the box of the type before it has loaded opens the list of all types below it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const letGo = await openHeld(page, '/channel/add', control)
@@ -452,7 +452,7 @@ describe('the form of a channel', () => {
     await eventually(() => box.inputValue()).toBe('Anthropic Claude')
   })
 
-  test('a list that was waited for does not open by itself for who left the box, or pressed Escape', async () => {
+  test('a pending list does not open by itself after leaving the box, or after Escape', async () => {
     for (const { early, keys } of [
       { early: false, keys: ['Tab', 'Shift+Tab'] },
       { early: false, keys: ['Escape'] },
@@ -470,7 +470,7 @@ describe('the form of a channel', () => {
       if (early) await press()
       await letGo()
       await eventually(() => box.getAttribute('role')).toBe('combobox')
-      // A button that is disabled until then stands between, and Shift+Tab would come upon it.
+      // A button that is disabled until then comes before it, and Shift+Tab would reach it.
       await page.getByRole('button', { name: 'Fill defaults of the type', disabled: false }).waitFor()
       if (!early) await press()
       expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
@@ -482,7 +482,7 @@ describe('the form of a channel', () => {
     }
   })
 
-  test('who clicks the box of the type and types finds what is typed, clicked before it is loaded or after', async () => {
+  test('clicking the box of the type and typing searches for the typed text, before and after it has loaded', async () => {
     for (const early of [true, false]) {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
@@ -497,14 +497,14 @@ describe('the form of a channel', () => {
       await page.getByRole('option', { name: 'Custom', exact: true }).waitFor()
       await page.keyboard.press('Enter')
       await eventually(() => box.inputValue()).toBe('Custom')
-      // A second click puts the caret where it is made.
+      // A second click sets the caret where it is made.
       await box.click({ position: { x: 20, y: 10 } })
       const selected = () => box.evaluate((it: HTMLInputElement) => (it.selectionEnd ?? 0) - (it.selectionStart ?? 0))
       expect(await selected()).toBe(0)
     }
   })
 
-  test('what is looked for in the box of the type is not lost when the types arrive', async () => {
+  test('the search text in the box of the type is not lost when the types load', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const release = await hold(page, '**/api/channel/types')
@@ -522,7 +522,7 @@ describe('the form of a channel', () => {
     await eventually(() => box.inputValue()).toBe('OpenAI')
   })
 
-  test('of a channel whose type stands far down the list, the list opens at that type, clicked early or later', async () => {
+  test('for a channel whose type is far down the list, the list opens at that type, clicked early or late', async () => {
     const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
     const { type, label } = types.at(-1) ?? { type: 0, label: 'no type' }
     const [id] = await addChannel({ type, name: 'far down' })
@@ -587,7 +587,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('spark renamed')).toHaveLength(1)
   })
 
-  test('spec 5: names of models are added as typed; empty and listed ones are not; Escape takes none away', async () => {
+  test('spec 5: model names are added as typed; empty and listed ones are not; Escape removes none', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -618,7 +618,7 @@ describe('the form of a channel', () => {
     })
   })
 
-  test('asked models that the channel does not serve are named, and added to its models on request', async () => {
+  test('requested models that the channel does not serve are named, and added to its models on request', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -631,7 +631,7 @@ describe('the form of a channel', () => {
     await page.getByRole('button', { name: 'Add a line' }).click()
     await page.getByLabel('Asked model 1').fill('first ')
     await page.getByLabel('Upstream model 1').fill('gpt-4o')
-    // That there are no models at all is said when the form is sent.
+    // The error about missing models is only shown on submit.
     await eventually(() => warning.count()).toBe(0)
     await models.fill('gpt-4o')
     await models.press('Enter')

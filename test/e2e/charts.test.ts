@@ -1,5 +1,4 @@
-// The chart of the logs as a way to a time range, what the usage is narrowed to, views of it that are kept, names that
-// are suggested.
+// The chart of the logs as a way to choose a time range; filters of the usage; saved views of it; suggested names.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount, type Visit } from './support/console.ts'
@@ -36,17 +35,17 @@ beforeAll(() => {
 
 const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')
 
-/** The bars as the server counts them. */
+/** The bars as counted by the server. */
 async function barsOf(page: Page): Promise<{ step: number; starts: number[] }> {
   const answer = await page.waitForResponse((response) => response.url().includes('/api/log/histogram'))
   const { data } = (await answer.json()) as { data: { step: number; starts: number[] } }
   return data
 }
 
-/** How long a bar is, in seconds: the server decides. */
+/** The length of a bar in seconds, which the server decides. */
 const stepOf = async (page: Page) => (await barsOf(page)).step
 
-/** Opens the calls of the log and tells how long a bar is. */
+/** Opens the calls in the log and returns the length of a bar. */
 async function openCalls(visit: Visit): Promise<number> {
   const step = stepOf(visit.page)
   await visit.open('/log?type=2')
@@ -54,7 +53,7 @@ async function openCalls(visit: Visit): Promise<number> {
   return step
 }
 
-/** Where the middle of a bar is on the screen, counted from the first. */
+/** The middle of the nth bar on the screen, counted from the first. */
 async function barAt(page: Page, nth: number): Promise<{ x: number; y: number }> {
   const bar = chart(page).locator('rect[fill="transparent"]').nth(nth)
   await bar.waitFor()
@@ -74,7 +73,7 @@ describe('the chart of the logs', () => {
     const { page } = visit
     const now = Math.floor(Date.now() / 1000)
     const answer = barsOf(page)
-    // A day and a half, and half a day in which nothing can have happened yet.
+    // A day and a half, followed by half a day in the future.
     await visit.open(`/log?type=2&from=${now - 1.5 * day}&to=${now + day / 2}`)
     const { starts } = await answer
     expect(starts.at(-1)).toBeGreaterThan(now)
@@ -91,7 +90,7 @@ describe('the chart of the logs', () => {
     await eventually(overlapping).toBe(0)
   })
 
-  test('narrows the list to the bars that were dragged over; the browser goes back', async () => {
+  test('filters the list to the bars that were dragged over; the browser goes back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
@@ -100,7 +99,7 @@ describe('the chart of the logs', () => {
     await page.mouse.down()
     await page.mouse.move(to.x, to.y, { steps: 5 })
     await chart(page).locator('[data-range]').waitFor()
-    // Let go outside of the chart: it counts.
+    // Released outside of the chart: it counts.
     await page.mouse.move(to.x, to.y + 300)
     await page.mouse.up()
     await page.waitForURL(/from=\d+&to=\d+/)
@@ -113,11 +112,11 @@ describe('the chart of the logs', () => {
     await page.getByText(new RegExp(`· ${days} rows$`)).waitFor()
   })
 
-  test('takes a click as one bar', async () => {
+  test('treats a click as one bar', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
-    // Waits until the bar stands still: what is above the chart may still come.
+    // Waits until the bar stops moving: content above the chart may still load.
     await chart(page).locator('rect[fill="transparent"]').nth(4).click()
     await page.waitForURL(/from=\d+&to=\d+/)
     const [start, end] = rangeOf(page)
@@ -152,7 +151,7 @@ describe('the chart of the logs', () => {
   })
 })
 
-test('a chart is saved as a picture, with its title and legend', async () => {
+test('a chart is saved as an image, with its title and legend', async () => {
   await using visit = await site.visit({ as: rootAccount, theme: 'dark' })
   const { page } = visit
   await visit.open('/usage?group=model')
@@ -162,7 +161,7 @@ test('a chart is saved as a picture, with its title and legend', async () => {
   const download = await saving
   expect(download.suggestedFilename()).toBe('Spend by day.png')
   const bytes = new Uint8Array(await Bun.file(await download.path()).arrayBuffer())
-  // Width and height stand in the header of a PNG; the colours prove that shapes were drawn, not only the ground.
+  // Width and height are in the PNG header; the colours prove that shapes were drawn, not only the background.
   const header = new DataView(bytes.buffer)
   const box = await page.getByRole('figure').getByRole('img').boundingBox()
   expect(header.getUint32(16)).toBe(Math.round(((box?.width ?? 0) + 32) * 2))
@@ -179,11 +178,11 @@ test('a chart is saved as a picture, with its title and legend', async () => {
     }
     return [...found.values()].filter((count) => count > 500).length
   }, Buffer.from(bytes).toString('base64'))
-  // The ground and two models.
+  // The background and two models.
   expect(colours).toBeGreaterThanOrEqual(3)
 })
 
-test('the ranking says in short how each part compares with the period before', async () => {
+test('the ranking shows how each part compares with the previous period', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage?range=7d&metric=requests')
@@ -197,20 +196,20 @@ test('the ranking says in short how each part compares with the period before', 
   expect(inWords).toEqual(['25% less than the period before', 'as in the period before'])
 })
 
-describe('the usage is narrowed', () => {
+describe('the usage is filtered', () => {
   const requests = (page: Page) =>
     page
       .locator('main p', { hasText: /^Requests$/ })
       .locator('+ p')
       .textContent()
 
-  test('by the button of a row, and goes on to the logs of that part', async () => {
+  test('by the button of a row, and links to the logs of that part', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage')
     await eventually(() => requests(page)).toBe(String(days))
     await page.getByRole('button', { name: 'Only gpt-4o', exact: true }).click()
-    // The button is gone with its row.
+    // The button has disappeared with its row.
     expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
     await page.waitForURL(
       ({ searchParams }) => searchParams.get('model') === 'gpt-4o' && searchParams.get('group') === 'token',
@@ -235,7 +234,7 @@ describe('the usage is narrowed', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('by names that are typed; what matches nothing says so and can be cleared', async () => {
+  test('by typed names; if nothing matches it says so and can be cleared', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage')
@@ -258,7 +257,7 @@ describe('the usage is narrowed', () => {
     expect(await box.inputValue()).toBe('')
   })
 
-  test('to a time of one’s own, shown by what fits: hours of forty days at most', async () => {
+  test('to a custom time range, shown in bars that fit: hours for up to forty days', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage?range=90d&rollup=hour')
@@ -280,7 +279,7 @@ describe('the usage is narrowed', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('by calls that broke off, too', async () => {
+  test('by calls that broke off too', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/usage?metric=failed')
     await visit.page.getByRole('figure', { name: 'Broken off by day' }).waitFor()
@@ -290,7 +289,7 @@ describe('the usage is narrowed', () => {
     expect((await row.locator('td').allTextContents()).slice(0, 2)).toEqual(['1', '100.0%'])
   })
 
-  test('as the log is: from there it shows the usage of the same calls', async () => {
+  test('as the log is: the link from there shows the usage of the same calls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?model=gpt-4o&token=token+1&from=7d')
@@ -304,7 +303,7 @@ describe('the usage is narrowed', () => {
     await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
   })
 
-  test('to nobody else, by those who are no admins', async () => {
+  test('to no other account, for users who are not admins', async () => {
     await using visit = await site.visit({ as: await site.addUser('somebody') })
     const { page } = visit
     await visit.open('/usage?user=root&channel=1')
@@ -331,7 +330,7 @@ test('a view of the usage is saved under a name and comes back', async () => {
   await page.getByText('No views are saved yet.').waitFor()
 })
 
-test('names that had calls are suggested while a filter is typed', async () => {
+test('names that had calls are suggested while the user types a filter', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/log')
@@ -346,7 +345,7 @@ test('names that had calls are suggested while a filter is typed', async () => {
   await page.getByText(new RegExp(`· ${days / 2} rows$`)).waitFor()
 })
 
-test('on a phone the boxes for names come when they are asked for', async () => {
+test('on a phone the boxes for names appear on request', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390 })
   const { page } = visit
   await visit.open('/log')

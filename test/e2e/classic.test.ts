@@ -1,5 +1,5 @@
-// Specification: 7. The console with a server that has the calls of the specification alone: everything works, nothing
-// fails, and what needs more is not offered.
+// Specification: 7. The console with a server that has only the calls of the specification: everything works, nothing
+// fails, and features that need more are not offered.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream[Symbol.asyncDispose]())
 
-/** What a page says of failures, in its place or as a message. */
+/** The errors on a page, inline or as a toast. */
 async function complaints(page: Page): Promise<string[]> {
   await page.waitForLoadState('networkidle')
   await page.waitForFunction(() => document.querySelector('.skeleton') === null)
@@ -97,7 +97,7 @@ for (const [who, paths] of Object.entries(pages)) {
   })
 }
 
-test('spec 7: prices that the server does not tell are not offered', async () => {
+test('spec 7: prices that the server does not report are not offered', async () => {
   await using visit = await classicVisit(user)
   const { page } = visit
   await visit.open('/model')
@@ -153,7 +153,7 @@ test('spec 7: admins add a channel with the models of its type, test it, make co
     .getByRole('option', { name: /Custom/ })
     .first()
     .click()
-  // A custom service has no models of its own, and those of the type before are taken back.
+  // A custom service has no models of its own, and those of the previous type are removed.
   await eventually(() => page.getByRole('button', { name: /^Remove ERNIE/ }).count()).toBe(0)
   const models = page.getByLabel('Models', { exact: true })
   await models.fill('own-model')
@@ -185,7 +185,7 @@ test('spec 7: admins add a channel with the models of its type, test it, make co
   expect(await complaints(page)).toEqual([])
 })
 
-test('filters that the server does not hear are not offered, and count as none', async () => {
+test('filters that the server ignores are not offered, and count as none', async () => {
   await site.api('POST', '/api/redemption/', { name: 'unused', quota: 1, count: 1 })
   await using visit = await classicVisit(rootAccount)
   const { page } = visit

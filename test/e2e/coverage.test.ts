@@ -1,4 +1,4 @@
-// coverage.md says which story proves what of the specification; here it is held against stories, texts and routes.
+// coverage.md says which test proves which part of the specification; this checks it against tests, texts and routes.
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ function rowsUnder(heading: string): Row[] {
 
 const stories = new Map<string, Map<string, string>>()
 
-/** The stories of a file: what stands between the name of one and that of the next. */
+/** The tests of a file: the text from the name of one to the name of the next. */
 function storiesOf(file: string): Map<string, string> {
   const known = stories.get(file)
   if (known) return known
@@ -33,7 +33,7 @@ function storiesOf(file: string): Map<string, string> {
   const text = read(`test/e2e/${file}.test.ts`)
   const starts = [...text.matchAll(/\btest\(\s*(['`])((?:(?!\1).)*)\1/g)]
   for (const [index, match] of starts.entries()) {
-    // Parts that a loop fills in are written as … on the page.
+    // On the page, interpolated parts are written as ….
     const name = (match[2] ?? '').replaceAll(/\$\{[^}]*\}/g, '…')
     found.set(name, text.slice(match.index, starts[index + 1]?.index))
   }
@@ -47,7 +47,7 @@ const texts = readdirSync(join(root, 'console/messages'))
   .flatMap((name) => [...read(`console/messages/${name}`).matchAll(/^ {2}'[\w.]+':\s*'((?:[^'\\]|\\.)*)',$/gm)])
   .map((match) => match[1] ?? '')
 
-/** What of a text stays the same, whatever is put into it. */
+/** The parts of a text that do not depend on its values. */
 const fixedParts = (text: string) =>
   text
     .split(/\{\w+\}/)
@@ -56,7 +56,7 @@ const fixedParts = (text: string) =>
 
 const [routes, words, rules] = [rowsUnder('Routes'), rowsUnder('Texts'), rowsUnder('Rules')]
 
-describe('the page of what is proven', () => {
+describe('the coverage page', () => {
   test('every test that it names exists and names the section', () => {
     const wrong = [...routes, ...words, ...rules].filter(
       ({ section, file, name }) =>
@@ -66,7 +66,7 @@ describe('the page of what is proven', () => {
     expect(routes.length + words.length + rules.length).toBeGreaterThan(150)
   })
 
-  test('every text stands in the catalogues, word for word, and in its test', () => {
+  test('every text is in the catalogues, word for word, and in its test', () => {
     expect(words.filter(({ what }) => !texts.includes(what)).map(({ what }) => what)).toEqual([])
     const unproven = words.filter(({ what, file, name }) => {
       const story =
@@ -78,7 +78,7 @@ describe('the page of what is proven', () => {
     expect(unproven.map(({ what, name }) => `${what}: ${name}`)).toEqual([])
   })
 
-  test('no message of the specification is missing: those of the console that end in ! are such', () => {
+  test('no message of the specification is missing: the console’s messages that end in ! are all from it', () => {
     const named = new Set(words.map(({ what }) => what))
     expect(texts.filter((text) => text.endsWith('!') && !named.has(text))).toEqual([])
   })

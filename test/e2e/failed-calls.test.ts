@@ -1,4 +1,4 @@
-// Calls that failed in the log and on the start page; figures, statuses and places that say the same everywhere.
+// Failed calls in the log and on the start page; figures and statuses that are consistent everywhere.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Channel } from '../../contract/api/channel.ts'
@@ -14,7 +14,7 @@ const site = openConsole()
 let upstream: FakeUpstream
 let caller: Account
 let channel = 0
-/** Id of the request that failed. */
+/** Id of the failed request. */
 let request = ''
 
 const now = () => Math.floor(Date.now() / 1000)
@@ -48,8 +48,8 @@ afterAll(() => upstream[Symbol.asyncDispose]())
 
 const drawer = (page: Page) => page.getByRole('dialog')
 
-describe('a call that failed', () => {
-  test('is found by type and by its id, and tells admins what the upstream said', async () => {
+describe('a failed call', () => {
+  test('is found by type and by its id, and shows admins the upstream’s message', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log')
@@ -67,7 +67,7 @@ describe('a call that failed', () => {
     await failure.getByText('bad_response_status_code').waitFor()
   })
 
-  test('tells its caller why, and nothing of the channel', async () => {
+  test('shows its caller the reason, and nothing about the channel', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open(`/log?request=${request}`)
@@ -76,7 +76,7 @@ describe('a call that failed', () => {
     expect(await page.getByText('refusing').count()).toBe(0)
   })
 
-  test('says so where another row stands for it', async () => {
+  test('says so if another row covers it', async () => {
     const left = `${request.slice(0, -8)}00000000`
     using database = openDatabase(site)
     database.run('update logs set left_out = 41, left_out_since = created_at - 1 where request_id = ?', [request])
@@ -87,7 +87,7 @@ describe('a call that failed', () => {
     await drawer(page).getByText('41 other calls failed in the same way').waitFor()
   })
 
-  test('stands on the start page, where tests of channels do not, and leads to its row', async () => {
+  test('is on the start page, where tests of channels are not, and links to its row', async () => {
     using database = openDatabase(site)
     const insert = logWriter(database)
     for (let each = 0; each < 8; each++)
@@ -111,7 +111,7 @@ describe('a call that failed', () => {
 })
 
 describe('a link to a row', () => {
-  test('opens it, however many rows were written since; not that of somebody else', async () => {
+  test('opens the row, however many rows were written since, but not one of another user', async () => {
     using database = openDatabase(site)
     const insert = logWriter(database)
     insert({ created_at: now() - 7200, model_name: 'far-away', content: 'ratio: 1 × 1 × 1' })
@@ -128,8 +128,8 @@ describe('a link to a row', () => {
   })
 })
 
-describe('what is shown', () => {
-  test('tokens that are past their time or empty are shown as such before anybody calls', async () => {
+describe('consistent figures', () => {
+  test('expired or exhausted tokens are shown as such before their next call', async () => {
     const owner = await site.addUser('owner', { quota: 1_000 })
     const make = (name: string, fields: object) =>
       site.apiAs(owner, 'POST', '/api/token/', {
@@ -152,7 +152,7 @@ describe('what is shown', () => {
     await row('empty one').getByText('exhausted').waitFor()
   })
 
-  test('7 days mean the same on the start page and where one tops up', async () => {
+  test('7 days mean the same on the start page and on the top-up page', async () => {
     const person = await site.addUser('weekly', { quota: 10_000_000 })
     using database = openDatabase(site)
     const { id } = database.query("select id from users where username = 'weekly'").get() as { id: number }
@@ -172,7 +172,7 @@ describe('what is shown', () => {
     await page.getByText('$3.00', { exact: true }).first().waitFor()
   })
 
-  test('large amounts are grouped, and little below zero is no zero with a sign', async () => {
+  test('large amounts are grouped, and a tiny negative amount is not shown as -0', async () => {
     const rich = await site.addUser('rich', { quota: 100_000_000_000 })
     await site.addUser('below', { quota: 1 })
     using database = openDatabase(site)
@@ -187,8 +187,8 @@ describe('what is shown', () => {
   })
 })
 
-describe('what keeps its place', () => {
-  test('a filter that is chosen moves nothing', async () => {
+describe('no layout shifts', () => {
+  test('choosing a filter moves nothing', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     for (const [address, label, choice] of [
@@ -211,7 +211,7 @@ describe('what keeps its place', () => {
     }
   })
 
-  test('the columns of channels keep their widths when tests fail and channels are switched off', async () => {
+  test('the columns of channels keep their widths when tests fail and channels are disabled', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const widths = async () => {
@@ -234,7 +234,7 @@ describe('what keeps its place', () => {
 })
 
 describe('the form and the drawer of a channel', () => {
-  test('another type takes back what it filled in, and leaves what was chosen by hand', async () => {
+  test('another type takes back its prefilled values, and keeps those chosen by hand', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -262,7 +262,7 @@ describe('the form and the drawer of a channel', () => {
     expect(await has(first.models[0] ?? '').count()).toBe(0)
   })
 
-  test('the drawer says what the gateway did with the channel, and how much failed there', async () => {
+  test('the drawer shows what the gateway did with the channel, and how many attempts failed there', async () => {
     using database = openDatabase(site)
     database.run('update channels set status = 3, status_reason = ?, status_time = ? where id = ?', [
       'status 401: This key is closed.',

@@ -1,5 +1,5 @@
-// Specification: 1, 2 (home, channels, tokens). From a fresh server to an answered call, by the console alone. With
-// UPDATE_SCREENSHOTS=1 the pictures of the README are taken on the way.
+// Specification: 1, 2 (home, channels, tokens). From a fresh server to an answered call, with the console alone. With
+// UPDATE_SCREENSHOTS=1 it also takes the screenshots of the README.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ async function addChannel(page: Page): Promise<void> {
   }
   await models.press('Escape')
   await page.getByRole('button', { name: 'Save and test' }).click()
-  // The channel was tested when its page opens.
+  // The channel has been tested by the time its page opens.
   await page.waitForURL('**/channel/edit/*')
 }
 
@@ -93,7 +93,7 @@ test('spec 1, 2: log in, add a channel, make a token, get a streamed answer', as
   if (takesPictures) await takePictures()
 })
 
-/** Some days of an installation, so that the pictures show something. */
+/** Several days of usage, so that the screenshots show something. */
 async function fillIn(): Promise<void> {
   const usage = { prompt_tokens: 6400, completion_tokens: 900, total_tokens: 7300 }
   upstream.always(ok({ text: answer, usage }))

@@ -1,4 +1,4 @@
-// A list asks for its rows before it is drawn: once, and for what its address says.
+// A list requests its rows before it is drawn: once, and for the query in its address.
 import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -18,7 +18,7 @@ const addresses = [
   ['/user?q=root&sort=-id', '/api/user/search'],
 ] as const
 for (const [address, api] of addresses) {
-  test(`${address} asks for its list once, also when the server is known already`, async () => {
+  test(`${address} requests its list once, even if the server is already known`, async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     for (const times of [1, 2]) {
@@ -31,7 +31,7 @@ for (const [address, api] of addresses) {
   })
 }
 
-test('other views of a page do not ask for its list', async () => {
+test('other views of a page do not request its list', async () => {
   await using visit = await site.visit({ as: rootAccount })
   await visit.open('/channel?view=models')
   await visit.page.getByText('gpt-4o').first().waitFor()
@@ -39,7 +39,7 @@ test('other views of a page do not ask for its list', async () => {
 })
 
 for (const status of [403, 500, 200]) {
-  test(`a list that is refused with ${status} is told once`, async () => {
+  test(`a list that is refused with ${status} reports it once`, async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await page.route('**/api/channel/?**', (route) =>
@@ -57,7 +57,7 @@ for (const status of [403, 500, 200]) {
   })
 }
 
-test('a list that is refused while it is looked at is told once', async () => {
+test('a list that is refused while it is on the screen reports it once', async () => {
   await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
   const { page } = visit
   const held = Promise.withResolvers<void>()
@@ -77,7 +77,7 @@ test('a list that is refused while it is looked at is told once', async () => {
 })
 
 for (const path of ['/token', '/', '/usage']) {
-  test(`a session that had ended before ${path} is opened leads to the login, which leads back`, async () => {
+  test(`an expired session leads from ${path} to the login, and back after it`, async () => {
     const account = await site.addUser(`ended${path.replace('/', '-')}`)
     await using visit = await site.visit({ as: account })
     const { page } = visit
@@ -93,7 +93,7 @@ for (const path of ['/token', '/', '/usage']) {
 }
 
 for (const text of [undefined, 'Hello there']) {
-  test(`a home page that cannot be asked for is told once${text ? ', beside the text of the last visit' : ''}`, async () => {
+  test(`a home page that cannot be loaded reports it once${text ? ', beside the text of the last visit' : ''}`, async () => {
     const stored = { ...(text && { home_page_content: text }) }
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/, stored })
     const { page } = visit

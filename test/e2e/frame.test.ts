@@ -1,4 +1,4 @@
-// What is drawn of a page before its parts are here: the heading stands where that of the page will stand.
+// What is drawn of a page before its code has loaded: the heading must be where the page's heading will be.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { frames } from '../../console/app/frames.ts'
@@ -22,7 +22,7 @@ interface Box {
   height: number
 }
 
-/** Where a text stands on the page, to half a pixel. */
+/** The position of a text on the page, to half a pixel. */
 const boxOf = (page: Page, selector: string): Promise<Box | undefined> =>
   page.evaluate((wanted) => {
     const element = document.querySelector(wanted)
@@ -54,7 +54,7 @@ const looks: { who: string; options: VisitOptions; paths: string[] }[] = [
   },
 ]
 for (const { who, options, paths } of looks) {
-  test(`each page stands where its frame was: ${who}`, async () => {
+  test(`each page appears where its frame was: ${who}`, async () => {
     expect(paths.length).toBeGreaterThan(8)
     for (const path of paths) {
       await using visit = await site.visit(options)
@@ -67,7 +67,7 @@ for (const { who, options, paths } of looks) {
         side: await widthOf(page, `${frame} > .bg-sunken`),
       }
       await letGo()
-      // The start page shows its heading to the eye in a line of its own, once it knows that nothing else was written.
+      // The start page shows its heading on a line of its own, once it knows that no home page was written.
       const title = path === '/' ? 'main p.text-xl' : 'main h1'
       await page.locator(title).waitFor()
       const after = {
@@ -81,7 +81,7 @@ for (const { who, options, paths } of looks) {
   })
 }
 
-test('a folded sidebar is narrow from the first look on', async () => {
+test('a collapsed sidebar is narrow from the first paint', async () => {
   await using visit = await site.visit({ as: rootAccount, stored: { 'ui.sidebar': 'icons' } })
   const { page } = visit
   const letGo = await openHeld(page, '/token')
@@ -91,7 +91,7 @@ test('a folded sidebar is narrow from the first look on', async () => {
   expect([width, await widthOf(page, 'aside')]).toEqual([56, 56])
 })
 
-/** Waits until the page is read, and the script that would draw has run; says whether there is one. */
+/** Waits until the page is parsed, and the script that would draw has run; returns whether it drew. */
 async function drawn(page: Page): Promise<boolean> {
   await page.waitForFunction(() => document.readyState !== 'loading')
   const scripts = page.locator('script[data-route]')
@@ -128,7 +128,7 @@ for (const { what, path, as, asks, written } of others) {
   })
 }
 
-test('a record of who is logged in that cannot be read counts as nobody; a language that is no choice is not taken', async () => {
+test('an unreadable login record counts as logged out; an unknown language is ignored', async () => {
   const broken = ['not json', 'null', '{"id":1', '{"role":100}', '{"id":1,"username":"root","role":"100"}']
   for (const user of broken) {
     await using visit = await site.visit({ as: rootAccount, stored: { user } })
@@ -148,7 +148,7 @@ test('a record of who is logged in that cannot be read counts as nobody; a langu
   await page.getByRole('heading', { name: 'channels', exact: true }).waitFor()
 })
 
-test('the heading stays while a part of the page is late', async () => {
+test('the heading stays while a part of the page loads slowly', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await page.addInitScript(() => {
@@ -163,7 +163,7 @@ test('the heading stays while a part of the page is late', async () => {
     look()
   })
   const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
-  // The console itself is here by then: it has asked for the status.
+  // The console itself has loaded by then: it has requested the status.
   await page.waitForRequest('**/api/status')
   await page.waitForTimeout(1000)
   expect(await page.locator(frame).count()).toBe(1)
@@ -171,7 +171,7 @@ test('the heading stays while a part of the page is late', async () => {
   expect(await page.evaluate(() => (window as unknown as { seen: object }).seen)).toEqual({ frame: true, gap: false })
 })
 
-test('a part that is very late leaves the frame to the shell and its menu', async () => {
+test('a very slow part leaves the frame to the shell and its menu', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
@@ -181,10 +181,10 @@ test('a part that is very late leaves the frame to the shell and its menu', asyn
   await letGo()
 })
 
-test('a frame is drawn when its script runs before the page is read', async () => {
+test('a frame is drawn if its script runs before the page is parsed', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
-  // As the browser does with a script that it has kept: it is there at once.
+  // Like the browser's cache: the script is available at once.
   const source = await (async () => {
     const asked = page.waitForResponse('**/assets/frame-en-*.js')
     await visit.open('/token')
@@ -209,7 +209,7 @@ test('a frame is drawn when its script runs before the page is read', async () =
   await letGo()
 })
 
-test('a script that is not of the console, and fails, takes nothing from the page', async () => {
+test('a failing script that is not part of the console does not affect the page', async () => {
   await using visit = await site.visit({ as: rootAccount, expectedErrors: /no-such-file|status of 404|ERR_FAILED/ })
   const { page } = visit
   await visit.open('/token')

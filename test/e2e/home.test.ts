@@ -29,8 +29,8 @@ async function makeCall(account: Account): Promise<void> {
   await (await site.gateway.post('/v1/chat/completions', body, `sk-${key}`)).text()
 }
 
-describe('where nothing was written', () => {
-  test('spec 2: visitors see what this is, the ways in and the status', async () => {
+describe('without a written home page', () => {
+  test('spec 2: visitors see what this is, the login methods and the status', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/')
@@ -55,7 +55,7 @@ describe('where nothing was written', () => {
     await page.getByText('1 of 3 done').waitFor()
     await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
     await eventually(() => kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
-    // The page stays open: the call arrives while somebody looks at it.
+    // The page stays open: the call arrives while it is visible.
     await makeCall(user)
     await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
     await page.reload()
@@ -63,7 +63,7 @@ describe('where nothing was written', () => {
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
     await eventually(() => kpi(page, 'Requests, 7 days').textContent()).toContain('1')
     await eventually(() => page.getByText('First steps').count()).toBe(0)
-    // What it was spent on, with the way to who spent it.
+    // What it was spent on, with a link to the user who spent it.
     const spend = page.getByRole('region', { name: 'Spend, last 14 days' })
     await spend.getByText('100%').waitFor()
     await spend.getByRole('link', { name: 'gpt-4o-mini' }).click()
@@ -72,7 +72,7 @@ describe('where nothing was written', () => {
     )
   })
 
-  test('a new account has all steps before it and nothing in its log', async () => {
+  test('a new account has all steps ahead and nothing in its log', async () => {
     const fresh = await site.addUser('fresh', { quota: 0 })
     await using visit = await site.visit({ as: fresh })
     await visit.open('/')
@@ -83,7 +83,7 @@ describe('where nothing was written', () => {
     await eventually(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
-  test('a model without a price, and a mailbox where mails are sent, are steps of their own', async () => {
+  test('a model without a price, and an e-mail address if mails are sent, are steps of their own', async () => {
     const channel = { type: 8, name: 'odd', key: 'k', models: 'nobody-knows-this-model', group: 'default' }
     const [id] = await site.api<number[]>('POST', '/api/channel/', { ...channel, base_url: upstream.url })
     await setOption('EmailVerificationEnabled', 'true')
@@ -113,7 +113,7 @@ describe('where nothing was written', () => {
     await eventually(() => page.getByText('First steps').count()).toBe(0)
   })
 
-  test("an administrator sees everybody's figures, or the own ones, as the address says", async () => {
+  test('an administrator sees everybody’s figures, or their own, as the address says', async () => {
     const caller = await site.addUser('caller')
     await makeCall(caller)
     await using visit = await site.visit({ as: rootAccount })
@@ -126,7 +126,7 @@ describe('where nothing was written', () => {
     await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
   })
 
-  test('parts that cannot be loaded say so and can be tried again', async () => {
+  test('parts that cannot be loaded say so and can be retried', async () => {
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/usage/**', (route) => route.abort())
@@ -140,8 +140,8 @@ describe('where nothing was written', () => {
   })
 })
 
-describe('what an administrator wrote', () => {
-  test('spec 2: is shown sanitised, kept for the next visit, and its failure is said', async () => {
+describe('with a written home page', () => {
+  test('spec 2: is shown sanitised, kept for the next visit, and a failure is reported', async () => {
     await setOption(
       'HomePageContent',
       '## Hello\n\n<script>window.bad = 1</script><img src="x" onerror="window.bad = 1">',

@@ -1,5 +1,5 @@
 // Specification: 2 (lists, loading text), 4 (paging), 5 (search), 8 (failed calls), 9 (page size). The same for each
-// list; the list of tokens has stories of its own.
+// list; the list of tokens has its own tests.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -15,12 +15,12 @@ const count = 23
 interface List {
   path: string
   heading: string
-  /** What its calls begin with. */
+  /** Path prefix of its calls. */
   api: string
-  /** Column that is sorted by, and the place of its cell among those of a row. */
+  /** The sort column, and the index of its cell in a row. */
   numbers: { header: string; sort: string }
   search?: { label: string; text: string; rows: number }
-  /** What an empty list says. */
+  /** The text of an empty list. */
   empty: string
 }
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   using database = openDatabase(site)
   database.run(`update channels set response_time = 120 * id`)
-  // A user costs the hash of a password; their rows are copied from the first one.
+  // Each user costs a password hash, so their rows are copied from the first one.
   const columns = database
     .query<{ name: string }, []>('pragma table_info(users)')
     .all()
@@ -89,7 +89,7 @@ beforeAll(async () => {
     })
 })
 
-/** Only rows that were loaded page by page are on the screen after the skeleton. */
+/** After the skeleton, only the loaded rows are on the screen. */
 const filled = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
 
 async function numbersOf(page: Page, header: string): Promise<number[]> {
@@ -104,7 +104,7 @@ async function numbersOf(page: Page, header: string): Promise<number[]> {
 
 for (const list of lists) {
   describe(`the list ${list.path}`, () => {
-    test('spec 4, 9: ten rows a page; the next server page is asked for when one goes past the last', async () => {
+    test('spec 4, 9: ten rows a page; the next server page is requested when the user goes past the last', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(list.path)
@@ -124,12 +124,12 @@ for (const list of lists) {
       expect([...new Set(asked())]).toEqual(['0', '1', '2'])
     })
 
-    test('the rows from before stay until those of the next page are here; a slow answer is said to be on its way', async () => {
+    test('the previous rows stay until those of the next page have loaded; a slow answer shows a loading state', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(list.path)
       await filled(page)
-      // Other cells wait for answers of their own, such as the names of types.
+      // Other cells wait for other responses, such as the names of types.
       const texts = () => rowsOf(page).getByRole('rowheader').allTextContents()
       const table = page.locator('.data-table')
       await page.locator('.data-table[aria-busy="false"]').waitFor()
@@ -158,7 +158,7 @@ for (const list of lists) {
 
     if (list.search) {
       const { search } = list
-      test('after a search that found nothing, the next one is loading until it is answered', async () => {
+      test('after a search without results, the next one is loading until it is answered', async () => {
         await using visit = await site.visit({ as: rootAccount })
         const { page } = visit
         await visit.open(`${list.path}?q=nothing+like+this`)
@@ -183,7 +183,7 @@ for (const list of lists) {
       })
     }
 
-    test('spec 2: a click on a header sorts, numbers by their size', async () => {
+    test('spec 2: a click on a header sorts, numbers by size', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(`${list.path}?sort=${list.numbers.sort}`)
@@ -198,7 +198,7 @@ for (const list of lists) {
       await header.getByRole('button').click()
       await page.waitForURL(`**${list.path}?sort=-${list.numbers.sort}`)
       await eventually(() => header.getAttribute('aria-sort')).toBe('descending')
-      // The rows from before stay until the others are here.
+      // The previous rows stay until the new ones have loaded.
       await untilItPasses(async () => {
         const descending = await numbersOf(page, list.numbers.header)
         expect(descending).toEqual([...descending].sort((a, b) => b - a))
@@ -207,7 +207,7 @@ for (const list of lists) {
 
     const { search } = list
     if (search) {
-      test('spec 5: what is sought is trimmed; an empty one shows the first page again', async () => {
+      test('spec 5: the search text is trimmed; an empty one shows the first page again', async () => {
         await using visit = await site.visit({ as: rootAccount })
         const { page } = visit
         await visit.open(list.path)
@@ -254,7 +254,7 @@ for (const list of lists) {
       await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
 
-    test('spec 8: a failure is said as a message and in its place; an empty answer is one', async () => {
+    test('spec 8: a failure is shown as a toast and inline; an empty answer is one', async () => {
       await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|status of/ })
       const { page } = visit
       const pattern = `**${list.api.replace('?', '')}?*`

@@ -50,7 +50,7 @@ afterAll(() => upstream[Symbol.asyncDispose]())
 const rowWith = (page: Page, text: string) => rowsOf(page).filter({ hasText: text })
 
 describe('the logs', () => {
-  test('spec 2, 6: people see their own rows, without the column for users', async () => {
+  test('spec 2, 6: users see their own rows, without the column for users', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     const openedAt = Math.floor(Date.now() / 1000)
@@ -64,7 +64,7 @@ describe('the logs', () => {
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
     const asked = new URLSearchParams(list.slice(list.indexOf('?')))
     expect(asked.get('start_timestamp')).toBe('0')
-    // One hour from now; to the next whole minute, so that what is asked again is asked in the same words.
+    // One hour from now, rounded to whole minutes, so that repeated requests are identical.
     const ahead = Number(asked.get('end_timestamp')) - openedAt
     expect(ahead).toBeGreaterThanOrEqual(3600)
     expect(ahead).toBeLessThanOrEqual(3660 + (Math.floor(Date.now() / 1000) - openedAt))
@@ -93,7 +93,7 @@ describe('the logs', () => {
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
   })
 
-  test('spec 2, 7: type, model and time range narrow the list, and are sent to the list and to the figures', async () => {
+  test('spec 2, 7: filters by type, model and time range are sent to the list and to the figures', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log')
@@ -121,7 +121,7 @@ describe('the logs', () => {
     await page.getByText('No results found.').waitFor()
   })
 
-  test('spec 2: the name of a token narrows the list and the figures', async () => {
+  test('spec 2: the name of a token filters the list and the figures', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log')
@@ -150,7 +150,7 @@ describe('the logs', () => {
     await page.waitForURL('**/log?model=gpt-4o')
   })
 
-  test('the drawer says what the request id is, and names the channel to admins, with the way to it', async () => {
+  test('the drawer explains the request id, and names and links the channel for admins', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2&token=laptop')
@@ -177,7 +177,7 @@ describe('the logs', () => {
     await page.getByText('1 new row').waitFor()
   })
 
-  test('a row that is written while the live connection is being made is shown, too', async () => {
+  test('a row that is written while the live connection is being made is shown too', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     const release = await hold(page, '**/api/log/self/stream*')
@@ -193,7 +193,7 @@ describe('the logs', () => {
     await rowWith(page, 'meanwhile').waitFor()
   })
 
-  test('a view is saved and comes back', async () => {
+  test('a saved view can be restored', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?token=server')
@@ -263,7 +263,7 @@ describe('how a call went', () => {
   })
   afterAll(() => failing[Symbol.asyncDispose]())
 
-  test('admins see which channels were tried, what each answered, and the way to the account', async () => {
+  test('admins see which channels were tried, what each answered, and a link to the account', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2&token=retried')
@@ -281,7 +281,7 @@ describe('how a call went', () => {
     await page.getByRole('dialog').getByText('caller', { exact: true }).first().waitFor()
   })
 
-  test('people see neither the channels nor links to accounts', async () => {
+  test('users see neither the channels nor links to accounts', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?type=2&token=retried')
@@ -292,7 +292,7 @@ describe('how a call went', () => {
     await eventually(() => drawer.getByRole('link').count()).toBe(0)
   })
 
-  test('a call that broke off says so in its row, which stands out', async () => {
+  test('a call that broke off says so in its row, which is highlighted', async () => {
     using database = openDatabase(site)
     logWriter(database)({
       created_at: Math.floor(Date.now() / 1000),
@@ -331,18 +331,18 @@ describe('how a call went', () => {
     await eventually(requestId).toBe(second)
     await drawer.getByRole('button', { name: 'Previous row' }).click()
     await eventually(requestId).toBe(first)
-    // Nothing stands before the first.
+    // Nothing comes before the first.
     await page.keyboard.press('k')
     await eventually(() => drawer.getByRole('button', { name: 'Previous row' }).getAttribute('aria-disabled')).toBe(
       'true',
     )
     expect(await requestId()).toBe(first)
-    // One way back, not one for each row.
+    // One step back, not one for each row.
     await page.goBack()
     await drawer.waitFor({ state: 'detached' })
   })
 
-  test('who reads a row keeps it when new ones push it off the page', async () => {
+  test('an open row stays open when new rows push it off the page', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?type=2&model=gpt-4o-mini')
@@ -356,7 +356,7 @@ describe('how a call went', () => {
     await drawer.getByText('server', { exact: true }).waitFor()
   })
 
-  test('a request is found by the id that its answer had, by its caller and by admins', async () => {
+  test('a request is found by the id in its response, by its caller and by admins', async () => {
     const [row] = await site.apiAs<{ request_id: string }[]>(caller, 'GET', '/api/log/self?type=2&token_name=retried')
     const id = row?.request_id ?? ''
     const ways = [
@@ -381,7 +381,7 @@ describe('how a call went', () => {
 })
 
 describe('the usage', () => {
-  test('shows what was charged, by model and by token, and leads to the logs', async () => {
+  test('shows what was charged, by model and by token, and links to the logs', async () => {
     const { quota } = await site.apiAs<{ quota: number }>(caller, 'GET', '/api/log/self/stat')
     await using visit = await site.visit({ as: caller })
     const { page } = visit

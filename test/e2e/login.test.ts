@@ -26,7 +26,7 @@ describe('logging in', () => {
     await eventually(stored).toMatchObject({ username: 'root', role: 100 })
   })
 
-  test('spec 8: a refusal is said on the page and as a message, empties the password and keeps the name', async () => {
+  test('spec 8: an error is shown on the page and as a toast, clears the password and keeps the name', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -42,7 +42,7 @@ describe('logging in', () => {
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
-  test('who came for a page is told so without its address; what was refused before is not said beside the success', async () => {
+  test('a visitor sent from another page is told so without its address; earlier errors disappear on success', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?q=mine')
@@ -55,7 +55,7 @@ describe('logging in', () => {
       await page.keyboard.press('Enter')
     }
     await submit('not the password')
-    // Under the pointer it would stay.
+    // It would stay while the pointer is on it.
     await page.locator('[data-toast="error"]').hover()
     await submit(rootAccount.password)
     await page.waitForURL('**/token?q=mine')
@@ -79,7 +79,7 @@ describe('logging in', () => {
     await eventually(() => visit.page.locator('main').getByText(words).count()).toBe(1)
   })
 
-  test('spec 2: the other ways in are offered as the saved status says', async () => {
+  test('spec 2: the other login methods are offered according to the saved status', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -129,7 +129,7 @@ describe('the guard', () => {
     }
   })
 
-  test('a record that cannot be read counts as logged out', async () => {
+  test('an unreadable login record counts as logged out', async () => {
     await using visit = await site.visit({ stored: { user: '{broken' } })
     await visit.open('/token')
     await eventually(() => new URL(visit.page.url()).pathname).toBe('/login')
@@ -143,7 +143,7 @@ describe('the guard', () => {
     expect(visit.calls().filter((call) => call.includes('/api/channel'))).toEqual([])
   })
 
-  test('spec 8: a session that has ended leads to /login?expired=true, forgets the user and comes back after the login', async () => {
+  test('spec 8: an expired session leads to /login?expired=true, forgets the user and comes back after the login', async () => {
     const user = await site.addUser('banned-later')
     await using visit = await site.visit({ as: user })
     const { page } = visit

@@ -1,5 +1,5 @@
-// Lists with 1,000 channels, 5,000 users and 10,000 log rows: right to the last page, nothing moves while they load, and
-// no page asks for more than it shows. How fast they are is measured by bench/console.
+// Lists with 1,000 channels, 5,000 users and 10,000 log rows are correct up to the last page, nothing moves while they
+// load, and no page requests more than it shows. bench/console measures their speed.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -12,7 +12,7 @@ const site = openConsole()
 const amounts = { channels: 1000, users: 5000, logs: 10_000 }
 
 beforeAll(async () => {
-  // The first row of each table is what the others are copies of.
+  // The first row of each table, from which the others are copied.
   const channel = { type: 8, key: 'k', models: 'gpt-4o,gpt-4o-mini', group: 'default', base_url: 'http://127.0.0.1:1' }
   await site.api('POST', '/api/channel/', { ...channel, name: 'channel 0' })
   fillWithMany(site, amounts)
@@ -49,7 +49,7 @@ for (const { path, rows, sort } of lists) {
   })
 }
 
-test('a sorted log says that it has the newest rows only, and its figures stay those of all', async () => {
+test('a sorted log says that it covers only the newest rows, and its figures still cover all', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -70,7 +70,7 @@ test('a sorted log says that it has the newest rows only, and its figures stay t
   expect(await figures.textContent()).toMatch(/Rows1,6\d{2}/)
 })
 
-test('figures of the log stay while a page is turned, and wait for the number of rows when it is another list', async () => {
+test('figures of the log stay while the page changes, and wait for the row count of a different list', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -86,7 +86,7 @@ test('figures of the log stay while a page is turned, and wait for the number of
     await held.promise
     await route.continue()
   })
-  // Ranges end by the clock; a page that is turned later is one of the same list.
+  // Ranges depend on the clock; a later page still belongs to the same list.
   await page.clock.setFixedTime(Date.now() + 70_000)
   await page.getByRole('button', { name: 'Next page' }).click()
   await isAsked.promise
@@ -106,7 +106,7 @@ test('figures of the log stay while a page is turned, and wait for the number of
   expect(await note.count()).toBe(0)
 })
 
-test('spec 9: beside the page that is open one to each side is named, and the ends', async () => {
+test('spec 9: besides the current page, one page on each side and the ends are listed', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/user?page=20')
@@ -135,7 +135,7 @@ for (const width of [1366, 390]) {
 }
 
 describe('views of all channels', () => {
-  test('the health board asks for the tests of the channels in sight alone', async () => {
+  test('the health board requests the tests of the visible channels only', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?view=board')

@@ -11,7 +11,7 @@ import { toastOf, toastShown } from './support/toasts.ts'
 
 const site = openConsole()
 
-/** An upstream that knows what is left. */
+/** An upstream that reports its balance. */
 let billing: Awaited<ReturnType<typeof startService>>
 beforeAll(async () => {
   billing = await startService(({ url }, response) => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => billing[Symbol.asyncDispose]())
 
-/** Presses a button while the page's clock stands, and sees how long the message stays. */
+/** Presses a button while the page's clock is stopped, and measures how long the toast stays. */
 async function staysFor(
   page: Page,
   button: string,
@@ -33,7 +33,7 @@ async function staysFor(
   await stopClock(page)
   await page.getByRole('button', { name: button }).click()
   const message = toastOf(page, kind, text)
-  // Some frames are needed to draw it.
+  // Drawing it takes some frames.
   await runUntil(page, 1, async () => (await message.count()) > 0)
   await letDraw(page, 100)
   await page.clock.runFor(ms - 700)
@@ -43,7 +43,7 @@ async function staysFor(
   await page.clock.resume()
 }
 
-describe('how long messages stay', () => {
+describe('how long toasts stay', () => {
   test('spec 9: success 1.5 s, info 3 s, error 5 s', async () => {
     const user = await site.addUser('durable')
     await using visit = await site.visit({ as: user })
@@ -74,7 +74,7 @@ describe('how long messages stay', () => {
 })
 
 describe('balances', () => {
-  test('spec 8: each update is told for its channel; all are told at once', async () => {
+  test('spec 8: each update names its channel; updating all reports once', async () => {
     const channel = { type: 8, key: 'k', models: 'm', group: 'default', base_url: billing.url }
     await site.api('POST', '/api/channel/', { ...channel, name: 'paid' })
     await using visit = await site.visit({ as: rootAccount })
@@ -108,7 +108,7 @@ describe('topping up', () => {
   })
 })
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   test('spec 8: the envelope, a lost network, and an answer that cannot be read', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_|status of/ })
     const { page } = visit
@@ -129,7 +129,7 @@ describe('answers that are none', () => {
     await toastShown(page, 'error', 'Error: the server cannot be reached')
   })
 
-  test('without a network the page says so, and what is there stays', async () => {
+  test('without a network the page says so, and its content stays', async () => {
     const user = await site.addUser('offline')
     await site.apiAs(user, 'POST', '/api/token/', { name: 'kept', remain_quota: 1 })
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_INTERNET_DISCONNECTED/ })
@@ -143,7 +143,7 @@ describe('answers that are none', () => {
     await rowOf(page, 'kept').waitFor()
     await visit.context.setOffline(false)
     await page.getByText('You are offline.').waitFor({ state: 'detached' })
-    // What could not be asked is asked when the network is back.
+    // Failed requests are repeated when the network is back.
     await page.getByText('These rows are from before the error.').waitFor({ state: 'detached' })
   })
 })

@@ -1,4 +1,4 @@
-// Beyond the specification: what people can call, and what it costs them.
+// Beyond the specification: the models that users can call, and their prices.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { refuseClipboard } from './support/clipboard.ts'
@@ -47,13 +47,13 @@ beforeAll(async () => {
   vip = important
 })
 
-/** The cells of a row as they read, without the buttons at its end. */
+/** The text of a row's cells, without the buttons at its end. */
 const cells = async (page: Page, model: string) =>
   (await rowOf(page, model).locator('th, td').allInnerTexts()).slice(0, -1).map((text) => text.trim())
 
 const names = (page: Page) => rowsOf(page).locator('th').allInnerTexts()
 
-test('the menu leads to what the own group can call, with the price of each', async () => {
+test('the menu leads to the models that the user’s own group can call, with the price of each', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/')
@@ -66,18 +66,18 @@ test('the menu leads to what the own group can call, with the price of each', as
   expect(await cells(page, 'tts-1')).toEqual(['tts-1', 'Speech', '$15.00 / 1M characters', '', ''])
   expect(await cells(page, 'per-call')).toEqual(['per-call', 'Chat', '$0.02 / call', '', ''])
   expect(await cells(page, 'not-priced')).toEqual(['not-priced', 'Chat', 'no price', '', ''])
-  // Whose prices they are is not for everybody to choose.
+  // Only admins can choose another group.
   expect(await page.getByLabel('Prices of the group').count()).toBe(0)
 })
 
-test('prices are sorted as numbers; search and kind narrow the list, and live in the address', async () => {
+test('prices are sorted as numbers; search and kind filter the list, and are in the address', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model')
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   const first = async () => (await names(page)).slice(0, 3)
   await eventually(first).toEqual(['gpt-4o-mini', 'gpt-4o', 'claude-sonnet-4-5'])
-  // The dearest first: what has no such price stays at the end.
+  // The most expensive first: models without such a price stay at the end.
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   await eventually(first).toEqual(['claude-sonnet-4-5', 'gpt-4o', 'gpt-4o-mini'])
   await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Images' })
@@ -90,7 +90,7 @@ test('prices are sorted as numbers; search and kind narrow the list, and live in
   await eventually(() => names(page)).toEqual(['gpt-4o-mini', 'gpt-4o'])
 })
 
-test('the drawer has every price, and the way to a first call', async () => {
+test('the drawer has every price, and a link to a first call', async () => {
   await using visit = await site.visit({ as: vip })
   const { page } = visit
   await visit.open('/model')
@@ -119,7 +119,7 @@ test('a model that the group cannot call, and one without a price, say so', asyn
   await page.getByRole('dialog').getByText('This model has no price yet, and calls to it are refused.').waitFor()
 })
 
-test('prices that differ, that are for something else or hardly anything, and names of upstreams', async () => {
+test('prices that differ, prices in other units, tiny prices, and names of upstreams', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/model?group=odd')
@@ -140,7 +140,7 @@ test('prices that differ, that are for something else or hardly anything, and na
   expect(await drawer.getByText('Output').count()).toBe(0)
 })
 
-test('fifty rows make a page; one that is not there is the last', async () => {
+test('fifty rows make a page; a page number beyond the last shows the last', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/model?group=many')
@@ -152,7 +152,7 @@ test('fifty rows make a page; one that is not there is the last', async () => {
   await page.getByText('Page 2 of 2 · 55 rows').waitFor()
 })
 
-test('a name is copied; where the browser refuses, it is in the search box', async () => {
+test('a name is copied; if the browser refuses, it is in the search box', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model')
@@ -181,7 +181,7 @@ test('admins see what another group pays; for others the address changes nothing
   await eventually(() => cells(visit.page, 'gpt-4o')).toEqual(['gpt-4o', 'Chat', '$2.50', '$1.25', '$10.00'])
 })
 
-test('a failure says what the server said, and another try works', async () => {
+test('a failure shows the server’s message, and a retry works', async () => {
   await using visit = await site.visit({ as: user, expectedErrors: /503/ })
   const { page } = visit
   await page.route('**/api/price/**', (route) =>
@@ -194,7 +194,7 @@ test('a failure says what the server said, and another try works', async () => {
   await eventually(() => rowsOf(page).count()).toBe(7)
 })
 
-test('prices follow the way in which the server shows quota', async () => {
+test('prices use the server’s quota format', async () => {
   await site.api('PUT', '/api/option/', { key: 'DisplayInCurrencyEnabled', value: 'false' })
   try {
     await using visit = await site.visit({ as: user })

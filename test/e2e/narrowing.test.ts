@@ -1,5 +1,5 @@
-// Lists that are narrowed by search, filters and pages: what is said of the result, what is cleared, what stays selected,
-// and the way back from their forms.
+// Lists that are filtered by search, filters and pages: what is announced, what is cleared, what stays selected, and
+// the way back from their forms.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -57,7 +57,7 @@ describe('the way back from a form', () => {
     })
   }
 
-  test('leaves out the drawer that was open', async () => {
+  test('does not reopen the drawer', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user?q=person&peek=3')
@@ -83,7 +83,7 @@ describe('the way back from a form', () => {
     }
   })
 
-  test('shows what was just made, with nothing over it when it is come back to', async () => {
+  test('shows the new row, without overlays after going back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token?q=number+9&sort=-id')
@@ -92,7 +92,7 @@ describe('the way back from a form', () => {
     await page.getByLabel('Name', { exact: true }).fill('made here')
     await button(page, 'Submit').click()
     await page.waitForURL('**/token?sort=-id&start=*')
-    // By its text: what is behind a dialog has no roles.
+    // By its text: content behind a dialog has no roles.
     await rowsOf(page).filter({ hasText: 'made here' }).waitFor()
     // To a form with the dialog open, as its links leave the page.
     await page.evaluate(() => {
@@ -105,8 +105,8 @@ describe('the way back from a form', () => {
   })
 })
 
-describe('what a list says', () => {
-  test('of a search, a filter or a page is its result; of the same again nothing', async () => {
+describe('what a list announces', () => {
+  test('is the result of a search, a filter or a page; nothing if the same is repeated', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -132,8 +132,8 @@ describe('what a list says', () => {
   })
 })
 
-describe('what narrows a list', () => {
-  test('is cleared by buttons that say what they clear; the focus goes to the controls', async () => {
+describe('the filters of a list', () => {
+  test('are cleared by buttons that say what they clear; the focus moves to the controls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?q=nothing')
@@ -183,7 +183,7 @@ describe('what narrows a list', () => {
     await eventually(() => rowsOf(page).count()).toBe(10)
   })
 
-  test('takes the selection with it; another page does not', async () => {
+  test('clear the selection; another page does not', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const selected = page.getByText('1 selected')
@@ -202,7 +202,7 @@ describe('what narrows a list', () => {
     await eventually(() => page.getByLabel('Select number 2', { exact: true }).isChecked()).toBe(false)
   })
 
-  test('stands behind a button on a phone, which says how many filters are on', async () => {
+  test('are behind a button on a phone, which says how many filters are set', async () => {
     await using visit = await site.visit({ as: rootAccount, width: phone })
     const { page } = visit
     await visit.open('/channel?status=1&type=8')
@@ -225,7 +225,7 @@ describe('what narrows a list', () => {
     await status.waitFor()
   })
 
-  test('that names no status narrows nothing', async () => {
+  test('that name no known status filter nothing', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption?status=9')
@@ -235,7 +235,7 @@ describe('what narrows a list', () => {
   })
 })
 
-describe('a row that no longer has the status that is listed', () => {
+describe('a row that no longer has the listed status', () => {
   test('leaves the channels; undo brings it back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

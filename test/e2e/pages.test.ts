@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.ts'
 const site = openConsole()
 const setOption = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
 
-test('spec 2: about shows what was written, cleaned, or what this is', async () => {
+test('spec 2: about shows what was written, sanitised, or what this is', async () => {
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/about')
@@ -22,7 +22,7 @@ test('spec 2: the chat page frames the configured link, and says when there is n
   await using visit = await site.visit({ as: rootAccount, expectedErrors: /frame-ancestors/ })
   const { page } = visit
   await visit.open('/chat')
-  // Our own pages refuse to be framed, which the browser says.
+  // Our own pages refuse to be framed, and the browser reports it.
   await page.getByText('no chat link is set').waitFor()
   await eventually(() => page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).count()).toBe(0)
   await setOption('ChatLink', `${site.gateway.url}/api/docs`)

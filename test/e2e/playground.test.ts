@@ -1,4 +1,5 @@
-// The playground: calls through the gateway with an own token. Specification: 1 (tokens), 3 (token), 9 (quota display).
+// The playground: calls through the gateway with one of the user's tokens. Specification: 1 (tokens), 3 (token), 9
+// (quota display).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { endsEarly, type FakeUpstream, ok, stallsStream, startFakeUpstream, status } from '../helpers/fake-upstream.ts'
@@ -65,7 +66,7 @@ describe('choosing', () => {
   })
 })
 
-describe('the model that is asked to begin with', () => {
+describe('the default model', () => {
   const models = 'a-model-of-ours,babbage-002,gpt-4o-mini'
   const shown = (page: Page) => page.getByLabel('Model', { exact: true })
   const personOfLab = async (username: string, role: number) => {
@@ -79,7 +80,7 @@ describe('the model that is asked to begin with', () => {
     site.api('POST', '/api/channel/', { type: 8, name: 'lab', key: 'k', models, group: 'lab', base_url: upstream.url }),
   )
 
-  test('is one that has a price, as far as that is known', async () => {
+  test('is one that has a price, if prices are known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-admin', 10) })
     await visit.open('/playground')
     await eventually(() => shown(visit.page).inputValue()).toBe('gpt-4o-mini')
@@ -99,7 +100,7 @@ describe('the model that is asked to begin with', () => {
     await eventually(() => shown(visit.page).inputValue()).toBe('a-model-of-ours')
   })
 
-  test('is the one that answered last, in this browser or by the own log in another', async () => {
+  test('is the one that answered last, in this browser, or in another by the user’s own log', async () => {
     const person = await personOfLab('lab-user', 1)
     {
       await using visit = await site.visit({ as: person, expectedErrors: /status of 503/ })
@@ -121,7 +122,7 @@ describe('the model that is asked to begin with', () => {
   })
 })
 
-test('on a narrow screen nothing stands over what an empty conversation says', async () => {
+test('on a narrow screen nothing covers the text of an empty conversation', async () => {
   await using visit = await site.visit({ as: user, width: 390, height: 700 })
   const { page } = visit
   await visit.open('/playground')
@@ -133,7 +134,7 @@ test('on a narrow screen nothing stands over what an empty conversation says', a
 })
 
 describe('a call', () => {
-  test('sends what was filled in, streams, and shows tokens and the exact cost', async () => {
+  test('sends the form values, streams, and shows tokens and the exact cost', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -184,7 +185,7 @@ describe('a call', () => {
     await eventually(() => card(page).count()).toBe(1)
   })
 
-  test('that fails says the status and what the upstream said; one that breaks off is no answer', async () => {
+  test('that fails shows the status and the upstream’s message; one that breaks off is not an answer', async () => {
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await visit.open(path())
@@ -201,7 +202,7 @@ describe('a call', () => {
     await card(page).getByText('the server cannot be reached').waitFor()
   })
 
-  test('is not made with a temperature or a limit that is none', async () => {
+  test('is not made with an invalid temperature or limit', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -244,7 +245,7 @@ describe('a call', () => {
   })
 })
 
-test('an answer is shown as the Markdown it is; nothing in it runs or asks for anything', async () => {
+test('an answer is rendered as Markdown; nothing in it runs or loads anything', async () => {
   upstream.always(
     ok({
       text: '# Plan\n\n1. **first**\n2. `second`\n\n<img src="https://spy.example/x"><script>window.ran = 1</script>\n\n![a picture](https://spy.example/y)',
@@ -265,7 +266,7 @@ test('an answer is shown as the Markdown it is; nothing in it runs or asks for a
   expect(await page.evaluate(() => 'ran' in window)).toBe(false)
 })
 
-test('the code of the call holds what would be sent, the key hidden on the screen alone', async () => {
+test('the code of the call holds what would be sent, with the key hidden only on the screen', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open(path())

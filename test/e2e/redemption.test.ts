@@ -44,7 +44,7 @@ describe('redemption codes', () => {
     await page.getByText('3 codes made').waitFor()
   })
 
-  test('the list is narrowed to a status; paging and search stay inside of it', async () => {
+  test('the list is filtered by a status; paging and search stay within it', async () => {
     const [spent = ''] = await make('narrow spent')
     await make('narrow open', 11)
     await site.apiAs(await site.addUser('spender'), 'POST', '/api/user/topup', { key: spent })
@@ -91,7 +91,7 @@ describe('redemption codes', () => {
     await rowOf(page, 'used one').waitFor({ state: 'detached' })
   })
 
-  test('spec 8: a clipboard that refuses gives a warning, and the code is in the search box', async () => {
+  test('spec 8: if the clipboard refuses there is a warning, and the code is in the search box', async () => {
     const [key] = await make('to copy')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -103,7 +103,7 @@ describe('redemption codes', () => {
     await eventually(() => page.getByLabel('Search by ID or name').inputValue()).toBe(key ?? '')
   })
 
-  test('several codes are copied, one a line, and stay selected', async () => {
+  test('several codes are copied, one per line, and stay selected', async () => {
     const keys = await make('bundle', 3)
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -142,7 +142,7 @@ describe('redemption codes', () => {
     const { page } = visit
     await visit.open(`/redemption/edit/${id}`)
     await page.getByLabel('Name').fill('after')
-    // How many are made is asked on create alone.
+    // The number of codes is only asked for on creation.
     await eventually(() => page.getByLabel('Number of codes').count()).toBe(0)
     await page.getByLabel('Quota', { exact: true }).fill('42')
     await page.getByRole('button', { name: 'Submit' }).click()
@@ -157,7 +157,7 @@ describe('redemption codes', () => {
 describe('topping up', () => {
   beforeAll(() => site.api('PUT', '/api/option/', { key: 'TopUpLink', value: '' }))
 
-  test('spec 5, 6: an empty code and a missing link are said', async () => {
+  test('spec 5, 6: an empty code and a missing link are reported', async () => {
     const person = await site.addUser('asker')
     await using visit = await site.visit({ as: person })
     const { page } = visit

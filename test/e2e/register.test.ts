@@ -73,12 +73,12 @@ describe('registering', () => {
     expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
   })
 
-  test('spec 2: it leads to the login; other ways in and the e-mail fields are there when they are on', async () => {
+  test('spec 2: it leads to the login; other login methods and the e-mail fields are there if they are enabled', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
     await submit(page).waitFor()
-    // What the server offers is known from here on.
+    // From here on the page knows what the server offers.
     await page.waitForFunction(() => localStorage.getItem('status') !== null)
     await page.waitForLoadState('networkidle')
     for (const label of ['E-mail address', 'Verification code'])
@@ -111,7 +111,7 @@ describe('registering', () => {
     await page.waitForURL('**/login')
   })
 
-  test('spec 8: a refusal of the server is shown, and the form stays as it was', async () => {
+  test('spec 8: an error of the server is shown, and the form stays as it was', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
@@ -154,9 +154,9 @@ describe('registering', () => {
 })
 
 describe('a forgotten password', () => {
-  test('spec 2, 8: asking for the mail, and the new password by its link', async () => {
+  test('spec 2, 8: requesting the mail, and the new password by its link', async () => {
     await site.addUser('forgetful')
-    // Accounts have addresses by binding one, or from an import; mails to one address have a pause between them.
+    // Accounts get addresses by binding one, or from an import; there is a pause between mails to one address.
     using database = openDatabase(site)
     database.run("update users set email = 'forgetful@example.com' where username = 'forgetful'")
     await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: site.gateway.url })
@@ -183,7 +183,7 @@ describe('a forgotten password', () => {
     expect(await answer.json()).toMatchObject({ success: true })
   })
 
-  test('a link that is not complete says so', async () => {
+  test('an incomplete link says so', async () => {
     await using visit = await site.visit()
     await visit.open('/user/reset?email=a@example.com')
     await visit.page.getByText('This link is not complete').waitFor()
@@ -199,7 +199,7 @@ test('spec 4: the callback of the code-hosting login leads to the settings when 
     await visit.page.waitForURL('**/setting')
     await toastShown(visit.page, 'error', '')
   }
-  // Whoever is not logged in meets the guard there.
+  // A visitor who is not logged in meets the guard there.
   await using visit = await site.visit()
   await visit.page.goto('/oauth/github?code=x&state=y')
   await visit.page.waitForURL('**/login**')

@@ -23,7 +23,7 @@ const save = (page: Page) => button(page, 'Save').click()
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 const done = 'operation completed successfully!'
 
-/** Where the specification has its options: tab, section by its id, heading and keys. */
+/** The options of the specification: tab, section by its id, heading and keys. */
 const specified: Record<string, Record<string, { heading: string; keys: OptionKey[] }>> = {
   operation: {
     general: { heading: 'General', keys: ['TopUpLink', 'ChatLink', 'QuotaPerUnit', 'DisplayInCurrencyEnabled'] },
@@ -72,8 +72,8 @@ const specified: Record<string, Record<string, { heading: string; keys: OptionKe
   },
 }
 
-describe('what is shown', () => {
-  test('spec 2, 3: every option stands on its tab, in its section', async () => {
+describe('the page', () => {
+  test('spec 2, 3: every option is on its tab, in its section', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const shown: string[] = []
@@ -114,7 +114,7 @@ describe('what is shown', () => {
       await eventually(async () => [key, (await attributes(key))[0]]).toEqual([key, '0'])
   })
 
-  test('search finds options of all tabs by name and key, and the sections lead to their places', async () => {
+  test('search finds options of all tabs by name and key, and the section links work', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -134,7 +134,7 @@ describe('what is shown', () => {
     })
   })
 
-  test('the palette goes to an option, from every page', async () => {
+  test('the palette leads to an option, from every page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token')
@@ -145,7 +145,7 @@ describe('what is shown', () => {
     await box(page, 'TurnstileSecretKey').waitFor()
   })
 
-  test('spec 6: what an admin may not write is locked and says why', async () => {
+  test('spec 6: options that an admin may not write are locked and say why', async () => {
     const admin = await site.addUser('deputy', { role: 10 })
     await using visit = await site.visit({ as: admin })
     const { page } = visit
@@ -162,7 +162,7 @@ describe('what is shown', () => {
     await eventually(() => stored('RetryTimes')).toBe('3')
   })
 
-  test('options that cannot be loaded say so and can be asked for again', async () => {
+  test('options that cannot be loaded say so and can be reloaded', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/option/', (route) => route.abort())
@@ -173,10 +173,10 @@ describe('what is shown', () => {
     await box(page, 'SystemName').waitFor()
   })
 
-  test('a server without a table of options is served by our own', async () => {
+  test('a server without a table of options gets our own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    // As servers answer that have only the calls of the specification.
+    // As on servers that have only the calls of the specification.
     for (const path of ['definitions', 'prices']) {
       await page.route(`**/api/option/${path}`, (route) =>
         route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
@@ -208,7 +208,7 @@ describe('switches', () => {
     await eventually(() => page.getByRole('switch', { name: 'Log calls', exact: true }).isChecked()).toBe(true)
   })
 
-  test('spec 4: turning password login off is asked about first', async () => {
+  test('spec 4: turning password login off asks first', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -228,7 +228,7 @@ describe('switches', () => {
     await eventually(() => stored('PasswordLoginEnabled')).toBe('true')
   })
 
-  test('a switch that the server refuses goes back, and the reason is said', async () => {
+  test('a switch that the server refuses goes back, and the reason is shown', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -245,7 +245,7 @@ describe('texts and numbers', () => {
     await put('RetryTimes', '0')
   })
 
-  test('spec 7: changes are collected over tabs, reviewed, and sent one call for each changed key', async () => {
+  test('spec 7: changes are collected across tabs, reviewed, and sent in one call for each changed key', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -285,7 +285,7 @@ describe('texts and numbers', () => {
     await button(page, 'Discard').click()
   })
 
-  test('what is discarded is not sent', async () => {
+  test('discarded changes are not sent', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -308,7 +308,7 @@ describe('texts and numbers', () => {
     await page.waitForURL('**/token')
   })
 
-  test('one that is refused does not stop the others, and stays with its reason', async () => {
+  test('a refused change does not stop the others, and stays with its reason', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -323,7 +323,7 @@ describe('texts and numbers', () => {
     await button(page, 'Discard').click()
   })
 
-  test('spec 5: numbers out of their limits are not sent', async () => {
+  test('spec 5: numbers outside their limits are not sent', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -342,7 +342,7 @@ describe('texts and numbers', () => {
     await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
   })
 
-  test('spec 5: the last slash of server addresses goes', async () => {
+  test('spec 5: the final slash of server addresses is removed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -358,7 +358,7 @@ describe('texts and numbers', () => {
     await put('ServerAddress', '')
   })
 
-  test('spec 5: a secret is sent when something was typed, is never shown, and can be removed', async () => {
+  test('spec 5: a secret is sent if something was typed, is never shown, and can be removed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -414,7 +414,7 @@ describe('texts and numbers', () => {
 })
 
 describe('pages', () => {
-  test('spec 2: what is written is shown beside it, sanitised', async () => {
+  test('spec 2: a preview shows the text beside it, sanitised', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=other')
@@ -430,7 +430,7 @@ describe('pages', () => {
     await button(page, 'Discard').click()
   })
 
-  test('spec 8: the update check is there when a feed is set, and says what it found', async () => {
+  test('spec 8: the update check is there if a feed is set, and reports what it found', async () => {
     const { version } = await site.api<{ version: string }>('GET', '/api/status')
     let tag = `v${version}`
     await using feed = await startService(
@@ -453,7 +453,7 @@ describe('pages', () => {
     await put('UpdateFeedURL', '')
   })
 
-  test('a test mail goes out with the saved settings; a failure is told on the page', async () => {
+  test('a test mail uses the saved settings; a failure is shown on the page', async () => {
     await put('SMTPServer', '')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -501,14 +501,14 @@ describe('the audit trail', () => {
     await eventually(() => who.inputValue()).toBe('')
     expect(await who.evaluate((box) => box === document.activeElement)).toBe(true)
     expect(await button(page, 'Clear filters').count()).toBe(0)
-    // What was typed and not sent goes with the rest.
+    // Typed text that was not submitted is cleared too.
     await page.getByLabel('Action begins with').selectOption('option.')
     await who.fill('nobody yet')
     await button(page, 'Clear filters').click()
     await eventually(() => who.inputValue()).toBe('')
   })
 
-  test('says what was done in the language of the page', async () => {
+  test('describes actions in the language of the page', async () => {
     const fields = { type: 1, name: 'a key "weight=1"', key: 'k', models: 'gpt-4o', model_mapping: '{}' }
     const [id] = await site.api<number[]>('POST', '/api/channel/', fields)
     await site.api('PUT', '/api/channel/', { ...fields, id, model_mapping: '', priority: 5, weight: 2, key: 'other' })
@@ -528,7 +528,7 @@ describe('the audit trail', () => {
     await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\""，模型："gpt-4o"')
   })
 
-  test('what the server tells in sentences is told in those of the page', async () => {
+  test('translates the server’s sentences into those of the page', async () => {
     const fields = { type: 1, key: 'k', models: 'gpt-4o' }
     const ids: number[] = []
     for (const name of ['left', 'right'])
@@ -544,7 +544,7 @@ describe('the audit trail', () => {
       await visit.open('/setting?tab=audit')
       await rowsOf(visit.page).nth(4).waitFor()
       const details = await rowsOf(visit.page).evaluateAll((rows) => rows.map((row) => row.children[4]?.textContent))
-      // The visit's own log-in may stand before.
+      // The visit's own login may come first.
       return details.slice(details.findIndex((detail) => detail !== ''))
     }
     const en = await read('en')
@@ -565,7 +565,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('a list that cannot be loaded says so and can be asked for again', async () => {
+  test('a list that cannot be loaded says so and can be reloaded', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/audit/*', (route) => route.abort())

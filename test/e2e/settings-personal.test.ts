@@ -48,7 +48,7 @@ const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readTe
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('the tabs', () => {
-  test('spec 2, 6: ordinary users see the personal one alone, whatever the address says', async () => {
+  test('spec 2, 6: ordinary users see only the personal one, whatever the address says', async () => {
     const user = await site.addUser('plain')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting?tab=system')
@@ -89,7 +89,7 @@ describe('the own account', () => {
     await visit.page.waitForURL('**/user/edit')
   })
 
-  test('spec 2, 8: an access token is made after a question, copied, shown, and works', async () => {
+  test('spec 2, 8: an access token is created after a question, copied, shown, and works', async () => {
     const user = await site.addUser('tokened')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -119,7 +119,7 @@ describe('the own account', () => {
     await eventually(() => clipboard(visit.page)).toBe(`${site.gateway.url}/register?aff=${code}`)
   })
 
-  test('spec 8: a clipboard that refuses gives the warning, and the link stands on the page', async () => {
+  test('spec 8: if the clipboard refuses there is a warning, and the link is shown on the page', async () => {
     const user = await site.addUser('noclip')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -146,7 +146,7 @@ describe('the own account', () => {
     await eventually(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
   })
 
-  test('an account that cannot be loaded says so and can be asked for again', async () => {
+  test('an account that cannot be loaded says so and can be reloaded', async () => {
     const user = await site.addUser('unlucky')
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
@@ -198,7 +198,7 @@ describe('binding', () => {
     await button(page, 'E-mail address: Change').waitFor()
   })
 
-  test('spec 5: while the bot check has no answer no code is sent', async () => {
+  test('spec 5: until the bot check has an answer no code is sent', async () => {
     await using turnstile = await startTurnstile()
     await setOptions({ TurnstileSiteKey: 'site', TurnstileSecretKey: turnstile.secret, TurnstileCheckEnabled: 'true' })
     const user = await site.addUser('robot')
@@ -221,7 +221,7 @@ describe('binding', () => {
     await setOptions({ TurnstileCheckEnabled: 'false' })
   })
 
-  test('spec 2: WeChat and the code-hosting account are offered when they are turned on', async () => {
+  test('spec 2: WeChat and the code-hosting account are offered if they are enabled', async () => {
     const user = await site.addUser('nobind')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
@@ -287,7 +287,7 @@ describe('deleting the own account', () => {
     await eventually(() => visit.calls()).toContain('DELETE /api/user/self')
   })
 
-  test('what the server refuses is shown, and nothing is forgotten', async () => {
+  test('a refusal by the server is shown, and nothing is forgotten', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting')

@@ -29,12 +29,12 @@ const line = (page: Page, name: string) =>
 const save = async (page: Page) => {
   await button(page, 'Save').click()
   await toastShown(page, 'success', 'operation completed successfully!')
-  // The message may be that of the save before; the bar goes with what it has saved.
+  // The toast may belong to the previous save; the bar disappears with what it has saved.
   await button(page, 'Save').waitFor({ state: 'detached' })
 }
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 
-/** Log rows are written in groups, a moment after the call. */
+/** Log rows are written in batches, a moment after the call. */
 const untilCounted = () =>
   eventually(
     async () => (await site.api<{ total: { quota: number } }>('GET', '/api/usage/')).total.quota,
@@ -47,7 +47,7 @@ beforeEach(async () => {
 })
 
 describe('the table of models', () => {
-  test('has all of a model in sight on a narrow screen', async () => {
+  test('shows all of a model on a narrow screen', async () => {
     await put('ModelRatio', { 'gpt-4o': 2 })
     await using visit = await site.visit({ as: rootAccount, width: 390 })
     const { page } = visit
@@ -68,7 +68,7 @@ describe('the table of models', () => {
     await eventually(() => region.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
   })
 
-  test('shows what each costs for a million tokens and why, and flags models without a price', async () => {
+  test('shows the price of each per million tokens and its source, and flags models without a price', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -125,7 +125,7 @@ describe('the table of models', () => {
     await eventually(() => stored('ModelRatio')).toEqual({ 'added-one': 1, 'gpt-4o': 2.5, 'gpt-4o-mini': 0.15 })
   })
 
-  test('says what the last 7 days would have cost', async () => {
+  test('shows what the last 7 days would have cost', async () => {
     await put('ModelRatio', { homemade: 20_000 })
     await put('CompletionRatio', { homemade: 1 })
     const token = await site.api<{ key: string }>('POST', '/api/token/', {
@@ -169,7 +169,7 @@ describe('groups', () => {
 })
 
 describe('the JSON', () => {
-  test('spec 5, 8: what is no JSON is not sent, in the words of the product', async () => {
+  test('spec 5, 8: invalid JSON is not sent, with the message of the product', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -193,7 +193,7 @@ describe('the JSON', () => {
     await button(page, 'Discard').click()
   })
 
-  test('is shown readably, and the same JSON written otherwise is no change', async () => {
+  test('is shown formatted, and a different formatting of the same JSON is not a change', async () => {
     await put('ModelRatio', { a: 1, b: 2 })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

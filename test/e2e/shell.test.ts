@@ -14,7 +14,7 @@ const site = openConsole()
 const option = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
 const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Menu' }).getByRole('link').allTextContents()
 
-/** Holds the palette's part back: `askFor` has it asked for by its keys, `release` lets it come. */
+/** Holds back the palette's chunk: `askFor` requests it by its keys, `release` lets it load. */
 async function heldPalette(page: Page) {
   const part = /\/assets\/palette[^/]*\.js$/
   const held = Promise.withResolvers<void>()
@@ -54,7 +54,7 @@ describe('the menu', () => {
     ])
   })
 
-  test('spec 6: has no entries of administrators for others, and little for who is not logged in', async () => {
+  test('spec 6: has no administrator entries for others, and few for visitors who are not logged in', async () => {
     const user = await site.addUser('menu')
     await using visit = await site.visit({ as: user })
     await visit.open('/about')
@@ -126,14 +126,14 @@ describe('the frame', () => {
     await eventually(() => visit.calls()).toEqual(['GET /api/status'])
   })
 
-  test('spec 8: a server that cannot be reached is said to be so', async () => {
+  test('spec 8: an unreachable server is reported', async () => {
     await using visit = await site.visit({ expectedErrors: /ERR_FAILED|ERR_CONNECTION/ })
     await visit.page.route('**/api/status', (route) => route.abort())
     await visit.open('/login')
     await toastShown(visit.page, 'error', 'Error: cannot connect to the server normally!')
   })
 
-  test('spec 8: a server of another version than the page is told by a notice that stays, with a way to reload', async () => {
+  test('spec 8: a server of another version than the page is reported by a notice that stays, with a way to reload', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.route('**/api/status', async (route) => {
@@ -223,7 +223,7 @@ describe('the frame', () => {
     await eventually(() => visit.page.locator('h1').textContent()).toBe('用户登录')
   })
 
-  test('a change of page gives the heading the focus, and the skip link leads to the content', async () => {
+  test('a page change moves the focus to the heading, and the skip link leads to the content', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/about')
@@ -242,11 +242,11 @@ describe('failed calls', () => {
   const refusing = async (page: Page, status: number, body: object = {}) => {
     await page.unroute('**/api/token/?**')
     await page.route('**/api/token/?**', (route) => route.fulfill({ status, json: body }))
-    // Messages may lie over the button.
+    // Toasts may cover the button.
     await page.getByRole('button', { name: 'Refresh' }).press('Enter')
   }
 
-  test('spec 8: are told by the rules', async () => {
+  test('spec 8: are reported by the rules', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
@@ -265,12 +265,12 @@ describe('failed calls', () => {
     await toastShown(page, 'error', 'Error: not today')
   })
 
-  test('the same message is counted instead of shown twice', async () => {
+  test('the same toast is counted instead of shown twice', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
     await page.getByText('No tokens yet').waitFor()
-    // Counted is what comes soon after.
+    // Only a toast that follows soon is counted.
     await page.clock.setFixedTime(Date.now())
     await refusing(page, 200, { success: false, message: 'again' })
     await toastShown(page, 'error', 'Error: again')
@@ -280,7 +280,7 @@ describe('failed calls', () => {
   })
 })
 
-describe('messages', () => {
+describe('toasts', () => {
   const place = async (width: number) => {
     await using visit = await site.visit({ width })
     await visit.open('/login?expired=1')
@@ -290,7 +290,7 @@ describe('messages', () => {
     return await message.boundingBox()
   }
 
-  test('spec 9: stand at the top right, and at the top centre on narrow screens', async () => {
+  test('spec 9: are at the top right, and at the top centre on narrow screens', async () => {
     const wide = await place(1366)
     expect(wide?.y).toBeLessThan(40)
     expect((wide?.x ?? 0) + (wide?.width ?? 0)).toBeGreaterThan(1366 - 40)
@@ -299,7 +299,7 @@ describe('messages', () => {
     expect(Math.abs((narrow?.x ?? 0) + (narrow?.width ?? 0) / 2 - 300)).toBeLessThan(2)
   })
 
-  test('go by themselves after their time, unless the pointer rests on them; F6 jumps to them', async () => {
+  test('disappear after their time, unless the pointer is on them; F6 jumps to them', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.clock.install()
@@ -323,8 +323,8 @@ describe('messages', () => {
   })
 })
 
-describe('parts that are loaded later', () => {
-  test('a page that cannot be loaded can be tried again', async () => {
+describe('chunks that are loaded later', () => {
+  test('a page that cannot be loaded can be retried', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|dynamically imported module/ })
     const { page } = visit
     await visit.open('/about')
@@ -338,7 +338,7 @@ describe('parts that are loaded later', () => {
     await page.getByRole('heading', { name: 'new token' }).waitFor()
   })
 
-  test('a message whose part cannot be loaded takes nothing from the page, and is told with the next one', async () => {
+  test('a toast whose chunk cannot be loaded does not affect the page, and is shown with the next one', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     const part = /\/assets\/toaster[^/]*\.js$/
@@ -357,7 +357,7 @@ describe('parts that are loaded later', () => {
     })
   })
 
-  test('a message stays in sight while another part is loaded', async () => {
+  test('a toast stays visible while another chunk loads', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const palette = await heldPalette(page)
@@ -365,15 +365,15 @@ describe('parts that are loaded later', () => {
     const message = toastOf(page, 'error', 'not logged in')
     await message.hover()
     await palette.askFor()
-    // Once the page has drawn what there is without it.
+    // Once the page has drawn what it has without it.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     expect(await message.isVisible()).toBe(true)
     palette.release()
-    // Its commands come from a page without the frame of the console.
+    // Its commands come from a page without the console's frame.
     await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
   })
 
-  test('keys typed while the palette is on its way do nothing to the page', async () => {
+  test('keys typed while the palette is loading do nothing to the page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const palette = await heldPalette(page)
@@ -386,7 +386,7 @@ describe('parts that are loaded later', () => {
     expect(page.url()).toEndWith('/channel')
   })
 
-  test('a list that is being left writes nothing more into the address', async () => {
+  test('a list that is being left no longer changes the address', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await page.clock.install()
@@ -402,7 +402,7 @@ describe('parts that are loaded later', () => {
     await page.clock.runFor(250)
     await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
     await page.waitForURL('**/token/add')
-    // A list is searched a moment after the last key: now, while it waits for the form to take its place.
+    // A list is searched a moment after the last key: here, while it waits for the form to replace it.
     await page.clock.runFor(200)
     expect(await page.locator('h1').textContent()).toBe('my tokens')
     held.resolve()
@@ -411,7 +411,7 @@ describe('parts that are loaded later', () => {
     expect(page.url()).toEndWith('/token/add')
   })
 
-  test('spec 2: one that does not come within 120 seconds counts as failed', async () => {
+  test('spec 2: one that does not load within 120 seconds counts as failed', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /./ })
     const { page } = visit
     await page.clock.install()
@@ -445,7 +445,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'new token' }).waitFor()
     await page.locator('h1').focus()
-    // Two keys belong together when they come within a second.
+    // Two keys belong together if they are pressed within a second.
     await untilItPasses(async () => {
       await page.keyboard.press('g')
       await page.keyboard.press('t')
@@ -463,7 +463,7 @@ describe('the keyboard', () => {
     await eventually(() => page.url()).toEndWith('/token')
   })
 
-  test('the palette leads to the form for anything new, for those who may make it', async () => {
+  test('the palette leads to the forms for new things, for users who may create them', async () => {
     const forms = [
       ['New token', '/token/add'],
       ['New channel', '/channel/add'],
@@ -487,7 +487,7 @@ describe('the keyboard', () => {
     await eventually(() => other.page.getByRole('option').allTextContents()).toEqual(['New token'])
   })
 
-  test('the palette copies the base URL, or leads to where it stands', async () => {
+  test('the palette copies the base URL, or leads to where it is shown', async () => {
     await using visit = await site.visit({ as: await site.addUser('copier') })
     const { page } = visit
     const copy = async () => {
@@ -527,11 +527,11 @@ describe('the keyboard', () => {
     await own.page.keyboard.press('Control+k')
     await own.page.getByRole('combobox', { name: 'Search and commands' }).fill('zebra')
     await own.page.getByRole('option', { name: 'zebra laptop' }).waitFor()
-    // Others look among their own things only.
+    // Others only search their own things.
     expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
   })
 
-  test('rows: j and k go, x selects, e edits, / searches', async () => {
+  test('rows: j and k move, x selects, e edits, / searches', async () => {
     const user = await site.addUser('keys')
     for (const name of ['one', 'two']) await site.apiAs(user, 'POST', '/api/token/', { name })
     await using visit = await site.visit({ as: user })
@@ -555,7 +555,7 @@ describe('the keyboard', () => {
   })
 })
 
-describe('nothing moves', () => {
+describe('no layout shifts', () => {
   test('while login page and lists are loaded (layout shift at most 0.02)', async () => {
     const user = await site.addUser('still')
     for (let index = 0; index < 12; index++) await site.apiAs(user, 'POST', '/api/token/', { name: `token ${index}` })

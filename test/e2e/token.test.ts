@@ -108,7 +108,7 @@ describe('the list of tokens', () => {
     await eventually(() => box.inputValue()).toBe('')
   })
 
-  test('spec 2: a key is masked, shown on demand and copied with sk- before it', async () => {
+  test('spec 2: a key is masked, shown on demand and copied with the prefix sk-', async () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -122,7 +122,7 @@ describe('the list of tokens', () => {
     await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
   })
 
-  test('spec 8: a clipboard that refuses gives a warning, and the key is in the search box', async () => {
+  test('spec 8: if the clipboard refuses there is a warning, and the key is in the search box', async () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -186,7 +186,7 @@ describe('the list of tokens', () => {
     expect(changes).toHaveLength(2)
   })
 
-  test('the keys of several rows are copied, one a line; where the clipboard refuses they are shown', async () => {
+  test('the keys of several rows are copied, one per line; if the clipboard refuses they are shown', async () => {
     const user = await site.addUser('copier')
     for (const name of ['a', 'b', 'c']) await addToken(user, { name })
     const keys = (await tokensOf(user)).filter(({ name }) => name !== 'b').map(({ key }) => `sk-${key}`)
@@ -221,7 +221,7 @@ describe('the list of tokens', () => {
     await page.getByText('2 selected').waitFor()
   })
 
-  test('what is shown is exported as CSV; columns can be hidden and stay so', async () => {
+  test('the visible rows are exported as CSV; columns can be hidden and stay so', async () => {
     const user = await site.addUser('chooser')
     await addToken(user, { name: '=risky, "name"', remain_quota: 5 })
     await using visit = await site.visit({ as: user })
@@ -265,7 +265,7 @@ describe('the list of tokens', () => {
   test('spec 4: a server that neither counts nor sorts: pages are appended, loaded rows are sorted here, numbers by size', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
-    // What one-api does: the same rows, but no number of them, and no other order than the newest first.
+    // What one-api does: the same rows, but without a total, and always the newest first.
     await page.route('**/api/token/?**', async (route) => {
       const url = new URL(route.request().url())
       url.searchParams.delete('sort')
@@ -313,7 +313,7 @@ describe('the list of tokens', () => {
     const limited = await addToken(owner, { name: 'limited', ...limits })
     const free = await addToken(owner, { name: 'free' })
     using database = openDatabase(site)
-    // A moment of tomorrow is still of the day that counts, should it begin now.
+    // A time tomorrow still counts as the current day, in case it begins during the test.
     const spent = `spent_today = 900000, spent_month = 4000000, spent_at = unixepoch() + 86400`
     database.run(`update tokens set ${spent} where id = ${limited.id}`)
     await using visit = await site.visit({ as: owner })
@@ -341,7 +341,7 @@ describe('the list of tokens', () => {
     expect(await shown.count()).toBe(0)
   })
 
-  test('a server that knows no limits has none in the drawer', async () => {
+  test('on a server without limits the drawer has none', async () => {
     const token = await addToken(owner, { name: 'of old', rpm_limit: 60 })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -387,7 +387,7 @@ describe('the list of tokens', () => {
     await visit.page.waitForURL('**/token/add')
   })
 
-  test('a list that cannot be loaded says why and can be asked for again', async () => {
+  test('a list that cannot be loaded says why and can be reloaded', async () => {
     await using visit = await site.visit({ as: owner, expectedErrors: /status of 5|ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/token/?p=0', (route) => route.fulfill({ status: 500, json: { success: false } }))
@@ -401,7 +401,7 @@ describe('the list of tokens', () => {
 })
 
 describe('the drawer of a token', () => {
-  test('a key that was shown is masked again when one goes to the next token and back', async () => {
+  test('a revealed key is masked again after going to the next token and back', async () => {
     const user = await site.addUser('stepping', { quota: 1000 })
     for (const name of ['older', 'newer']) await addToken(user, { name })
     await using visit = await site.visit({ as: user })
@@ -479,7 +479,7 @@ describe('the form of a token', () => {
     }
   })
 
-  test('spec 2, 9: the preset never takes an expiry away', async () => {
+  test('spec 2, 9: the preset never removes an expiry', async () => {
     const user = await site.addUser('forever')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -527,7 +527,7 @@ describe('the form of a token', () => {
     await row(page, 'no limit').getByText('unlimited').waitFor()
   })
 
-  test('spec 5: without a name nothing is sent, and the field alone says so', async () => {
+  test('spec 5: without a name nothing is sent, and only the field says so', async () => {
     const user = await site.addUser('noname')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -540,7 +540,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('what the server refuses stands at its field in words, and is gone when the next try succeeds', async () => {
+  test('an error of the server is shown at its field in words, and disappears when the next attempt succeeds', async () => {
     const user = await site.addUser('refused')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -552,7 +552,7 @@ describe('the form of a token', () => {
     await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
     await eventually(() => quota.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByText('Must be at least 0', { exact: true }).waitFor()
-    // Under the pointer a message stays until it is taken back.
+    // While the pointer is on it a toast stays until it is removed.
     const said = toastOf(page, 'error', 'Error: Quota: Must be at least 0')
     await said.hover()
     await quota.fill('5')
@@ -569,7 +569,7 @@ describe('the form of a token', () => {
     await eventually(() => page.locator('[data-toast="error"]').count()).toBe(0)
   })
 
-  test('spec 5: an expiry that is no time is refused in the words of the product, at the field and as a message', async () => {
+  test('spec 5: an invalid expiry is refused in the words of the product, at the field and as a toast', async () => {
     const user = await site.addUser('badtime')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -587,7 +587,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('models are chosen from those that the account may call, or named; what it cannot call is said', async () => {
+  test('models are chosen from those that the account may call, or typed; a model that it cannot call says so', async () => {
     await serve('gpt-4o,gpt-4o-mini')
     const user = await site.addUser('chooses')
     await using visit = await site.visit({ as: user })
@@ -614,7 +614,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
   })
 
-  test('who goes to the box of models before it is loaded finds it open, or in hand', async () => {
+  test('entering the box of models before it has loaded leads to the loaded box, open or focused', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('early') })
     const { page } = visit
@@ -663,7 +663,7 @@ describe('the form of a token', () => {
     await page.keyboard.type('rly')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Remove typed-early', exact: true }).waitFor()
-    // What stands beside an open list is hidden from who hears the page.
+    // Content beside an open list is hidden from screen-reader users.
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Remove first', exact: true }).waitFor()
     const left = await openHeld(page, '/token/add', control)
@@ -674,7 +674,7 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove left-early', exact: true }).waitFor()
   })
 
-  test('a list that was waited for does not open by itself once a model is added', async () => {
+  test('a pending list does not open by itself once a model is added', async () => {
     await using visit = await site.visit({ as: await site.addUser('no-models'), expectedErrors: /status of 5/ })
     const { page } = visit
     const box = page.getByLabel('Models')
@@ -697,7 +697,7 @@ describe('the form of a token', () => {
     await staysShut(box)
   })
 
-  test('a list that is waited for opens by itself although a key was pressed that does nothing alone', async () => {
+  test('a pending list still opens by itself after a key that does nothing alone', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('modifier') })
     const { page } = visit
@@ -712,15 +712,16 @@ describe('the form of a token', () => {
     await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
   })
 
-  test('who presses the box of models when it is loaded and not shown yet finds it open', async () => {
+  test('pressing the box of models when it is loaded and not shown yet opens it', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('between') })
     const { page } = visit
-    // React shows what is loaded up to 300 ms after its stand-in, so the first moment in which there is a box is in that while.
+    // React shows loaded content up to 300 ms after its placeholder, so the first moment in which there is a box is
+    // within that time.
     await page.goto('/token/add', { waitUntil: 'commit' })
     const box = page.getByLabel('Models')
     await box.waitFor()
-    // A box that is replaced in the middle of the question is nowhere.
+    // A box that is replaced during the call has no position.
     let place = await box.boundingBox()
     while (place === null) place = await box.boundingBox()
     await page.mouse.click(place.x + place.height, place.y + place.height / 2)
@@ -728,14 +729,14 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
   })
 
-  test('what is typed into the box of models when it is loaded and not shown yet is kept', async () => {
+  test('text typed into the box of models when it is loaded and not shown yet is kept', async () => {
     await using visit = await site.visit({ as: await site.addUser('typer') })
     const { page } = visit
     const box = page.getByLabel('Models')
     await page.goto('/token/add', { waitUntil: 'commit' })
     await box.waitFor()
     await box.focus()
-    // So slowly that the control is drawn before the last of it in all likelihood, and shown after it.
+    // So slowly that, most likely, the control is rendered before the last letter and shown after it.
     await page.keyboard.type('my-', { delay: 40 })
     await eventually(() => box.getAttribute('role')).toBe('combobox')
     await page.keyboard.type('model')
@@ -770,7 +771,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: null })
   })
 
-  test('a model that is typed and not added makes no token for all models', async () => {
+  test('a model that is typed and not added does not create a token for all models', async () => {
     const user = await site.addUser('in-haste', { quota: 1000 })
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -784,7 +785,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ name: 'for one', models: 'gpt-4o' })
   })
 
-  test('models can be named when those of the account cannot be told', async () => {
+  test('models can be typed if those of the account cannot be loaded', async () => {
     const user = await site.addUser('untold')
     await using visit = await site.visit({ as: user, expectedErrors: /status of 5/ })
     const { page } = visit
@@ -805,7 +806,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'my-model' })
   })
 
-  test('spec 8: editing loads what is there, saves once, also by Ctrl+Enter, and keeps what was not touched', async () => {
+  test('spec 8: editing loads what is there, saves once, also by Ctrl+Enter, and keeps untouched fields', async () => {
     const user = await site.addUser('editor')
     const token = await addToken(user, { name: 'before', remain_quota: 700_000, expired_time: 2_000_000_000 })
     await using visit = await site.visit({ as: user })
@@ -842,7 +843,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('a token that does not exist is said to be missing, with a way back', async () => {
+  test('an unknown token is reported as missing, with a way back', async () => {
     const user = await site.addUser('seeker')
     await using visit = await site.visit({ as: user })
     await visit.open('/token/edit/999999')

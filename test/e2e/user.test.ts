@@ -80,7 +80,7 @@ describe('managing users', () => {
     await rowOf(page, 'carla').waitFor({ state: 'detached' })
   })
 
-  test('spec 2: search, and what is not found', async () => {
+  test('spec 2: search, and a search without results', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -91,7 +91,7 @@ describe('managing users', () => {
     await eventually(() => rowsOf(page).count()).toBe(1)
   })
 
-  test('the drawer gives quota on top of what is there', async () => {
+  test('the drawer adds quota to the existing balance', async () => {
     const id = ids['anna'] ?? 0
     const before = (await userBy(id)).quota
     await using visit = await site.visit({ as: rootAccount })
@@ -103,7 +103,7 @@ describe('managing users', () => {
   })
 })
 
-test('the drawer shows the limits of the account; the person sees them beside the balance', async () => {
+test('the drawer shows the limits of the account; the user sees them beside the balance', async () => {
   const person = await site.addUser('limited')
   const none = await site.addUser('unlimited')
   await site.api('PUT', '/api/user/', {
@@ -162,7 +162,7 @@ describe('the forms', () => {
     await eventually(() => page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
     const groups = await site.api<string[]>('GET', '/api/group/')
     expect(groups).toContain('svip')
-    // The one that is chosen is in the box.
+    // The current one is in the box.
     for (const group of groups.filter((each) => each !== 'default')) {
       await page.getByLabel('Group').fill(group)
       await page.getByRole('option', { name: group, exact: true }).waitFor()
@@ -177,7 +177,7 @@ describe('the forms', () => {
     await eventually(() => userBy(id)).toMatchObject({ group: 'vip', quota: 0, rpm_limit: 60 })
   })
 
-  test('spec 2: bound accounts are shown and cannot be written; a group that is not there gives no result', async () => {
+  test('spec 2: bound accounts are shown and are read-only; an unknown group gives no result', async () => {
     const { id } = await site.addUser('bound')
     using database = openDatabase(site)
     database.run(`update users set email = 'b@example.com', github_id = 'octo', wechat_id = 'wx-1' where id = ${id}`)
@@ -190,7 +190,7 @@ describe('the forms', () => {
     await page.getByText('No results found.').waitFor()
   })
 
-  test('spec 2: the way to a new account is a button of the list', async () => {
+  test('spec 2: the list has a button for a new account', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/user')
     await visit.page.getByRole('link', { name: 'Add user' }).first().click()
@@ -198,7 +198,7 @@ describe('the forms', () => {
     await eventually(() => new URL(visit.page.url()).pathname).toBe('/user/add')
   })
 
-  test('spec 2, 8: people edit their own profile, without group and quota', async () => {
+  test('spec 2, 8: users edit their own profile, without group and quota', async () => {
     const person = await site.addUser('selfmade')
     await using visit = await site.visit({ as: person })
     const { page } = visit

@@ -1,5 +1,5 @@
 // Specification: 2 (columns, groups, cut names), 4 (statuses, roles, latency colours), 8 (unknown ones), 9 (numbers,
-// quotas, balances, times). Rows as no call makes them are written into the database.
+// quotas, balances, times). Rows that no call can create are written into the database.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
@@ -12,7 +12,7 @@ const site = openConsole()
 const dot = (line: Locator, color: string, text: string) => line.locator(`[data-color="${color}"]`, { hasText: text })
 const setOption = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
 
-/** The words of a column, by the text of its header. */
+/** The text of a cell, by the header of its column. */
 async function cellOf(page: Page, line: Locator, header: string): Promise<string> {
   const headers = await page.locator('.data-table thead th').allTextContents()
   return (await line.locator('th, td').nth(headers.indexOf(header)).textContent())?.trim() ?? ''
@@ -53,7 +53,7 @@ describe('channels', () => {
     await dot(rowOf(page, 'slow'), 'red', '5.00 s').waitFor()
   })
 
-  test('spec 4, 8: statuses, an unknown status and an unknown type are said in words', async () => {
+  test('spec 4, 8: statuses, an unknown status and an unknown type have words', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -121,7 +121,7 @@ describe('users', () => {
     await eventually(() => rowOf(page, 'grouped').locator('[data-color]', { hasText: 'other' }).count()).toBe(0)
   })
 
-  test('spec 4, 8: an unknown status and an unknown role are said in words', async () => {
+  test('spec 4, 8: an unknown status and an unknown role have words', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -131,7 +131,7 @@ describe('users', () => {
     await dot(rowOf(page, 'root'), 'orange', 'super admin').waitFor()
   })
 
-  test('spec 9: quotas in dollars, or in short where the currency is off', async () => {
+  test('spec 9: quotas in dollars, or abbreviated if the currency is off', async () => {
     using database = openDatabase(site)
     database.run(`update users set quota = 1234567890, used_quota = 2500000, request_count = 10000
       where username = 'plain'`)

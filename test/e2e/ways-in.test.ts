@@ -111,7 +111,7 @@ describe('the code-hosting account', () => {
     await eventually(() => storedUser(page)).toMatchObject({ role: 1 })
   })
 
-  test('spec 4, 9: a callback that gets no answer is tried again after 2, 4, 6 seconds, and says which try it is', async () => {
+  test('spec 4, 9: a callback that gets no answer is retried after 2, 4, 6 seconds, and says which attempt it is', async () => {
     await using visit = await site.visit({ expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     let tries = 0
@@ -138,7 +138,7 @@ describe('the code-hosting account', () => {
   })
 })
 
-/** The widget of the challenge provider, as far as a page sees it. */
+/** The challenge provider's widget, as the page sees it. */
 const playWidget = (page: Page) =>
   page.route('https://challenges.cloudflare.com/**', (route) =>
     route.fulfill({
@@ -157,7 +157,7 @@ const checkBy = (turnstile: TurnstileServer) => ({
   TurnstileCheckEnabled: 'true',
 })
 
-/** The visitor does what the widget asks for; returns its answer. */
+/** The visitor solves the challenge; returns the widget's answer. */
 async function solve(page: Page, turnstile: TurnstileServer): Promise<string> {
   const answer = turnstile.solve()
   await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)
@@ -190,7 +190,7 @@ describe('the bot check', () => {
     }
   })
 
-  test('spec 5, 7: its answer goes with the mail for a new password and with the code for an address', async () => {
+  test('spec 5, 7: its answer is sent with the request for a new password and for an e-mail code', async () => {
     await using turnstile = await startTurnstile()
     await setOptions({ ...checkBy(turnstile), EmailVerificationEnabled: 'true' })
     try {
@@ -221,7 +221,7 @@ describe('the bot check', () => {
   })
 })
 
-/** Runs the stopped clock until the button may be used again: it has counted from 30. */
+/** Runs the stopped clock until the button is enabled again: it has counted down from 30. */
 async function thirtySeconds(page: Page): Promise<void> {
   const again = page.getByRole('button', { name: /^retry \(\d+\)$/ })
   await eventually(() => again.textContent()).toBe('retry (30)')
@@ -231,7 +231,7 @@ async function thirtySeconds(page: Page): Promise<void> {
 }
 
 describe('waiting', () => {
-  test('spec 2: the register button is busy while the request is under way', async () => {
+  test('spec 2: the register button is busy while the request is in progress', async () => {
     await using visit = await site.visit()
     const { page } = visit
     const held = Promise.withResolvers<void>()

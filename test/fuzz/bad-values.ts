@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** A value as the text that stands for it in a JSON body, which JSON.stringify could not always write. */
+/** A value as JSON text, which JSON.stringify could not always write. */
 export type JsonText = string
 
 const q = (text: string): JsonText => JSON.stringify(text)
@@ -53,7 +53,7 @@ const numberLikeTexts = ['1', '-1', '0', '1e3', '0x10', '٣', ' 7 ', '1,5', 'NaN
 /** Not JSON at all. */
 const tokens: readonly JsonText[] = ['NaN', 'Infinity', '-Infinity', 'undefined', '+1', '01', '.5', "'x'", '0x10', '1n']
 
-/** Written as escapes, as JSON.stringify would turn them into something else or nothing. */
+/** Written as escapes, because JSON.stringify would change or drop them. */
 const escapes: readonly JsonText[] = [
   '"\\ud800"',
   '"a\\udc00b"',
@@ -126,14 +126,14 @@ function nested(random: Random): JsonText {
   ])()
 }
 
-/** Most are short enough for a body of 1 MiB, some are not. */
+/** Most fit into a body of 1 MiB, some do not. */
 function long(random: Random): JsonText {
   const unit = random.pick(['a', '9', '%', '\\\\', '😀', ' ', 'é', ','])
   const size = random.pick([129, 1_001, 20_001, 200_001, 200_001, 1_000_000, 1_048_577])
   return `"${unit.repeat(Math.ceil(size / unit.length))}"`
 }
 
-/** Something that no field expects. */
+/** A value that no field expects. */
 export function badValue(random: Random): JsonText {
   const kind = random.int(100)
   if (kind < 20) return random.pick(wrongTypes)
@@ -147,7 +147,7 @@ export function badValue(random: Random): JsonText {
   return long(random)
 }
 
-/** A bad value of a parameter of an address, encoded, or what is no encoding. */
+/** A bad value for a URL parameter, encoded, or with an invalid encoding. */
 export function badParameter(random: Random): string {
   if (random.chance(0.3)) {
     return random.pick([
@@ -175,7 +175,7 @@ export function badParameter(random: Random): string {
   return encodeURIComponent(text.slice(0, 2_000))
 }
 
-/** Names that no query or body expects, and what they say. */
+/** Names that no query or body expects, with their values. */
 export const strayNames = [
   '__proto__',
   'constructor',

@@ -10,14 +10,14 @@ const roleNumber = { user: 1, admin: 10, root: 100 } as const
 
 const controlToken = 'access-token-of-the-control'
 
-/** Somebody who sends wrong requests, logged in by a cookie, with tokens to act on. */
+/** A sender of invalid requests, logged in by a cookie, with tokens to act on. */
 interface Actor {
   id: number
   cookie: string
   tokens: number[]
 }
 
-/** A gateway in a process of its own with rows to act on, and people of each role who may be lost on the way. */
+/** A gateway in a separate process, with rows to act on and users of each role, who may be lost during the run. */
 export class FuzzBench implements AsyncDisposable {
   readonly gateway: GatewayProcess
   readonly store: Store
@@ -41,9 +41,9 @@ export class FuzzBench implements AsyncDisposable {
     const port = await closedPort()
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_ACCESS_TOKEN: controlToken,
-      // Each request tells an address of its own, so that no limit ends the run.
+      // Each request reports a different address, so that no limit ends the run.
       TRUSTED_PROXIES: '127.0.0.1',
-      // What would go to the world outside goes to a port where nobody listens.
+      // Requests to the outside go to a port where nothing listens.
       HTTP_PROXY: `http://127.0.0.1:${port}`,
       HTTPS_PROXY: `http://127.0.0.1:${port}`,
       NO_PROXY: '127.0.0.1,localhost',
@@ -56,7 +56,7 @@ export class FuzzBench implements AsyncDisposable {
     return bench
   }
 
-  /** Options that would leave whole routes out of reach, or reach for the world outside. */
+  /** Options that would make whole routes unreachable, or contact the outside. */
   async resetOptions(): Promise<void> {
     const options = {
       PasswordLoginEnabled: 'true',
@@ -82,7 +82,7 @@ export class FuzzBench implements AsyncDisposable {
     for (const [key, value] of Object.entries(options)) await this.control('PUT', '/api/option/', { key, value })
   }
 
-  /** Makes rows for the callers to act on, in place of those that are gone. */
+  /** Creates rows for the callers to act on, replacing those that are gone. */
   async refill(): Promise<void> {
     const users: { id: number; username: string }[] = []
     for (let made = 0; made < 3; made++) users.push(await this.#account(1, 5_000))
@@ -104,14 +104,14 @@ export class FuzzBench implements AsyncDisposable {
     for (const actor of this.#actors.values()) actor.tokens = await this.#newTokens(actor.cookie)
   }
 
-  /** The rows that requests of that role name: its own tokens and those of the others among them. */
+  /** The rows that requests of that role name: its own tokens and those of others. */
   worldOf(role: RoleName): World {
     const own = this.#actors.get(role)?.tokens ?? []
     const others = [...this.#actors].filter(([name]) => name !== role).flatMap(([, { tokens }]) => tokens)
     return { ...this.#world, tokens: [...own, ...own, ...others] }
   }
 
-  /** The cookie of somebody of that role, who is in good standing. */
+  /** The cookie of an enabled user of that role. */
   async cookieOf(role: RoleName): Promise<string> {
     if (role === 'visitor') return ''
     const known = this.#actors.get(role)
@@ -133,7 +133,7 @@ export class FuzzBench implements AsyncDisposable {
   }
 
   async #renew(role: Exclude<RoleName, 'visitor'>): Promise<Actor> {
-    // Only a super admin can have shut the others out.
+    // Only a super admin can have locked the others out.
     if (role === 'root') await this.resetOptions()
     const { id, username } = await this.#account(roleNumber[role], 7_000)
     const login = await fetch(`${this.gateway.url}/api/user/login`, {
@@ -163,13 +163,13 @@ export class FuzzBench implements AsyncDisposable {
     return ids
   }
 
-  /** A header that makes a request come from an address of its own. */
+  /** A header that gives a request a new address. */
   newAddress(): Record<string, string> {
     const number = ++this.#addresses
     return { 'x-forwarded-for': `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}` }
   }
 
-  /** Calls the management API as a super admin who is out of reach of the others; throws when it fails. */
+  /** Calls the management API as a super admin whom the others cannot reach; throws if it fails. */
   async control<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.gateway.url + path, {
       method,
@@ -188,7 +188,7 @@ export class FuzzBench implements AsyncDisposable {
     return { id, username }
   }
 
-  /** `tollgate audit` on the database as it stands. */
+  /** `tollgate audit` on the current database. */
   audit(): Promise<{ code: number | null; output: string }> {
     return this.#installation.run('audit')
   }

@@ -1,6 +1,6 @@
 import type { FuzzRequest } from './requests.ts'
 
-/** A request whose answer was wrong, with what is needed to send it again. */
+/** A request with a wrong answer, with everything needed to send it again. */
 export interface Fault {
   what: string
   number: number
@@ -9,25 +9,25 @@ export interface Fault {
   request: string
 }
 
-/** A request ready to go. */
+/** A request ready to be sent. */
 export interface Shot {
   number: number
   target: string
   role: string
   request: FuzzRequest
-  /** The call answers with something that is no envelope. */
+  /** The call does not answer with an envelope. */
   media: boolean
 }
 
-/** Whoever has not answered by then hangs. */
+/** A request without an answer by then counts as hanging. */
 const hangMs = 60_000
-/** No answer may show where and how it was made. */
+/** No answer may reveal source paths or stack frames. */
 const leak =
   /\bat .+\.[jt]s:\d+|\bSQLITE_|\bsyntax error at\b|\bselect .+ from\b|\binsert into\b|node_modules|\bZodError\b/i
-/** Above this a server may close the connection rather than read on. */
+/** Above this a server may close the connection instead of reading on. */
 const longAddress = 8_000
 
-/** Sends the requests, several at a time, and names those that were answered wrongly. */
+/** Sends the requests, several at a time, and returns those with a wrong answer. */
 export async function fire(
   url: string,
   shots: readonly Shot[],
@@ -71,7 +71,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
   }
 }
 
-/** A stream of events has no end of its own: its beginning is all that is asked for. */
+/** An event stream does not end by itself: only its beginning is read. */
 async function readAnswer(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   await response.body?.cancel()

@@ -1,4 +1,4 @@
-// Sends wrong requests to every field of every management call, as everybody from a visitor to a super admin.
+// Sends invalid requests to every field of every management call, as every role from visitor to super admin.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isOptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -14,7 +14,7 @@ const batchSize = 200
 
 const targets = targetsOf(contractRoutes())
 const shares: Record<RoleName, number> = { visitor: 0.1, user: 0.3, admin: 0.3, root: 0.3 }
-/** These end the session or the account of who sends them, so they come last in a batch. */
+/** These end the sender's session or account, so they come last in a batch. */
 const endings = new Set(['user.deleteSelf', 'user.updateSelf', 'auth.logout', 'auth.login', 'user.accessToken'])
 
 /** Options that an admin may not write. */
@@ -27,7 +27,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   }, 120_000)
   afterAll(() => bench[Symbol.asyncDispose](), 120_000)
 
-  /** All requests of one role; what was wrong, and the rows of before and after. */
+  /** All requests of one role; the faults, and the rows before and after. */
   async function assault(role: RoleName, random: Random) {
     const order = inTurn(targets, random)
     const count = Math.round(fuzzRequests * shares[role])
@@ -71,7 +71,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const ofActor = (row: Record<string, unknown>) => bench.actorIds.has(Number(row['user_id'] ?? 0))
 
   for (const role of ['visitor', 'user', 'admin', 'root'] as const) {
-    test(`${Math.round(fuzzRequests * shares[role])} wrong requests of a ${role}: no failure, no hang, no harm`, async () => {
+    test(`${Math.round(fuzzRequests * shares[role])} invalid requests of a ${role}: no failure, no hang, no harm`, async () => {
       const { faults, before, after } = await assault(role, seeded(fuzzSeed * 10 + Object.keys(shares).indexOf(role)))
       expect(faults).toEqual([])
       expect(movedBalances(before, after)).toEqual([])

@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed gives the same numbers in the same order. */
+/** Repeatable random numbers: the same seed gives the same numbers in the same order. */
 export interface Random {
   /** A whole number from 0 to `below` - 1. */
   int(below: number): number
@@ -7,7 +7,7 @@ export interface Random {
   chance(share: number): boolean
 }
 
-/** Mulberry32: small, and good enough to choose by. */
+/** Mulberry32: small, and good enough for this. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

@@ -98,18 +98,18 @@ const answers: readonly Answer[] = [
   },
 ]
 
-/** A place in an answer that is made wrong. */
+/** A path in an answer whose value is replaced. */
 export interface AnswerTarget {
   answer: Answer
   place: Place
 }
 
-/** Every place of every answer. */
+/** Every path of every answer. */
 export const answerTargets: readonly AnswerTarget[] = answers.flatMap((answer) =>
   placesOf(answer.body).map((place) => ({ answer, place })),
 )
 
-/** The upstream that answers wrongly there. */
+/** The upstream whose answer is wrong at that path. */
 export function wrongAnswer({ answer, place }: AnswerTarget, random: Random): Behaviour {
   const text = written(answer.body, place, badValue(random))
   return behaviour('wrong answer', async (exchange) => {

@@ -3,10 +3,10 @@ import { type Json, type Place, placesOf, written } from './json-places.ts'
 import type { Random } from './random.ts'
 import { type FuzzRequest, spoilBody, spoilHeaders } from './requests.ts'
 
-/** A relayed call with everything right. */
+/** A relayed call, valid in every field. */
 interface RelayRoute {
   path: string
-  /** Sent as a form, with one file, when it is true. */
+  /** Sent as a form with one file, if true. */
   form: boolean
   body: { readonly [name: string]: Json }
 }
@@ -16,7 +16,7 @@ const tool = {
   function: { name: 'f', description: 'd', parameters: { type: 'object', properties: {} } },
 }
 
-/** The calls that the gateway relays, with a value for every field that it looks at. */
+/** The calls that the gateway relays, with a value for every field that it reads. */
 const relayRoutes: readonly RelayRoute[] = [
   {
     path: '/v1/chat/completions',
@@ -146,23 +146,23 @@ const relayRoutes: readonly RelayRoute[] = [
 /** Models that the calls above name. */
 export const relayModels = [...new Set(relayRoutes.map(({ body }) => String(body['model'])))]
 
-/** What one request of the run makes wrong. */
+/** The fault in one request of the run. */
 export interface RelayTarget {
   route: RelayRoute
   fault: Place | 'body' | 'headers' | 'none'
 }
 
-/** Every place of every body, and what a call can be sent wrong as a whole. */
+/** Every path of every body, and the faults of a call as a whole. */
 export const relayTargets: readonly RelayTarget[] = relayRoutes.flatMap((route) =>
   [...placesOf(route.body), 'body' as const, 'headers' as const, 'none' as const].map((fault) => ({ route, fault })),
 )
 
-/** How a target is called in reports: `/v1/chat/completions messages.0.role`. */
+/** The name of a target in reports: `/v1/chat/completions messages.0.role`. */
 export function relayTargetName({ route, fault }: RelayTarget): string {
   return `${route.path}${route.form ? ' (form)' : ''} ${typeof fault === 'string' ? fault : fault.join('.')}`
 }
 
-/** The call with everything right but what the target says. Fields that the fault is not in are now and then left out. */
+/** The call, valid except for the target's fault. Fields without the fault are omitted now and then. */
 export function buildRelayRequest({ route, fault }: RelayTarget, random: Random): FuzzRequest {
   const isPlace = typeof fault !== 'string'
   const keep = (name: string) => name === 'model' || (isPlace && name === fault[0]) || random.chance(0.8)

@@ -1,4 +1,4 @@
-// Sends wrong bodies to every relayed call: nothing fails, nothing hangs, and what is refused costs nothing.
+// Sends invalid bodies to every relayed call: nothing fails, nothing hangs, and refused calls cost nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStore } from '../../server/store/connection/open.ts'
 import type { Store } from '../../server/store/store.ts'
@@ -73,7 +73,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   }
 
-  /** What was charged is what the log rows say, and nothing is held any more. */
+  /** The charges match the log rows, and no hold is left. */
   async function expectAgreement(): Promise<void> {
     const rows = await store.read.selectFrom('logs').select('quota').where('type', '=', 2).execute()
     const sum = rows.reduce((all, { quota }) => all + quota, 0)
@@ -87,7 +87,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect([code, output]).toEqual([0, expect.stringContaining(' 0 holds open; 0 faults.')])
   }
 
-  test(`${total} wrong relay calls: no failure, no hang, and what is refused costs nothing`, async () => {
+  test(`${total} invalid relay calls: no failure, no hang, and refused calls cost nothing`, async () => {
     const random = seeded(fuzzSeed)
     const order = inTurn(relayTargets, random)
     const answers: Answer[] = []
@@ -124,7 +124,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await expectAgreement()
   }, 3_600_000)
 
-  test(`${total} answers of an upstream that make no sense: none is a failure of the gateway, and the books agree`, async () => {
+  test(`${total} nonsensical upstream answers: none is a gateway failure, and the books agree`, async () => {
     const random = seeded(fuzzSeed + 1)
     const order = inTurn(answerTargets, random)
     const chosen = new Map<string, Behaviour>()

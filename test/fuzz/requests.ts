@@ -3,13 +3,13 @@ import { badParameter, badValue, type JsonText, strayNames } from './bad-values.
 import type { Random } from './random.ts'
 import type { Field, FieldSchema, Target } from './routes.ts'
 
-/** Rows that a caller may name. What is not here is named by chance only, and then does not exist. */
+/** Rows that a caller may name. Others are only named by chance, and then do not exist. */
 export interface World {
   users: readonly { id: number; username: string }[]
   tokens: readonly number[]
   channels: readonly number[]
   redemptions: readonly number[]
-  /** An address where nobody listens. */
+  /** An address where nothing listens. */
   nowhere: string
 }
 
@@ -24,11 +24,11 @@ export interface FuzzRequest {
 
 const optionKeys = Object.keys(optionDefinitions) as OptionKey[]
 
-/** Fields whose valid values change a balance; here they only ever hold what must be refused. */
+/** Fields whose valid values change a balance; here they only get values that must be refused. */
 const moneyFields = new Set(['quota', 'quota_delta', 'remain_quota', 'remain_quota_delta'])
 const moneyRoutes = new Set(['user.update', 'token.update', 'redemption.topUp'])
 
-/** A value of `moneyFields` that a server must refuse, whatever the balance is. */
+/** A value for `moneyFields` that a server must refuse, whatever the balance. */
 function refusedAmount(name: string, text: JsonText): JsonText {
   let value: unknown
   try {
@@ -51,7 +51,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'log.purge': ['target_timestamp'],
 }
 
-/** The body or address with everything right but what the target says. */
+/** The body or URL, valid except for the target's fault. */
 export function buildRequest(target: Target, world: World, random: Random, number: number): FuzzRequest {
   const { route, fault } = target
   const { endpoint } = route
@@ -100,7 +100,7 @@ interface Part {
 const joined = (parts: readonly Part[]) => parts.map(({ name, text }) => `${name}=${text}`).join('&')
 const textOf = (parts: readonly Part[], name: string) => parts.find((part) => part.name === name)?.text || '%20'
 
-/** Also the edges of what the schema allows, and one step beyond. */
+/** Includes the boundaries of what the schema allows, and one step beyond. */
 function badFieldValue({ schema }: Field, random: Random): JsonText {
   const edges = edgesOf(schema)
   return edges.length > 0 && random.chance(0.25) ? random.pick(edges) : badValue(random)
@@ -118,7 +118,7 @@ function edgesOf(schema: FieldSchema): JsonText[] {
   return edges
 }
 
-/** A value that the call takes. */
+/** A value that the call accepts. */
 function goodValue(route: string, field: Field, world: World, random: Random, number: number): unknown {
   const resource = route.split('.')[0]
   switch (field.name) {
@@ -175,7 +175,7 @@ function idFor(resource: string, world: World, random: Random): number {
   }
 }
 
-/** For fields that nothing is said of here: something that the schema allows, or undefined. */
+/** For fields without a rule here: a value that the schema allows, or undefined. */
 function bySchema(schema: FieldSchema, random: Random): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return random.pick(schema.enum)
@@ -208,7 +208,7 @@ function badQuery(parts: readonly Part[], random: Random): string {
 
 const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0xc0, 0xaf, 0x7d])
 
-/** Makes the body as a whole wrong, or its type. */
+/** Makes the body as a whole, or its type, invalid. */
 export function spoilBody(request: FuzzRequest, random: Random): void {
   const good = String(request.body)
   const make = random.pick<() => FuzzRequest['body']>([
@@ -248,7 +248,7 @@ export function spoilBody(request: FuzzRequest, random: Random): void {
   if (random.chance(0.1)) request.headers['content-encoding'] = random.pick(['gzip', 'br', 'x'])
 }
 
-/** Adds a header that makes no sense, or takes another method. */
+/** Adds a nonsensical header, or uses another method. */
 export function spoilHeaders(request: FuzzRequest, random: Random): void {
   const [name, value] = random.pick<readonly [string, string]>([
     ['accept-language', `zh;q=${'9'.repeat(300)}, ${'en-'.repeat(500)}`],

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api } from '../../contract/api/index.ts'
 
-/** What of JSON Schema the generator looks at. */
+/** The part of JSON Schema that the generator reads. */
 export interface FieldSchema {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
@@ -15,7 +15,7 @@ export interface FieldSchema {
   readonly maxLength?: number
 }
 
-/** One field of what a call takes. */
+/** One field of a call's input. */
 export interface Field {
   readonly where: 'path' | 'query' | 'body'
   readonly name: string
@@ -59,13 +59,13 @@ export function contractRoutes(): Route[] {
   )
 }
 
-/** What one request of the fuzz run makes wrong: a field, the body or the address as a whole, or the headers. */
+/** The fault in one request of the fuzz run: a field, the body or the URL as a whole, or the headers. */
 export interface Target {
   readonly route: Route
   readonly fault: Field | 'body' | 'query' | 'headers' | 'none'
 }
 
-/** Every field of every route, and what a route can be sent wrong as a whole. */
+/** Every field of every route, and the faults of a route as a whole. */
 export function targetsOf(routes: readonly Route[]): Target[] {
   return routes.flatMap((route) => {
     const takesBody = route.endpoint.method === 'POST' || route.endpoint.method === 'PUT'
@@ -74,7 +74,7 @@ export function targetsOf(routes: readonly Route[]): Target[] {
   })
 }
 
-/** How a target is called in reports: `user.update body quota`. */
+/** The name of a target in reports: `user.update body quota`. */
 export function targetName({ route, fault }: Target): string {
   return `${route.name} ${typeof fault === 'string' ? fault : `${fault.where} ${fault.name}`}`
 }

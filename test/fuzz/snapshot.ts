@@ -2,7 +2,7 @@ import type { Store } from '../../server/store/store.ts'
 
 type Row = Record<string, unknown> & { id: number }
 
-/** Rows as they stood at a moment, by table and id. */
+/** The rows at one moment, by table and id. */
 export interface Snapshot {
   users: Map<number, Row>
   tokens: Map<number, Row>
@@ -11,7 +11,7 @@ export interface Snapshot {
   options: Map<string, string>
 }
 
-/** Reads what a fuzz run must leave alone. */
+/** Reads the rows that a fuzz run must not change. */
 export async function takeSnapshot(store: Store): Promise<Snapshot> {
   const rows = async (table: 'users' | 'tokens' | 'channels' | 'redemptions') => {
     const found = (await store.read.selectFrom(table).selectAll().execute()) as unknown as Row[]
@@ -32,7 +32,7 @@ const figures = {
   tokens: ['remain_quota', 'used_quota', 'granted_quota', 'unlogged_quota'],
 } as const
 
-/** Accounts and tokens of before whose figures are others now, as text. Rows that are gone have none. */
+/** Earlier accounts and tokens whose balances have changed, as text. Deleted rows are not included. */
 export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   return (['users', 'tokens'] as const).flatMap((table) =>
     [...before[table]].flatMap(([id, row]) => {
@@ -45,10 +45,10 @@ export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   )
 }
 
-/** Written by the gateway itself as time goes by. */
+/** Written by the gateway itself over time. */
 const noted = new Set(['quota_armed'])
 
-/** Rows of before that are gone or different, but for those that `mayChange` names; as text. */
+/** Earlier rows that are gone or changed, except those that `mayChange` names; as text. */
 export function harmed(
   before: Snapshot,
   after: Snapshot,

@@ -9,14 +9,14 @@ import type { ExtendOp, HoldOp, LogRow, SettleOp } from '../../server/store/sche
 import type { TokensTable } from '../../server/store/schema/tables.ts'
 import type { Store, Trx } from '../../server/store/store.ts'
 
-/** A user with one token, and a channel, as the ledger knows them. */
+/** A user with one token, and a channel, by their ids in the ledger. */
 export interface Account {
   userId: number
   tokenId: number
   channelId: number
 }
 
-/** Makes a user, a token (`token` left out = unlimited) and a channel. */
+/** Creates a user, a token (no `token` = unlimited) and a channel. */
 export async function addAccount(store: Store, quota: { user: number; token?: number }): Promise<Account> {
   return store.write(async (trx) => {
     const userId = await addUser(trx, {
@@ -41,7 +41,7 @@ export async function addSecondToken(store: Store, account: Account, quota?: num
   return { ...account, tokenId: await store.write((trx) => addTokenTo(trx, account.userId, quota)) }
 }
 
-/** Makes a token with a key of its own (`quota` left out = unlimited) and returns what its caller sends. */
+/** Creates a token with its own key (no `quota` = unlimited) and returns the key as its caller sends it. */
 export async function addTokenWithKey(
   trx: Trx,
   secrets: Secrets,
@@ -78,7 +78,7 @@ async function addTokenTo(
   return token.id
 }
 
-/** A hold of the account; what is left out is taken from these defaults. */
+/** A hold of the account; omitted fields take these defaults. */
 export function holdOp(account: Account, amount: number, fields: Partial<HoldOp> = {}): HoldOp {
   return {
     kind: 'hold',
@@ -101,7 +101,7 @@ export function extendOp(hold: HoldOp, amount: number, fields: Partial<ExtendOp>
   return { kind: 'extend', id, userId, tokenId, amount, minimum: 1, crashCharge: 2, ...fields }
 }
 
-/** Ends a hold with a log row unless `log: undefined` is given. */
+/** Ends a hold with a log row, unless `log: undefined` is given. */
 export function settleOp(
   account: Account,
   hold: Pick<HoldOp, 'id'>,
@@ -150,7 +150,7 @@ export function logRow(account: Account, fields: Partial<LogRow> = {}): LogRow {
   }
 }
 
-/** Every figure that the ledger moves. */
+/** Every number that the ledger changes. */
 export async function figuresOf(store: Store, account: Account) {
   const user = await store.read.selectFrom('users').selectAll().where('id', '=', account.userId).executeTakeFirst()
   const token = await store.read.selectFrom('tokens').selectAll().where('id', '=', account.tokenId).executeTakeFirst()

@@ -27,13 +27,13 @@ export const testCatalogue = [
 interface Answer {
   status: number
   headers: Headers
-  /** The parsed body; of answers that are no JSON their text. */
+  /** The parsed body; if it is not JSON, its text. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: any
 }
 
 interface CallOptions {
-  /** Access token. */
+  /** Access token of the account to call as. */
   as?: string
   cookie?: string
   body?: unknown
@@ -43,7 +43,7 @@ interface CallOptions {
 
 export type TestApi = Awaited<ReturnType<typeof createTestApi>>
 
-/** The management API on a store, in process, with a clock that tests move. */
+/** The management API on a store, in process, with a clock that tests control. */
 export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = {}) {
   const warnings: string[] = []
   const notices: Notice[] = []
@@ -98,7 +98,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }
     const response = await app.request(path, init, { socketAddress: options.address ?? '203.0.113.9' })
     const { status } = response
-    // A stream of events never ends by itself; tests that want to read what is no JSON ask the app.
+    // An event stream never ends by itself; tests that read other formats ask the app directly.
     if (!response.headers.get('content-type')?.includes('json')) {
       await response.body?.cancel()
       return { status, headers: response.headers, json: undefined }
@@ -108,7 +108,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   }
 
   let made = 0
-  /** Makes an account with an access token, without hashing a password: tests that log in set one. */
+  /** Creates an account with an access token, without hashing a password: tests that log in set one. */
   async function addPerson(fields: { role?: number; quota?: number; username?: string; password?: string } = {}) {
     const username = fields.username ?? `user${++made}`
     const token = `access-token-of-${username}`
@@ -130,7 +130,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   return { app, call, addPerson, store, settings, secrets, mailer, logTail, time, warnings, notices }
 }
 
-/** A cookie that an answer sets (the session's unless another is named), as a Cookie header. */
+/** A cookie that a response sets (the session's by default), as a Cookie header. */
 export function cookieOf(answer: { headers: Headers }, name = 'session'): string {
   const set = answer.headers.getSetCookie().find((line) => line.startsWith(`${name}=`))
   return set?.split(';')[0] ?? ''

@@ -34,7 +34,7 @@ export function converseFrame(event: string, payload: object): Uint8Array {
   )
 }
 
-/** The events of an event stream with their payloads; the checksums are not looked at. */
+/** The events of an event stream with their payloads; checksums are not verified. */
 export function readFrames(bytes: Uint8Array): { event: string; payload: Record<string, unknown> }[] {
   const all = Buffer.from(bytes)
   const out: { event: string; payload: Record<string, unknown> }[] = []
@@ -42,7 +42,7 @@ export function readFrames(bytes: Uint8Array): { event: string; payload: Record<
     const length = all.readUInt32BE(at)
     const bodyAt = at + 12 + all.readUInt32BE(at + 4)
     const head = all.subarray(at + 12, bodyAt).toString('latin1')
-    // Behind the name stand the type of the value and its length, one byte and two.
+    // The name is followed by the value's type (one byte) and its length (two bytes).
     const [, event = ''] = /:event-type[\s\S]{3}([A-Za-z]+)/.exec(head) ?? []
     const text = all.subarray(bodyAt, at + length - 4).toString()
     out.push({ event, payload: JSON.parse(text) as Record<string, unknown> })

@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * A way to a database that a test can disturb: for each connection `join` says what becomes of the bytes from the `near`
- * side to the `far` one, the database's. `url` leads through it.
+ * A TCP path to a database that a test can disturb. For each connection, `join` decides what happens to the bytes from
+ * the `near` side to the `far` side, which is the database. `url` leads through it.
  */
 export async function networkTo(databaseUrl: string, join: (near: Socket, far: Socket) => void) {
   const target = new URL(databaseUrl)

@@ -7,7 +7,9 @@ import type { Store } from '../../server/store/store.ts'
 import { newPostgresDatabase, postgresMissing, postgresServer } from './postgres.ts'
 import { copySqliteTemplate, newMigratedPostgresDatabase } from './templates.ts'
 
-/** What a suite gets: `openFresh` opens an empty, migrated database; all are closed and deleted after the suite. */
+/**
+ * The suite's parameters: `openFresh` opens an empty, migrated database; all are closed and deleted after the suite.
+ */
 export type DatabaseSuite = (name: 'sqlite' | 'postgres', openFresh: () => Promise<Store>) => void
 
 /** Runs the suite once per kind of database. */
@@ -39,12 +41,12 @@ function closedOnce(store: Store): Store {
 
 type UrlSuite = (name: 'sqlite' | 'postgres', freshUrl: () => Promise<string>) => void
 
-/** As `forEachDatabase`, with the URL of a migrated database in place of an open store: for whole gateways. */
+/** As `forEachDatabase`, with the URL of a migrated database instead of an open store: for whole gateways. */
 export function forEachDatabaseUrl(suite: UrlSuite): void {
   forEachUrl(suite, { isMigrated: true })
 }
 
-/** The same with databases that have no tables yet: for what happens at a first start. */
+/** The same with databases that have no tables yet: for tests of a first start. */
 export function forEachEmptyDatabaseUrl(suite: UrlSuite): void {
   forEachUrl(suite, { isMigrated: false })
 }

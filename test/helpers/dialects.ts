@@ -26,7 +26,7 @@ const recordedApis: Readonly<Record<DialectName, RecordingFilter>> = {
   gemini: { api: 'generateContent' },
 }
 
-/** Recorded cases of a dialect; those of services whose "chat" is a format of their own are left out. */
+/** Recorded cases of a dialect, without services whose "chat" has a format of its own. */
 export function casesOf(name: DialectName, filter: RecordingFilter): RecordingCase[] {
   const foreign = ['baidu', 'spark', 'hunyuan', 'bedrock', 'cohere', 'ollama', 'replicate', '360']
   return listCases({ ...recordedApis[name], ...filter })
@@ -34,7 +34,7 @@ export function casesOf(name: DialectName, filter: RecordingFilter): RecordingCa
     .map(loadCase)
 }
 
-/** What an answer is written with in tests; the request is the smallest there is. */
+/** The context for writing an answer in tests, with a minimal request. */
 export function frameOf(name: DialectName, request: JsonObject = {}): Frame {
   const least: Readonly<Record<DialectName, JsonObject>> = {
     'openai-chat': { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream_options: { include_usage: true } },
@@ -51,7 +51,7 @@ export function dataOf(text: string): string[] {
   return text.split('\n\n').flatMap((block) => sseData(block) ?? [])
 }
 
-/** Everything that a decoder makes of a stream, up to an error. */
+/** All events that a decoder produces from a stream, up to an error. */
 export function decodeAll(dialect: UpstreamDialect, data: readonly string[], idSeed = 'seed'): StreamEvent[] {
   const decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
   const all: StreamEvent[] = []
@@ -62,20 +62,20 @@ export function decodeAll(dialect: UpstreamDialect, data: readonly string[], idS
   return [...all, ...decoder.finish()]
 }
 
-/** Everything that an encoder makes of events. */
+/** All text that an encoder produces from events. */
 export function encodeAll(dialect: Dialect, events: readonly StreamEvent[], frame: Frame): string {
   const encoder = dialect.streamEncoder(frame)
   return events.map((event) => encoder.push(event)).join('')
 }
 
-/** A streamed answer put together: what a careful caller would have read. */
+/** An assembled stream: what a careful caller would have read. */
 export interface Assembled {
   reply: Reply
   ended: boolean
   failure: Failure | undefined
 }
 
-/** Puts a streamed answer together, and refuses events that no encoder may be given. */
+/** Assembles a stream, and fails on events that no encoder may be given. */
 export function assemble(events: readonly StreamEvent[]): Assembled {
   const choices = new Map<
     number,
@@ -164,7 +164,7 @@ function detailed(part: ReplyPart, detail: Extract<StreamEvent, { type: 'detail'
   }
 }
 
-/** A value without members that are null, undefined or empty, whose absence means the same. */
+/** A value without fields that are null, undefined or empty, which mean the same as absent fields. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(withoutEmpty)
   if (!isObject(value)) return value
@@ -174,18 +174,18 @@ export function withoutEmpty(value: unknown): unknown {
   )
 }
 
-/** What a request asks, so far that it can be compared between dialects. */
+/** What a request asks for, reduced to what can be compared between dialects. */
 interface Meaning {
   system: string
   turns: { role: string; said: string; calls: unknown[]; results: unknown[]; media: string[] }[]
   tools: unknown[]
 }
 
-/** What a request asks. */
+/** What a request asks for. */
 export function meaningOf(conversation: Conversation): Meaning {
   const turns: Meaning['turns'] = []
   for (const { role, parts } of conversation.messages) {
-    // Only OpenAI knows system messages in the middle; elsewhere they are said within the user's turn.
+    // Only OpenAI allows system messages in the middle; in other dialects they go into the user's turn.
     const side = role === 'system' ? 'user' : role
     let turn = turns.at(-1)
     if (turn?.role !== side) {
@@ -208,7 +208,7 @@ export function meaningOf(conversation: Conversation): Meaning {
   }
 }
 
-/** Turns of one side, between which nothing is left that can be compared. */
+/** Merges adjacent turns of one side, once nothing comparable is left between them. */
 function joined(turns: Meaning['turns'], turn: Meaning['turns'][number]): Meaning['turns'] {
   const last = turns.at(-1)
   if (last?.role !== turn.role) return [...turns, turn]
@@ -244,7 +244,7 @@ function addPart(turn: Meaning['turns'][number], part: Part): void {
       break
     }
     case 'media':
-      // A document of text can be said as words.
+      // A text document can be sent as plain text.
       if (part.source.kind === 'inline' && part.source.mediaType.startsWith('text/'))
         turn.said += words(Buffer.from(part.source.data, 'base64').toString())
       else turn.media.push(part.source.kind)

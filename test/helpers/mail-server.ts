@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import type { TestApi } from './api-app.ts'
 import { selfSignedCertificate } from './fake-upstream/certificate.ts'
 
-/** What test mail servers show; the mailer of the test API believes it. */
+/** Certificate of the test mail servers; the mailer of the test API trusts it. */
 export const mailCertificate = selfSignedCertificate()
 
 /** A mail as it arrived. */
@@ -13,12 +13,12 @@ export interface ReceivedMail {
   to: string[]
   /** Lower-case names. */
   headers: Record<string, string>
-  /** The two forms; '' where the mail has none. */
+  /** The two versions of the body; '' if the mail lacks one. */
   text: string
   html: string
-  /** As it came over the wire. */
+  /** The mail as received. */
   raw: string
-  /** The connection it came over was TLS. */
+  /** The mail came over a TLS connection. */
   secure: boolean
   user: string
 }
@@ -26,18 +26,18 @@ export interface ReceivedMail {
 export interface MailServer extends AsyncDisposable {
   port: number
   mails: ReceivedMail[]
-  /** Waits until so many mails have arrived in all. */
+  /** Waits until this many mails have arrived in total. */
   arrived(count: number): Promise<ReceivedMail[]>
 }
 
 interface MailServerOptions {
-  /** How the server speaks: TLS from the start, STARTTLS offered, or neither. */
+  /** TLS from the start, STARTTLS offered, or neither. */
   tls?: 'implicit' | 'starttls' | 'none'
-  /** Refuses with this answer: all recipients, or the one named, or (`sender`) who sends. */
+  /** Refuses with this answer: all recipients, the named one, or (`sender`) the sender. */
   refuse?: { code: number; text: string; recipient?: string; sender?: true }
 }
 
-/** A real mail server that knows the account `mailer` with the password `mail secret`. */
+/** A real mail server with the account `mailer` and the password `mail secret`. */
 export async function startMailServer({ tls = 'none', refuse }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = []
   let waiting: (() => void)[] = []
@@ -101,7 +101,7 @@ export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>
   })
 }
 
-/** Sets options as they stand in the table. */
+/** Sets options directly in the table. */
 export async function setOptions(api: TestApi, options: Readonly<Record<string, string>>): Promise<void> {
   await api.store.write(async (trx) => {
     for (const [key, value] of Object.entries(options)) {

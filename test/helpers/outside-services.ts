@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
-/** What a service saw of one request. */
+/** One request as the service saw it. */
 export interface SeenRequest {
   method: string
   /** Path and query as sent. */
@@ -17,7 +17,7 @@ interface Service extends AsyncDisposable {
 
 type Handle = (request: SeenRequest, response: ServerResponse) => void
 
-/** A service on a port of its own that answers as told. */
+/** A service on its own port that answers with the given handler. */
 export async function startService(handle: Handle): Promise<Service> {
   const requests: SeenRequest[] = []
   const server: Server = createServer(async (message, response) => {
@@ -50,7 +50,7 @@ function answerJson(response: ServerResponse, json: unknown, status = 200): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
 }
 
-/** Somebody with an account at the code-hosting service. */
+/** A person with an account at the code-hosting service. */
 export interface OutsidePerson {
   id: number
   login: string
@@ -61,13 +61,15 @@ export interface OutsidePerson {
 export interface OAuthServer extends Service {
   clientId: string
   clientSecret: string
-  /** Does what the browser does at the address: the person agrees; returns what comes back to the callback. */
+  /** Does what the browser does at the address: the person agrees. Returns the query of the callback. */
   agree(address: string, person: OutsidePerson): { code: string; state: string }
-  /** A code of a login that was started without state and challenge. */
+  /** A code from a login that was started without state and challenge. */
   plainCode(person: OutsidePerson): string
 }
 
-/** A code-hosting service as GitHub's: codes work once, with the client's secret and the verifier of their challenge. */
+/**
+ * A code-hosting service like GitHub: codes work once, with the client's secret and the verifier of their challenge.
+ */
 export async function startOAuthServer(): Promise<OAuthServer> {
   const clientId = 'client-7'
   const clientSecret = 'the client secret'
@@ -121,11 +123,11 @@ export async function startOAuthServer(): Promise<OAuthServer> {
 
 export interface WeChatHelper extends Service {
   token: string
-  /** A code that stands for this account, once. */
+  /** A one-time code for this account. */
   codeFor(id: string): string
 }
 
-/** The helper server that one-api's WeChat login works with. */
+/** The helper server for one-api's WeChat login. */
 export async function startWeChatHelper(): Promise<WeChatHelper> {
   const token = 'wechat helper token'
   const codes = new Map<string, string>()
@@ -152,11 +154,11 @@ export async function startWeChatHelper(): Promise<WeChatHelper> {
 
 export interface TurnstileServer extends Service {
   secret: string
-  /** An answer of somebody who solved the challenge; good once. */
+  /** The answer of a person who solved the challenge; valid once. */
   solve(): string
 }
 
-/** The bot check's verifying side. */
+/** The verifying side of the bot check. */
 export async function startTurnstile(): Promise<TurnstileServer> {
   const secret = 'turnstile secret'
   const solved = new Set<string>()

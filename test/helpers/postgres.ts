@@ -16,13 +16,13 @@ const platforms = new Set([
   'win32-x64',
 ])
 
-/** Why PostgreSQL cannot be tested on this machine; undefined = it can, and then a failure to start it is a failure. */
+/** Why PostgreSQL cannot be tested on this machine. Undefined = it can, so a failure to start it is a test failure. */
 export const postgresMissing: string | undefined =
   process.env.TEST_POSTGRES_URL || platforms.has(`${process.platform}-${process.arch}`)
     ? undefined
     : `there is no PostgreSQL binary for ${process.platform}-${process.arch}, set TEST_POSTGRES_URL`
 
-/** One server for all test files of a run, also where each file has modules of its own. */
+/** One server for all test files of a run, even if each file has its own module instances. */
 const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
 
 /** URL of the run's PostgreSQL server, started at the first call; TEST_POSTGRES_URL names one to use instead. */
@@ -55,15 +55,15 @@ async function startServer(): Promise<string> {
   return url
 }
 
-/** An empty database of its own. */
+/** A separate empty database. */
 export interface TestDatabase extends AsyncDisposable {
-  /** May be given to other processes too. */
+  /** May be passed to other processes. */
   url: string
-  /** Deletes it, whoever is still connected. */
+  /** Deletes it, even with open connections. */
   drop(): Promise<void>
 }
 
-/** Makes a database on the run's server: an empty one, or a copy of the database named. */
+/** Creates a database on the run's server: an empty one, or a copy of the named database. */
 export async function newPostgresDatabase(template?: string): Promise<TestDatabase> {
   const server = await postgresServer()
   const name = `t${randomBytes(8).toString('hex')}`

@@ -1,7 +1,7 @@
 import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
 import type { Store } from '../../server/store/store.ts'
 
-/** A store whose reading queries are noted down. */
+/** A store whose read queries are recorded. */
 export function recording(store: Store): { store: Store; plans(): Promise<string[]> } {
   const nodes: [RootOperationNode, Parameters<KyselyPlugin['transformQuery']>[0]['queryId']][] = []
   const plugin: KyselyPlugin = {
@@ -24,14 +24,14 @@ export function recording(store: Store): { store: Store; plans(): Promise<string
   }
 }
 
-/** The lines of a plan that say where rows come from. */
+/** The lines of a plan that show where rows come from. */
 async function planOf(store: Store, sql: string, parameters: readonly unknown[]): Promise<string[]> {
   const isPostgres = store.dialect === 'postgres'
   const command = isPostgres ? 'explain (costs off)' : 'explain query plan'
   const { rows } = await store.read.executeQuery<{ detail?: string; 'QUERY PLAN'?: string }>(
     CompiledQuery.raw(`${command} ${sql}`, [...parameters]),
   )
-  // PostgreSQL numbers the aliases that occur several times.
+  // PostgreSQL numbers aliases that occur several times.
   const lines = rows.map((row) => (row.detail ?? row['QUERY PLAN'] ?? '').trim().replace(/^->\s*|_\d+$/g, ''))
   const reads = isPostgres
     ? /\b(Seq|Index|Bitmap Heap|Bitmap Index)\b.*Scan/

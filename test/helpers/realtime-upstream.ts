@@ -7,9 +7,9 @@ type Socket = ServerWebSocket<Connection>
 export interface Connection {
   url: URL
   headers: Headers
-  /** Everything that came, in order. */
+  /** Everything received, in order. */
   got: (string | Uint8Array)[]
-  /** What came back for its pings. */
+  /** The answers to its pings. */
   pongs: string[]
   /** How it ended. */
   closed: Promise<{ code: number; reason: string }>
@@ -19,22 +19,22 @@ export interface Connection {
 
 type Answer = 'accept' | ((request: Request) => Response)
 
-/** An upstream that speaks OpenAI's Realtime API, as far as a test tells it to. */
+/** An upstream that speaks OpenAI's Realtime API as scripted by the test. */
 export interface RealtimeUpstream extends AsyncDisposable {
   url: string
   connections: Connection[]
-  /** Requests that came, refused ones too. */
+  /** Requests received, including refused ones. */
   requests: Request[]
-  /** What is done with each connection, and with each message of it. */
+  /** Called for each connection, and for each of its messages. */
   onOpen: (connection: Connection) => void
   onMessage: (connection: Connection, message: string | Uint8Array) => void
-  /** What the next requests are answered with; then they are accepted. */
+  /** Responses to the next requests; later requests are accepted. */
   answers: Answer[]
-  /** The nth connection, once it stands. */
+  /** The nth connection, once it is established. */
   connection(index?: number): Promise<Connection>
 }
 
-/** The answer of a gateway to an upgrade that it refuses. */
+/** A gateway's response to an upgrade that it refuses. */
 export async function refusedSession(
   gatewayUrl: string,
   query: string,
@@ -55,7 +55,7 @@ export async function refusedSession(
   return { status: answer.status, ...body.error }
 }
 
-/** Starts one, with TLS where a certificate is given. */
+/** Starts one, with TLS if a certificate is given. */
 export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeUpstream> {
   const settled = new WeakMap<Connection, (end: { code: number; reason: string }) => void>()
   const upstream: RealtimeUpstream = {
@@ -81,7 +81,7 @@ export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeU
     hostname: '127.0.0.1',
     ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     fetch(request, bun) {
-      // The runtime empties the request once it is a WebSocket.
+      // The runtime clears the request once it is a WebSocket.
       const headers = new Headers(request.headers)
       upstream.requests.push(new Request(request.url, { headers }))
       const answer = upstream.answers.shift() ?? 'accept'
@@ -125,18 +125,18 @@ export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeU
   return upstream
 }
 
-/** A caller's end of a session. */
+/** The caller's side of a session. */
 export interface RealtimeCaller {
   socket: WebSocket
-  /** Everything that came, in order. */
+  /** Everything received, in order. */
   got: (string | Uint8Array)[]
   closed: Promise<{ code: number; reason: string }>
   send(event: unknown): void
-  /** The first event of a type, once it has come; fails when the connection ends before. */
+  /** The first event of a type, once it has arrived; fails if the connection ends first. */
   event(type: string, index?: number): Promise<Record<string, unknown>>
 }
 
-/** Opens a session at a gateway. Rejects when it is refused. */
+/** Opens a session at a gateway. Rejects if it is refused. */
 export async function openSession(
   url: string,
   token: string,
@@ -185,7 +185,7 @@ export async function openSession(
   }
 }
 
-/** A whole response as the upstream tells it. */
+/** A complete response as the upstream reports it. */
 export function response(
   id: string,
   usage: unknown,
@@ -198,7 +198,7 @@ export function response(
   ]
 }
 
-/** Usage with text alone. */
+/** Usage for text only. */
 export function textUsage(input: number, output: number): Record<string, number> {
   return { total_tokens: input + output, input_tokens: input, output_tokens: output }
 }

@@ -1,4 +1,4 @@
-/** What callers are told where a service refuses the operator's key or account. */
+/** The message for callers when a service refuses the operator's key or account. */
 export const unavailable = 'the service behind this gateway cannot be used at the moment'
 
 /** True for a recorded error that is about the recorder's key or account. */

@@ -5,19 +5,22 @@ import { openStore } from '../../server/store/connection/open.ts'
 import { migrate } from '../../server/store/migrations/migrate.ts'
 import { newPostgresDatabase, type TestDatabase } from './postgres.ts'
 
-/** One template of each kind for all test files of a process, also where each file has modules of its own. */
+/** One template of each kind for all test files of a process, even if each file has its own module instances. */
 const shared = globalThis as typeof globalThis & {
   tollgateSqliteTemplate?: Promise<string>
   tollgatePostgresTemplate?: Promise<string>
 }
 
-/** Puts a migrated SQLite database without rows at this path: a copy, which takes a tenth of migrating. */
+/** Puts a migrated SQLite database without rows at this path: a copy takes a tenth of the time of a migration. */
 export async function copySqliteTemplate(path: string): Promise<void> {
   shared.tollgateSqliteTemplate ??= makeSqliteTemplate()
   copyFileSync(await shared.tollgateSqliteTemplate, path)
 }
 
-/** Makes a migrated PostgreSQL database without rows on the run's server: a copy, which takes a third of migrating. */
+/**
+ * Creates a migrated PostgreSQL database without rows on the run's server: a copy takes a third of the time of a
+ * migration.
+ */
 export async function newMigratedPostgresDatabase(): Promise<TestDatabase> {
   shared.tollgatePostgresTemplate ??= makePostgresTemplate()
   return newPostgresDatabase(await shared.tollgatePostgresTemplate)
@@ -37,7 +40,9 @@ async function makePostgresTemplate(): Promise<string> {
   return new URL(database.url).pathname.slice(1)
 }
 
-/** Closes the store again: PostgreSQL copies only a database that nobody is connected to, and SQLite's file is whole then. */
+/**
+ * Closes the store again: PostgreSQL only copies a database without connections, and SQLite's file is then complete.
+ */
 async function migrateAt(url: string): Promise<void> {
   const store = openStore({ url })
   try {

@@ -31,19 +31,19 @@ export interface ChannelInput {
   key_mode?: 'single' | 'multi'
 }
 
-/** A whole gateway on a port of its own, with root's token and access token at hand. */
+/** A whole gateway on its own port, with root's token and access token. */
 export interface TestGateway extends AsyncDisposable {
   url: string
   app: App
   context: Context
   config: Config
-  /** Root's relay token, unlimited, with `sk-`. */
+  /** Root's unlimited relay token, with `sk-`. */
   token: string
-  /** Calls the management API as root; throws when the answer is not a success. */
+  /** Calls the management API as root; throws unless the call succeeds. */
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
   setOption(key: string, value: string): Promise<void>
   addChannel(channel: ChannelInput): Promise<number>
-  /** A limited token of a new user, both with the quota given. */
+  /** A limited token of a new user, both with the given quota. */
   addCaller(
     quota: { user: number; token?: number },
     fields?: Record<string, unknown>,
@@ -64,7 +64,7 @@ export type LogRow = Awaited<ReturnType<typeof readLogs>>[number]
 const readLogs = (context: Context) =>
   context.store.read.selectFrom('logs').selectAll().where('type', '=', 2).orderBy('id', 'desc').execute()
 
-/** Starts a gateway on SQLite in a temporary folder, or on the database given. */
+/** Starts a gateway on SQLite in a temporary folder, or on the given database. */
 export async function startTestGateway(
   options: { databaseUrl?: string; clock?: Clock; env?: Record<string, string>; resolve?: Resolve } = {},
 ): Promise<TestGateway> {
@@ -89,7 +89,7 @@ export async function startTestGateway(
   const app = createApp(context, {
     metricsToken,
     basePath,
-    // Few tests look at the console, and reading it takes a moment.
+    // Few tests use the console, and reading it takes a moment.
     ...(options.env?.['CONSOLE_DIR'] !== undefined && {
       console: loadConsoleFiles(consoleDir, basePath, context.api.settings.current),
     }),

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Store } from '../../server/store/store.ts'
 
-/** Resolves when a transaction waits for a lock that another one has; at once on SQLite, where all writes queue up. */
+/** Resolves when a transaction waits for a lock held by another; at once on SQLite, where all writes are queued. */
 export async function untilOneWaits({ dialect, read }: Store): Promise<void> {
   if (dialect === 'sqlite') return
   const waits = sql`

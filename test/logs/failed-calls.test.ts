@@ -1,4 +1,4 @@
-// Calls that fail leave a row of type 6, so that the id in their answer finds something; a flood of them leaves few.
+// Failed calls leave a row of type 6, so that the id in their answer can be found; a flood of them leaves few.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import { logType } from '../../contract/log-types.ts'
@@ -10,18 +10,18 @@ import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { type Bench, chat, chatStream, startBench, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
-/** The list is asked again and again until rows are there. */
+/** The list is requested repeatedly until rows are there. */
 const manyCalls = { GLOBAL_API_RATE_LIMIT: '1000000' }
 const requestIdOf = (response: Response) => response.headers.get('x-oneapi-request-id') ?? ''
 
 forEachDatabaseUrl((kind, freshUrl) => {
   let bench: Bench
   let database: { databaseUrl?: string }
-  /** Moves the gateway's clock. */
+  /** The gateway's clock. */
   let nowMs = Date.UTC(2026, 0, 5, 12, 0, 1)
 
   beforeAll(async () => {
-    // Without a URL a gateway makes a SQLite file of its own.
+    // Without a URL a gateway creates its own SQLite file.
     database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
     bench = await startBench({ ...database, clock: { nowMs: () => nowMs }, channels: false, env: manyCalls })
   }, 60_000)
@@ -40,7 +40,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
     return rows
   }
-  /** The row of a request, where other rows stand for it until it is written. */
+  /** The row of a request; until it is written, other rows cover it. */
   async function ownRow(response: Response): Promise<Log | undefined> {
     let own: Log | undefined
     await until(async () => {
@@ -52,7 +52,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   const errorRows = () =>
     bench.gateway.context.store.read.selectFrom('logs').selectAll().where('type', '=', logType.error).execute()
 
-  test('the id of a call that an upstream refused finds who called what, where, and what was said', async () => {
+  test('the id of a refused call finds who called what, where, and the upstream’s answer', async () => {
     const channel = await bench.channel({ model_mapping: '{"m":"m2"}' })
     bench.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
     const caller = await bench.caller()
@@ -83,7 +83,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ channelId: channel, status: 400 }])
   })
 
-  test('what an upstream says of the account of the operator is for admins, and the caller is told something else', async () => {
+  test('what an upstream reports about the operator’s account is for admins, and the caller gets another message', async () => {
     await bench.channel()
     bench.upstream.always(fake.status(401, { message: 'Incorrect API key provided.' }))
     const response = await bench.gateway.post(path, chat)
@@ -98,7 +98,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ status: 401, error: 'Incorrect API key provided.' }])
   })
 
-  test('its caller sees the code and our own sentence, and nothing of channels or upstreams', async () => {
+  test('its caller sees the code and our own message, and nothing about channels or upstreams', async () => {
     await bench.channel()
     bench.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
     const response = await bench.gateway.post(path, chat)
@@ -129,7 +129,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     ['a call that is not served', '/v1/fine-tunes', {}, { code: 'api_not_implemented', status: 501 }],
   ]
   for (const [what, address, body, row] of callersFaults)
-    test(`a caller's own fault leaves a row, too: ${what}`, async () => {
+    test(`a caller’s own mistake leaves a row too: ${what}`, async () => {
       await bench.channel()
       const response = await bench.gateway.post(address, body)
       expect((await found(response))[0]).toMatchObject({ type: 6, request_id: requestIdOf(response), ...row })
@@ -158,7 +158,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await errorRows()).length).toBe(before + 1)
   })
 
-  test('a call that another channel rescued leaves no row of type 6', async () => {
+  test('a call that another channel made up for leaves no row of type 6', async () => {
     await bench.channel({ key: 'bad', priority: 1 })
     await bench.channel({ key: 'good' })
     await bench.gateway.setOption('RetryTimes', '1')
@@ -178,7 +178,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await errorRows()).length).toBe(before + 1)
   })
 
-  test('what upstreams said takes 4 KB of a row and no more, whether the call failed or was rescued', async () => {
+  test('upstream messages take 4 KB of a row at most, whether the call failed or was made up for', async () => {
     await bench.channel({ key: 'bad', priority: 1 })
     await bench.channel({ key: 'good' })
     await bench.gateway.setOption('RetryTimes', '1')
@@ -199,7 +199,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(rescued?.attempts ?? '')).toMatchObject([{ status: 500 }, { status: 200, error: '' }])
   })
 
-  test('a name that nobody could store, asked of a chosen channel, is cut and cleaned, and other rows are written', async () => {
+  test('an unstorable model name, sent to a chosen channel, is cut and cleaned, and other rows are written', async () => {
     const channel = await bench.channel()
     const odd = `x\0${'y'.repeat(230)}`
     const response = await bench.gateway.post(path, { ...chat, model: odd }, `${bench.gateway.token}-${channel}`)
@@ -207,14 +207,14 @@ forEachDatabaseUrl((kind, freshUrl) => {
     const other = await bench.gateway.post(path, '{')
     const rows = [...(await found(response)), ...(await found(other))]
     expect(rows.map(({ request_id }) => request_id)).toEqual([response, other].map(requestIdOf))
-    // Lists show the name that was asked for where nothing of that name is served.
+    // Lists show the requested name if nothing of that name is served.
     const [stored] = (await errorRows()).filter(({ request_id }) => request_id === requestIdOf(response))
     expect(stored).toMatchObject({ model_name: '', channel_id: channel })
     expect(stored?.asked_model).toStartWith('xyyy')
     expect(stored?.asked_model.length).toBeLessThanOrEqual(200)
   })
 
-  test('a row of a charged call tells the model that was asked for where another one ran', async () => {
+  test('a row of a charged call shows the requested model if another one ran', async () => {
     await bench.channel({ model_mapping: '{"m":"m2"}' })
     bench.upstream.always(fake.ok())
     for (const body of [chat, chatStream]) {
@@ -229,7 +229,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await found(same))[0]).toMatchObject({ model_name: 'm', asked_model: '' })
   })
 
-  test('a flood of failures has a hundred rows a minute for each token and code, on all nodes together, then one a second', async () => {
+  test('a flood of failures has a hundred rows a minute for each token and code, across all nodes, then one a second', async () => {
     const caller = await bench.caller()
     // A SQLite file has one process.
     await using other =
@@ -248,7 +248,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     await until(async () => (await counted()) > 100)
     const [fromMs, sinceMs] = [nowMs, performance.now()]
     await until(async () => {
-      // Each node writes in a second that no other has taken; the minute must not end.
+      // Each node writes in a second that no other has used; the minute must not end.
       nowMs = fromMs + Math.min(57_000, performance.now() - sinceMs)
       return (await counted()) === 260
     })
@@ -261,7 +261,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(stands?.left_out).toBeGreaterThan(0)
     expect(stands?.content).toContain('left out of the log')
 
-    // Another code of the same token, and the next minute, have places of their own.
+    // Another code of the same token, and the next minute, have their own limits.
     const missing = await bench.gateway.post(path, { model: 'm' }, caller.token)
     expect(await ownRow(missing)).toMatchObject({ code: 'required_field_missing', left_out: 0 })
     nowMs += 60_000
@@ -269,7 +269,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await ownRow(next)).toMatchObject({ code: 'invalid_json', left_out: 0 })
   }, 120_000)
 
-  test('such rows cost nothing: sums, usage and the books are what they were', async () => {
+  test('such rows cost nothing: sums, usage and the books stay unchanged', async () => {
     await bench.channel()
     bench.upstream.always(fake.ok())
     await (await bench.gateway.post(path, chat)).text()

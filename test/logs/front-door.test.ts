@@ -10,14 +10,14 @@ import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { answer, installFor, messages, model, newToken, pricePerCall, promptTokens } from '../money/installed.ts'
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  // Without a URL a gateway makes a SQLite file of its own.
+  // Without a URL a gateway creates its own SQLite file.
   const urlOf = async () => (kind === 'postgres' ? await freshUrl() : undefined)
   const start = async (): Promise<TestGateway> => {
     const databaseUrl = await urlOf()
     return startTestGateway(databaseUrl === undefined ? {} : { databaseUrl })
   }
 
-  test('usage is what the rows say, after relayed calls, a kill in the middle of them and a restart', async () => {
+  test('usage matches the rows, after relayed calls, a kill in the middle of them and a restart', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using installation = new Installation(await urlOf())
@@ -82,7 +82,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     readers[1]?.leave()
   }, 120_000)
 
-  test('open live logs do not hold up the end of the process', async () => {
+  test('open live logs do not delay the shutdown of the process', async () => {
     await using installation = new Installation(await urlOf(), { DRAIN_TIMEOUT: '3600' })
     const gateway = await installation.start()
     const response = await fetch(`${gateway.url}/api/log/stream`, {
@@ -101,7 +101,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await ended).toBe(0)
   }, 120_000)
 
-  test('live logs show relayed calls; a reader who is gone makes room', async () => {
+  test('live logs show relayed calls; a reader who has left makes room', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using gate = await start()

@@ -1,4 +1,4 @@
-// The questions that the console asks of logs and usage find their rows by an index, on a database with some rows in it.
+// The console's log and usage queries find their rows by an index, on a database with some rows in it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { plansOf } from '../../bench/logs/explain.ts'
@@ -12,7 +12,7 @@ const rows = 10_000
 const uncounted = 500
 const end = 1_700_000_000
 
-/** Reads a table with log rows or sums from one end to the other. `l` and `u` are what the queries call these tables. */
+/** Reads a whole table of log rows or sums. `l` and `u` are the aliases of these tables in the queries. */
 const readsAll = {
   sqlite: /^SCAN (?:l|u|logs)\b/,
   postgres: /^Seq Scan on (?:logs|usage_hours|usage_days|usage_weeks)\b/,
@@ -27,10 +27,10 @@ forEachDatabase((name, openFresh) => {
     const store = await openFresh()
     const count = () => foldUsage(store, end)
     const population = await seed(store, { rows, days: 30, end, countAt: rows - uncounted, count })
-    // What the database does by itself once it has time.
+    // The database does this by itself eventually.
     await sql`analyze`.execute(store.read)
     for (const { question, reads } of await plansOf(store, population)) {
-      // A search goes backwards through the newest rows and stops, which SQLite calls a scan.
+      // A search reads the newest rows backwards and stops, which SQLite calls a scan.
       if (question === 'search' && name === 'sqlite') continue
       expect([question, reads.filter((line) => readsByIndex[name].test(line)).length > 0]).toEqual([question, true])
       expect([question, reads.filter((line) => readsAll[name].test(line))]).toEqual([question, []])

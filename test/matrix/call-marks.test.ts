@@ -1,5 +1,5 @@
-// Services of OpenAI's chat mark the pieces of calls in many ways; callers of every dialect get each call whole, as their
-// libraries put it together.
+// Services that speak OpenAI's chat mark the pieces of calls in many ways. Callers of every dialect get each call
+// whole, as their SDKs assemble it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour } from '../helpers/fake-upstream.ts'
 import { type Bench, startMatrixBench } from './support/bench.ts'
@@ -24,7 +24,7 @@ const piece = ({ name, args, ...marks }: Piece) => ({
   function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) },
 })
 
-/** Two calls, one of London and one of Paris; each list is the calls of one chunk. */
+/** Two calls, for London and for Paris; each list contains the calls of one chunk. */
 const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece[])[]])[] = [
   [
     'as OpenAI has it',
@@ -274,7 +274,7 @@ describe.each(forms)('calls %s', (_title, chunks) => {
   })
 })
 
-/** Pieces of calls as OpenAI's library for Python puts them together: texts of one name are joined, but for the type. */
+/** Pieces of calls as OpenAI's Python SDK assembles them: strings of one field are concatenated, except the type. */
 function pythonCalls(text: string): Record<string, string>[] {
   const joined: Record<string, string>[] = []
   for (const line of text.split('\n').filter((each) => each.startsWith('data: {'))) {
@@ -295,11 +295,11 @@ interface PythonPiece {
   function?: Record<string, unknown>
 }
 
-/** Forms that differ from OpenAI's in nothing but that they tell id and name again: they are passed on as they came. */
+/** Forms that differ from OpenAI's only by repeating id and name: they are passed on unchanged. */
 const passedOn = ['with id and name on every piece']
 
 test.each(forms.filter(([title]) => !passedOn.includes(title)))(
-  'calls %s are whole where texts of one name are joined',
+  'calls %s are complete where strings of one field are concatenated',
   async (_title, chunks) => {
     const events = [
       chunk({ role: 'assistant', content: 'I look.' }),
@@ -330,7 +330,7 @@ describe.each([
   ['ids', JSON.stringify],
   ['ids, with objects for inputs,', (input: object) => input],
 ] as const)('calls without %s in a whole answer', (_title, written) => {
-  test.each(callerNames)('are whole for callers of %s', async (caller) => {
+  test.each(callerNames)('are complete for callers of %s', async (caller) => {
     const clients = await bench.through({ type: 28, name: caller })
     const tool_calls = ['London', 'Paris'].map((city) => ({
       type: 'function',

@@ -1,4 +1,5 @@
-// Streams of every format that break off: what the caller gets is an error, or everything, and never a part taken for all.
+// Streams of every format that break off: the caller gets an error, or everything, and never a part that looks
+// complete.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
@@ -20,7 +21,7 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-/** A stream of which only the first pieces come. */
+/** A stream of which only the first chunks arrive. */
 function cutAfter({ fake, said }: StreamedCase, pieces: number, ending: 'end' | 'fin') {
   return behaviour(`cut after ${pieces} by ${ending}`, async (exchange) => {
     if (!fake.streams(exchange.request)) {
@@ -41,7 +42,7 @@ describe('a stream that breaks off', () => {
     const { provider, variant, caller, fake, said } = each
     const count = fake.pieces(said).length
     if (count === 0) continue
-    test(`of ${provider.meta.label} ${variant.note} is never taken for whole by callers of ${caller}`, async () => {
+    test(`of ${provider.meta.label} ${variant.note} never looks complete to callers of ${caller}`, async () => {
       const base = usesSockets(each) ? { base: spark.url } : {}
       const setup = { ...variant.setup, ...base, name: caller, type: provider.meta.type }
       const { asked, whole } = streamedCall(each)
@@ -54,7 +55,7 @@ describe('a stream that breaks off', () => {
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([pieces, outcome]).toEqual([pieces, whole])
       }
-      // What lacks its end is no answer, and what has it is one.
+      // Without its end it is not an answer; with its end it is one.
       expect([seen[0], seen.at(-1)]).toEqual(['error', 'whole'])
     })
   }

@@ -1,4 +1,4 @@
-// Callers of the Responses API name parts of earlier answers by their ids, which other services know nothing of.
+// Callers of the Responses API refer to parts of earlier answers by ids that other services do not know.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Asks once and gives back the items of the answer. */
+/** Makes one call and returns the items of the answer. */
 async function firstAnswer(openai: OpenAI, stream: boolean, more: { store?: boolean } = {}) {
   bench.answer(says(fake, said))
   const body = { model, input: scenarios.plain.asked.text, ...more }
@@ -30,7 +30,7 @@ async function firstAnswer(openai: OpenAI, stream: boolean, more: { store?: bool
   return answer.output
 }
 
-/** Asks on with references to items in the place of the items. */
+/** Makes the next call, with references instead of the items. */
 async function askOn(openai: OpenAI, ids: readonly string[]): Promise<string> {
   const references = ids.map((id) => ({ type: 'item_reference' as const, id }))
   const first = { role: 'user' as const, content: scenarios.plain.asked.text }
@@ -38,9 +38,9 @@ async function askOn(openai: OpenAI, ids: readonly string[]): Promise<string> {
   return Buffer.from(bench.upstream.last.body).toString()
 }
 
-describe('an item of an earlier answer that is named by its id', () => {
+describe('an item of an earlier answer, referenced by its id,', () => {
   for (const stream of [false, true]) {
-    test(`is there for the next call, after ${stream ? 'a stream' : 'a whole answer'}`, async () => {
+    test(`is available to the next call, after ${stream ? 'a stream' : 'a whole answer'}`, async () => {
       const { openai } = await bench.through(setup)
       const items = await firstAnswer(openai, stream)
       const asked = await askOn(
@@ -52,7 +52,7 @@ describe('an item of an earlier answer that is named by its id', () => {
     })
   }
 
-  test('is there for a service that speaks the same dialect, too', async () => {
+  test('is also available to a service that speaks the same dialect', async () => {
     const { openai } = await bench.through(setup)
     const items = await firstAnswer(openai, false)
     const id = await bench.gateway.addChannel({
@@ -72,7 +72,7 @@ describe('an item of an earlier answer that is named by its id', () => {
     ).toContain(said.text)
   })
 
-  test('is refused in words where nobody knows it, and a mere thought is left out', async () => {
+  test('is refused with an explanation if it is unknown, and a mere thought is dropped', async () => {
     const { openai } = await bench.through(setup)
     bench.answer(says(fake, said))
     const sent = bench.upstream.requests.length
@@ -82,7 +82,7 @@ describe('an item of an earlier answer that is named by its id', () => {
     expect(await askOn(openai, ['rs_unknown'])).toContain('Sure?')
   })
 
-  test('is not kept where the caller forbids it, nor for other tokens', async () => {
+  test('is not stored if the caller forbids it, nor for other tokens', async () => {
     const { openai } = await bench.through(setup)
     const [, forbidden] = await firstAnswer(openai, true, { store: false })
     const failure = await askOn(openai, [forbidden?.id ?? '']).then(() => undefined, failureIn)
@@ -90,12 +90,12 @@ describe('an item of an earlier answer that is named by its id', () => {
     const [, kept] = await firstAnswer(openai, true)
     const stranger = await bench.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     const other = new OpenAI({ apiKey: stranger.token, baseURL: `${bench.gateway.url}/v1`, maxRetries: 0 })
-    // Before the channels of other tests, of which one knows such names itself.
+    // Ahead of the channels of other tests, one of which knows such ids itself.
     await bench.gateway.addChannel({ type: 14, base_url: bench.upstream.url, models: model, priority: 10 })
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })
 
-  test('is not multiplied: what is named often is too large together where it is long', async () => {
+  test('cannot be multiplied: many references to a long item are too large together', async () => {
     const { openai } = await bench.through(setup)
     const text = 'word '.repeat(400_000)
     bench.answer(says(fake, { ...said, text }))
@@ -108,7 +108,7 @@ describe('an item of an earlier answer that is named by its id', () => {
     expect(await askOn(openai, [id, id])).toContain(text)
   })
 
-  test('is what the AI SDK sends in the place of the words of the assistant', async () => {
+  test("is what the AI SDK sends instead of the assistant's text", async () => {
     const vercel = vercelModels(bench.gateway.url, await bench.token(setup), model)['openai-responses']
     bench.answer(says(fake, said))
     const messages: ModelMessage[] = [{ role: 'user', content: scenarios.plain.asked.text }]
@@ -119,7 +119,7 @@ describe('an item of an earlier answer that is named by its id', () => {
   })
 })
 
-test('items are kept for an hour, and the oldest go when there are too many', () => {
+test('items are stored for an hour, and the oldest are removed when there are too many', () => {
   let nowMs = 0
   const clock: Pick<Clock, 'nowMs'> = { nowMs: () => nowMs }
   const kept = createItemStore(clock.nowMs)

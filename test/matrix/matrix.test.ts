@@ -1,4 +1,4 @@
-// Which caller can have what of which provider, each cell proven through the front door, and the page that shows it.
+// Which features each caller can use with each provider. Each cell is tested over HTTP, and the page shows the result.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -31,7 +31,7 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-/** One provider, set up in one way, and who calls it. */
+/** One provider, set up in one way, and its caller. */
 interface Case {
   provider: Provider
   variant: Variant
@@ -45,13 +45,13 @@ const modelOf = ({ variant }: Case, feature: Feature) => variant.models?.[featur
 async function ask(each: Case, asked: Asked) {
   const { provider, variant, caller } = each
   const base = usesSockets(each) ? { base: spark.url } : {}
-  // A channel of its own for each, as a refusal may have a key rest for a while.
+  // A separate channel for each, as a refusal may suspend a key for a while.
   const name = `${variant.note} ${caller}`
   const clients = await bench.through({ ...variant.setup, ...base, name, type: provider.meta.type })
   return callers[caller](clients, asked)
 }
 
-/** Proves that the answer of a feature arrives whole, that the request did, and that it was charged as it should be. */
+/** Checks that the answer of a feature arrives whole, that the request did, and that it was charged correctly. */
 async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
   const { provider, endpoint, caller } = each
   const fake = fakeOf(provider.meta.name, endpoint.dialect.name)
@@ -89,7 +89,7 @@ function requestText(each: Case): string {
   return Buffer.from(post?.body ?? []).toString()
 }
 
-/** What a caller learns of a refusal of the upstream, whole and streamed. */
+/** What a caller learns of the upstream's refusal, whole and streamed. */
 async function expectErrors(each: Case): Promise<void> {
   const fake = fakeOf(each.provider.meta.name, each.endpoint.dialect.name)
   for (const status of [400, 429] as const) {
@@ -102,7 +102,7 @@ async function expectErrors(each: Case): Promise<void> {
       const failure = await ask(each, asked).then(() => undefined, failureIn)
       const told = { status, message: expect.stringContaining(message) }
       expect({ stream, ...failure }).toEqual(expect.objectContaining({ stream, ...told }))
-      // Services that say 200 of everything give their advice nowhere.
+      // Services that answer 200 to everything have no field for their advice.
       if (status === 429 && fake.refusal(status, message).means === undefined)
         expect([stream, failure?.retryAfter]).toEqual([stream, retryAfter])
       expect(await bench.logCount()).toBe(before)
@@ -110,7 +110,7 @@ async function expectErrors(each: Case): Promise<void> {
   }
 }
 
-/** Proves that what a provider says it lacks is refused before anything is sent or charged. */
+/** Checks that a feature that a provider says it lacks is refused before anything is sent or charged. */
 async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, lack: string): Promise<void> {
   const before = [await bench.logCount(), bench.upstream.requests.length, spark.messages.length]
   const { asked } = scenarios[feature]
@@ -122,7 +122,7 @@ async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, la
   expect([await bench.logCount(), bench.upstream.requests.length, spark.messages.length]).toEqual(before)
 }
 
-/** Proves that who asks for what the service has no words for gets the answer that there is. */
+/** Checks that a caller asking for something the service cannot express gets the answer that is possible. */
 async function expectPlainAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
   const { said } = scenarios.plain
   if (usesSockets(each)) spark.says(said)
@@ -131,7 +131,7 @@ async function expectPlainAnswer(each: Case, feature: Exclude<Feature, 'errors'>
   expect([feature, learned.text, learned.end]).toEqual([feature, said.text, 'stop'])
 }
 
-/** Proves one cell and says what stands in it. */
+/** Tests one cell and returns its text. */
 async function cellOf(each: Case, feature: Feature): Promise<string> {
   if (feature === 'errors') {
     await expectErrors(each)

@@ -12,10 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** What is no answer, or none that is whole. */
+/** Recordings that are not an answer, or not a complete one. */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
 
-/** The nearest word that each dialect has for an end it has no word for. */
+/** The closest value that each dialect has for a finish reason that it lacks. */
 const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
   'openai-chat': { 'stop-sequence': 'stop', pause: 'length', refusal: 'stop' },
   'openai-responses': { 'stop-sequence': 'stop', pause: 'length' },
@@ -23,7 +23,7 @@ const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
   gemini: { 'stop-sequence': 'stop', pause: 'length', refusal: 'content-filter' },
 }
 
-/** What a program that speaks a dialect can learn of an answer. */
+/** What a client of a dialect can learn from an answer. */
 function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Learned {
   const { text, spoken, thought, calls, end, usage } = recorded
   const hasWordForCalls = to === 'openai-chat' || to === 'anthropic-messages'
@@ -36,7 +36,7 @@ function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Lear
   }
 }
 
-/** Anthropic's ids have no other signs than these: one that does goes within another. */
+/** Anthropic's ids allow only these characters; an id with others is embedded in another. */
 function idFor(to: CallerDialect, id: string | undefined): string | undefined {
   if (id === undefined || to !== 'anthropic-messages' || /^[\w-]+$/.test(id)) return id
   return `tgid_${Buffer.from(id).toString('base64url')}`
@@ -61,7 +61,7 @@ async function expectSame(format: Format, recording: RecordingCase, recorded: Re
 
 for (const format of formats) {
   describe.skipIf(!recordingsAvailable)(
-    `recorded answers of ${format.name} are learned by every SDK (skipped without recordings)`,
+    `recorded answers of ${format.name} are read by every SDK (skipped without recordings)`,
     () => {
       for (const recording of casesOf(format, { status: 'ok', without: failing })) {
         const recorded = readRecorded(format, recording)

@@ -13,10 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Cuts of one recording; those of long ones are spread evenly over it, and the last are always among them. */
+/** Cuts per recording; in long ones they are spread evenly, and always include the last events. */
 const mostCuts = 8
 
-/** What says in each format that the answer is whole; behind it, a cut takes nothing away. */
+/** The end mark of each format; a cut after it loses nothing. */
 const endMarks: Readonly<Record<string, RegExp>> = {
   'openai-chat': /"finish_reason":\s*"[^"]|data: ?\[DONE\]/g,
   'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/g,
@@ -27,7 +27,7 @@ const endMarks: Readonly<Record<string, RegExp>> = {
   dashscope: /"finish_reason":\s*"(?!null)/g,
 }
 
-/** Offsets behind each event up to the one that ends the answer. */
+/** Offsets after each event, up to the one that ends the answer. */
 function boundaries(recording: RecordingCase, endMark: RegExp): number[] {
   const text = Buffer.from(recording.response.body).toString('latin1')
   const end = text.search(new RegExp(endMark.source))
@@ -49,7 +49,7 @@ function cutAt(recording: RecordingCase, bytes: number, ending: 'end' | 'fin') {
 }
 
 async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: number, turn: number): Promise<void> {
-  // Every dialect and both ways to end come in turn, each recording beginning with another.
+  // Every dialect and both kinds of ending take turns; each recording begins with another.
   const to = callerNames[turn % callerNames.length] ?? 'openai-chat'
   const ending = turn % 2 === 0 ? 'end' : 'fin'
   bench.answer(givingTokens(cutAt(recording, bytes, ending)))
@@ -66,21 +66,21 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
   expect([where, outcome]).toEqual([where, expect.objectContaining({ message: expect.any(String) })])
   const { message, status } = outcome as ReturnType<typeof failureIn>
   expect([where, message]).toEqual([where, expect.stringMatching(honest)])
-  // The SDK knows the event for what it is.
+  // The SDK recognises the event as an error.
   expect([where, message]).toEqual([where, expect.not.stringContaining('Unhandled')])
   const charged = (await bench.logCount()) - before
-  // What failed before its first byte is an ordinary error answer, and free.
+  // A failure before the first byte is an ordinary error answer, and free.
   expect([where, charged]).toEqual([where, status === undefined || charged > 0 ? 1 : 0])
   if (charged > 0) expect([where, (await bench.lastLog()).outcome]).toEqual([where, 'interrupted'])
 }
 
-/** What the gateway says of an answer that broke off, and an SDK of a stream without an end. */
+/** What the gateway reports for an answer that broke off, and an SDK for a stream without an end. */
 const honest =
   /before it was complete|broke off|empty stream|connection|ended without|without a reason|request ended|missing finish_reason|closed/i
 
 for (const format of formats) {
   describe.skipIf(!recordingsAvailable)(
-    `recorded streams of ${format.name} cut at their events end honestly for every SDK (skipped without recordings)`,
+    `recorded streams of ${format.name} cut between events end with an error in every SDK (skipped without recordings)`,
     () => {
       const streams = casesOf(format, { kind: 'sse', status: 'ok', without: ['midstream_error', 'error_in_200'] })
       for (const [number, recording] of streams.entries()) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** The dialects' words for statuses; others have several. */
+/** The dialects' error types by status; other statuses have several. */
 const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, string>>>>> = {
   'anthropic-messages': {
     400: 'invalid_request_error',
@@ -40,17 +40,17 @@ const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, stri
   },
 }
 
-/** Codes that say more than the status 400 they come with, and the status that means the same. */
+/** Codes that are more specific than their status 400, and the status with the same meaning. */
 const tellingCodes: readonly (readonly [RegExp, number])[] = [[/model_not_found/, 404]]
 
-/** The dialect's word for what happened; undefined where it has several. */
+/** The dialect's error type for the failure; undefined if it has several. */
 function kindOf(recording: RecordingCase, format: Format, to: CallerDialect): string | undefined {
-  // An error in the caller's own dialect is handed on as it came.
+  // An error in the caller's own dialect is passed on unchanged.
   const telling = format.name !== to && tellingCodes.find(([code]) => code.test(recording.responseText))
   return kinds[to]?.[telling && recording.status === 400 ? telling[1] : recording.status]
 }
 
-/** What the upstream says, wherever it says it. */
+/** The upstream's message, in whatever field it is. */
 function upstreamMessage(body: unknown): string | undefined {
   const top = Array.isArray(body) ? (body as unknown[])[0] : body
   if (!isObject(top)) return undefined
@@ -60,7 +60,7 @@ function upstreamMessage(body: unknown): string | undefined {
   return found.find((text): text is string => typeof text === 'string' && text !== '')
 }
 
-/** The upstream's advice when to try again, in seconds. */
+/** The upstream's retry advice, in seconds. */
 function adviceOf({ response, responseJson }: RecordingCase): string | null {
   const header = response.headers['retry-after'] ?? response.headers['Retry-After']
   if (header !== undefined) return header
@@ -94,7 +94,7 @@ for (const format of formats) {
             const account = isAboutAccount(recording)
             const status = account ? 503 : recording.status
             const said = account ? unavailable : (upstreamMessage(recording.responseJson) ?? 'bad response status code')
-            // Each dialect has its own words for a context that is too long.
+            // Each dialect has its own wording for a context that is too long.
             const message = isTooLong(recording)
               ? 'too long|maximum context length|maximum number of tokens'
               : escaped(said)
@@ -113,7 +113,7 @@ for (const format of formats) {
         ...casesOf(format, { status: 'ok', features: ['error_in_200'] }),
         ...casesOf(format, { status: 'ok', features: ['midstream_error'] }),
       ]) {
-        // Attempts that failed before the one that answered.
+        // Attempts that failed before the successful one.
         if (recording.provider === 'vercel-gateway') continue
         const bodies =
           recording.kind === 'json' ? [recording.responseJson] : sseData(recording).map((data) => safely(data))

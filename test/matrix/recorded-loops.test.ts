@@ -1,4 +1,4 @@
-// Recorded loops of tools, run step by step by the AI SDK in another dialect than the one they were recorded in.
+// Recorded tool loops, run step by step by the AI SDK in another dialect than the recorded one.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { listSequences, loadCase, recordingsAvailable } from '../helpers/recordings.ts'
@@ -16,13 +16,13 @@ afterAll(() => bench[Symbol.asyncDispose]())
 const anyInput = jsonSchema({ type: 'object', properties: {}, additionalProperties: true })
 const toolAnswer = 'what the tool found'
 
-describe.skipIf(!recordingsAvailable)('recorded loops of tools (skipped without recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded tool loops (skipped without recordings)', () => {
   for (const [number, { api, cases }] of listSequences().entries()) {
     const format = formats.find(({ apis }) => apis.includes(api))
     const steps = cases.map(loadCase)
     if (!format || steps.some((step) => format.isMeant?.(step) === false || step.status !== 200)) continue
     const told = steps.flatMap((step) => readRecorded(format, step) ?? [])
-    // A loop goes on where tools of the caller are called.
+    // A loop continues if tools of the caller are called.
     const isLoop = told.length === steps.length && told.slice(0, -1).every(({ calls }) => calls.length > 0)
     if (!isLoop || told.at(-1)?.calls.length !== 0) continue
     const others = callerNames.filter((name) => name !== format.name)

@@ -1,5 +1,5 @@
-// Recorded requests, with all that real programs put into them, sent to services of every other format: each is answered,
-// or refused before it is sent in words that say why.
+// Recorded requests, with everything that real clients put into them, sent to services of every other format: each is
+// answered, or refused before it is sent with a message that says why.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
@@ -10,7 +10,7 @@ import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
 import { casesOf, formats, mappedModels } from './support/recorded.ts'
 
-/** Services by format, each with a channel; their models are named as the service names one that can do most. */
+/** Services by format, each with a channel; their models have the service's name of its most capable one. */
 const services: readonly { provider: string; dialect: string; setup: Setup; served: string }[] = [
   { provider: 'custom', dialect: 'openai-chat', setup: { type: 8 }, served: 'gpt-5.1' },
   { provider: 'openai', dialect: 'openai-responses', setup: { type: 1 }, served: 'gpt-5-pro' },
@@ -52,7 +52,7 @@ for (const from of callerNames) {
   const asked = (format ? casesOf(format, {}) : []).filter(({ requestJson }) => isObject(requestJson))
   describe.skipIf(!recordingsAvailable)(`recorded requests of ${from} (skipped without recordings)`, () => {
     for (const { provider, dialect, setup, served } of services.filter((each) => each.dialect !== from)) {
-      test(`reach a service that speaks ${dialect}, or are refused in words`, { timeout: 60_000 }, async () => {
+      test(`reach a service that speaks ${dialect}, or are refused with a reason`, { timeout: 60_000 }, async () => {
         const fake = fakeOf(provider, dialect)
         bench.answer(says(fake, scenarios.plain.said))
         const outcomes = new Map<string, number>()

@@ -8,7 +8,7 @@ import type { Clients } from './support/callers.ts'
 import { googleParams } from './support/google-params.ts'
 import { casesOf, formats } from './support/recorded.ts'
 
-// OpenAI's chat has tests of its own in test/sdk.
+// OpenAI's chat has its own tests in test/sdk.
 const names = ['openai-responses', 'anthropic-messages', 'gemini'] as const
 type Name = Exclude<CallerDialect, 'openai-chat'>
 
@@ -18,20 +18,20 @@ const hello: Readonly<Record<Name, JsonObject>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
 }
 
-/** The recorded request, or one that may have led to the recorded answer where the source kept none. */
+/** The recorded request, or one that could have led to the recorded answer if the source has none. */
 function requestOf({ requestJson, kind }: RecordingCase, name: Name): JsonObject {
   const body: JsonObject = { ...(isObject(requestJson) ? requestJson : hello[name]), model }
   delete body['stream']
-  // Of Azure's and Vertex' addresses.
+  // Part of Azure's and Vertex' URLs.
   delete body['anthropic_version']
   if (name === 'gemini') return googleParams(body)
-  // What another answer is known by at its service means the same here, where the token names its channel.
+  // An id that the service knows another answer by has the same meaning here, because the token names its channel.
   return kind === 'json' ? body : { ...body, stream: true }
 }
 
 const model = 'any-model'
 
-/** Makes the call by the official SDK. */
+/** Makes the call with the official SDK. */
 function call(clients: Clients, name: Name, body: JsonObject, stream: boolean): Promise<unknown> {
   const { openai, anthropic, google } = clients
   if (name === 'openai-responses') return openai.responses.create(body as never)
@@ -39,7 +39,7 @@ function call(clients: Clients, name: Name, body: JsonObject, stream: boolean): 
   return stream ? google.models.generateContentStream(body as never) : google.models.generateContent(body as never)
 }
 
-/** What the program has of it at the end; which connection it came by is not of the answer. */
+/** The client's final result, without the details of its connection. */
 async function outcomeBy(clients: Clients, name: Name, body: JsonObject, stream: boolean): Promise<unknown> {
   const open = () => call(clients, name, body, stream)
   const { value, error } = stream
@@ -59,7 +59,7 @@ function withoutConnection(value: unknown): unknown {
 let bench: Bench
 beforeAll(async () => {
   bench = await startMatrixBench()
-  // One of them paints by a tool.
+  // One of them uses an image tool.
   await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
 })
 afterAll(() => bench[Symbol.asyncDispose]())
@@ -72,7 +72,7 @@ for (const name of names) {
     `recorded answers of ${name} are the same with and without the gateway (skipped without recordings)`,
     () => {
       for (const recording of casesOf(format, { status: 'ok', without: ['truncated_stream'] })) {
-        // Google's array form is asked for by no SDK.
+        // No SDK requests Google's array form.
         if (Array.isArray(recording.responseJson)) continue
         test(recording.id, async () => {
           bench.answer(replay(recording))

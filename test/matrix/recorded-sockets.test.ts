@@ -1,4 +1,4 @@
-// Recorded frames of a service that answers by WebSocket alone, learned by the SDKs of every dialect.
+// Recorded frames of a service that only answers over WebSocket, read by the SDKs of every dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { isObject } from '../../server/lib/json.ts'
 import {
@@ -43,7 +43,8 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
             const calls = recorded.calls.map((call, at) => ({ ...call, id: learned.calls[at]?.id }))
             const { text, thought, end } = recorded
             const { quota, outcome, prompt_tokens: prompt, completion_tokens: completion } = await bench.lastLog()
-            // That a call cost no tokens is not believed: it is counted, and a stream tells at its end what is charged.
+            // Usage of zero tokens is not believed: the gateway counts, and a stream reports the charged usage at its
+            // end.
             const isBelieved = recorded.usage !== undefined && recorded.usage.completion > 0
             const usage =
               isBelieved || !stream || !recorded.usage ? recorded.usage : { ...recorded.usage, prompt, completion }
@@ -70,7 +71,7 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
             () => undefined,
             failureIn,
           )
-          // What a service says of the operator's account is not for callers.
+          // What a service reports about the operator's account is not shown to callers.
           const told = message.includes('NoAuth') ? 'its operator has to put that right' : message
           expect(failure?.message).toContain(told)
           expect(failure?.status).toBeGreaterThanOrEqual(400)

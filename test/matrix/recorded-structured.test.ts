@@ -1,4 +1,4 @@
-// Recorded answers by a JSON schema, parsed by the AI SDK in another dialect than the one they were recorded in.
+// Recorded answers with a JSON schema, parsed by the AI SDK in another dialect than the recorded one.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, jsonSchema, Output, streamText } from 'ai'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Where each dialect's request has the schema of its answer. */
+/** Where each dialect's request holds the schema of its answer. */
 const places = [
   ['response_format', 'json_schema', 'schema'],
   ['text', 'format', 'schema'],
@@ -31,13 +31,13 @@ function schemaOf({ requestJson }: RecordingCase): JsonObject | undefined {
   return places.map(at).find(isObject)
 }
 
-describe.skipIf(!recordingsAvailable)('recorded answers by a schema (skipped without recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded answers with a schema (skipped without recordings)', () => {
   for (const [formatNumber, format] of formats.entries()) {
     for (const [number, recording] of casesOf(format, { status: 'ok' }).entries()) {
       const schema = schemaOf(recording)
       const recorded = schema && readRecorded(format, recording)
       const said = tryParse(recorded?.text ?? '')
-      // Some end in a call of a tool, or in a refusal.
+      // Some end in a tool call, or in a refusal.
       if (!schema || !recorded || !isObject(said) || recorded.calls.length > 0) continue
       const others = callerNames.filter((name) => name !== format.name)
       const to = others[(number + formatNumber) % others.length] ?? 'openai-chat'
@@ -51,7 +51,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers by a schema (skipped wit
         }
         const result = recording.kind === 'json' ? await generateText(options) : streamText(options)
         expect(await result.output).toEqual(said)
-        // Every word of the schema's properties went upstream.
+        // Every property name of the schema was sent upstream.
         const sent = Buffer.from(bench.upstream.last.body).toString()
         const properties = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
         expect(properties.filter((name) => !sent.includes(name))).toEqual([])

@@ -1,4 +1,4 @@
-// The helpers of the official SDKs, which run loops of tools and parse answers by a schema, against every format of upstream.
+// The helpers of the official SDKs for tool loops and structured answers, against every upstream format.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
@@ -24,7 +24,7 @@ const capital = z.strictObject({ capital_city: z.string() })
 const question = 'Are Paris and Rome capitals?'
 const messages = [{ role: 'user' as const, content: question }]
 
-/** Runs a loop of tools as each SDK does and gives back the last words. */
+/** Runs a tool loop as each SDK does and returns the final text. */
 type Loop = (clients: Clients, lookUp: (city: string) => string, stream: boolean) => Promise<string>
 
 const loops: Readonly<Record<CallerDialect, Loop>> = {
@@ -82,7 +82,7 @@ const loops: Readonly<Record<CallerDialect, Loop>> = {
   },
 }
 
-/** Asks for an answer by a schema and gives back what the SDK parsed. */
+/** Asks for an answer with a schema and returns what the SDK parsed. */
 type Parse = (clients: Clients) => Promise<unknown>
 
 const parses: Readonly<Record<CallerDialect, Parse>> = {
@@ -110,7 +110,7 @@ describe('helpers of the official SDKs', () => {
   for (const { provider, dialect, setup } of formatServices) {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
-      test(`run a loop of two calls at once by ${to} with a service that speaks ${dialect}`, async () => {
+      test(`run a loop of two parallel calls by ${to} with a service that speaks ${dialect}`, async () => {
         const clients = await bench.through(setup)
         for (const stream of [false, true]) {
           bench.answer(says(fake, scenarios['parallel tools'].said), says(fake, scenarios.plain.said))
@@ -126,7 +126,7 @@ describe('helpers of the official SDKs', () => {
         }
       })
 
-      test(`parse an answer by a schema by ${to} from a service that speaks ${dialect}`, async () => {
+      test(`parse an answer with a schema by ${to} from a service that speaks ${dialect}`, async () => {
         bench.answer(says(fake, scenarios.structured.said))
         expect(await parses[to](await bench.through(setup))).toEqual({ capital_city: 'Paris' })
       })

@@ -1,4 +1,4 @@
-// Conversations that go from one channel to another, at services which refuse what others have thought.
+// Conversations that move from one channel to another, at services that refuse the thoughts of others.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Content } from '@google/genai'
@@ -27,9 +27,9 @@ const called: Said = {
 const spoken: Said = { thought: 'It is blue.', text: 'The sky is blue.', calls: [] }
 const anyObject = { type: 'object', properties: {}, additionalProperties: true } as const
 
-/** A program that keeps its history as its SDK gives it, and goes on with it at any channel. */
+/** A client that stores its history as its SDK returns it, and continues it at any channel. */
 interface Program {
-  /** Asks, or goes on after a call; resolves with what was said. */
+  /** Asks, or continues after a call; resolves with the text. */
   turn(clients: Clients, stream: boolean, text?: string): Promise<{ said: string; calls: string[] }>
 }
 
@@ -118,7 +118,7 @@ const moves = names.flatMap((from) => names.filter((to) => to !== from).map((to)
 describe.each(Object.keys(programs))('a conversation of a caller of %s', (caller) => {
   for (const stream of [false, true]) {
     test.each(moves)(
-      `goes on from %s to %s and back, in the middle of a call, ${stream ? 'streamed' : 'whole'}`,
+      `continues from %s to %s and back, in the middle of a call, ${stream ? 'streamed' : 'whole'}`,
       async (from, to) => {
         const program = (programs[caller] as () => Program)()
         const [first, second] = [channelOf(from), channelOf(to)]

@@ -1,5 +1,5 @@
-// An event that nobody can read, in the middle of a stream of every format: the answer goes on without it, or ends as broken;
-// it is never passed on, and what it may have held is never missed in silence.
+// An unreadable event in the middle of a stream of every format: the answer continues without it, or ends as broken.
+// The event is never passed on, and its possible content is never silently lost.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
@@ -15,7 +15,9 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Binary frames have checksums; in Zhipu's old form every text is an event; Replicate's come from another place. */
+/**
+ * Binary frames have checksums; in Zhipu's old format every text is an event; Replicate's come from another endpoint.
+ */
 const hasLines = (each: StreamedCase) =>
   !usesSockets(each) &&
   !['zhipu-v3', 'replicate'].includes(each.dialect) &&
@@ -24,12 +26,12 @@ const hasLines = (each: StreamedCase) =>
 
 const bad = ['{"id":"x","choices":[{"index":0,"delta":{"content":"lo', 'not JSON', '[]', 'null']
 
-describe('an event that nobody can read', () => {
+describe('an unreadable event', () => {
   for (const each of streamedCases.filter(hasLines)) {
     const { provider, variant, caller, fake, said } = each
     const pieces = fake.pieces(said) as string[]
     const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
-    test(`among those of ${provider.meta.label} ${variant.note} costs callers of ${caller} nothing else`, async () => {
+    test(`in a stream of ${provider.meta.label} ${variant.note} costs callers of ${caller} nothing else`, async () => {
       const { asked, whole } = streamedCall(each)
       const clients = await bench.through({ ...variant.setup, name: caller, type: provider.meta.type })
       const answer = (sent: readonly string[]) => {
@@ -50,11 +52,11 @@ describe('an event that nobody can read', () => {
         const outcome = await answer([...pieces.slice(0, at), line, ...pieces.slice(at)])
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([at, outcome]).toEqual([at, whole])
-        // Two in a row are a stream that nobody can read.
+        // Two in a row make the stream unreadable.
         const twice = await answer([...pieces.slice(0, at), line, line, ...pieces.slice(at)])
         if (at < pieces.length) expect([at, 'message' in twice]).toEqual([at, true])
       }
-      // Before anything was read there is no answer that goes on; behind the end mark nobody reads.
+      // Before the first readable event there is no answer to continue; after the end mark nothing is read.
       expect(seen.slice(0, 2)).toEqual(['error', 'whole'])
       expect(seen.slice(1, -1)).not.toContain('error')
     })

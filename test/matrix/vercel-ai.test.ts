@@ -1,4 +1,4 @@
-// The AI SDK of Vercel with its providers of OpenAI, Anthropic and Google, each against every format of upstream.
+// Vercel's AI SDK with its providers for OpenAI, Anthropic and Google, each against every upstream format.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, Output, streamText, tool } from 'ai'
 import { z } from 'zod'
@@ -23,14 +23,14 @@ async function modelOf(setup: Setup, to: CallerDialect) {
   return vercelModels(bench.gateway.url, await bench.token(setup), model)[to]
 }
 
-/** OpenAI's chat has no thoughts, and the SDK's provider of it reads those of no other service. */
+/** OpenAI's chat has no thoughts, and the SDK's provider for it does not read other services' thoughts. */
 const showsThoughts = (to: CallerDialect) => to !== 'openai-chat'
 
 describe('the AI SDK', () => {
   for (const { provider, dialect, setup } of formatServices) {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
-      test(`runs a loop of tools by ${to} with a service that speaks ${dialect}, whole and streamed`, async () => {
+      test(`runs a tool loop by ${to} with a service that speaks ${dialect}, whole and streamed`, async () => {
         const asked: unknown[] = []
         const look_up = tool({
           description: 'Looks up a city',
@@ -52,7 +52,7 @@ describe('the AI SDK', () => {
           expect((await result.steps).length).toBe(2)
           const { inputTokens, outputTokens } = await result.totalUsage
           expect([inputTokens, outputTokens]).toEqual([2 * used.prompt, 2 * used.completion])
-          // The second request brings the tool's answer.
+          // The second request contains the tool's result.
           const second = Buffer.from(bench.upstream.last.body).toString().replaceAll('\\', '')
           expect(second).toContain('"capital":true')
         }
@@ -74,12 +74,12 @@ describe('the AI SDK', () => {
   }
 })
 
-/** What is no answer, none that is whole, or several, which this SDK takes for one. */
+/** Recordings without an answer, with an incomplete one, or with several, which this SDK takes for one. */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream', 'n>1']
 
 for (const [formatNumber, format] of formats.entries()) {
   describe.skipIf(!recordingsAvailable)(
-    `recorded answers of ${format.name} are learned by the AI SDK (skipped without recordings)`,
+    `recorded answers of ${format.name} are read by the AI SDK (skipped without recordings)`,
     () => {
       for (const [number, recording] of casesOf(format, { status: 'ok', without: failing }).entries()) {
         const recorded = readRecorded(format, recording)

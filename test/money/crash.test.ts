@@ -6,7 +6,7 @@ import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
 import { installFor, messages, model, newToken } from './installed.ts'
 
-/** How often a gateway is killed; 30 and more are for a long look, a few for every run. */
+/** How often a gateway is killed: 30 and more for a thorough run, a few for every run. */
 const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
 const openCalls = 200
 
@@ -54,14 +54,14 @@ async function proof(databaseUrl: string | undefined, times: number): Promise<vo
     totals.complete += seen.filter(({ complete }) => complete).length
     totals.swept += left
   }
-  // Otherwise the kill hit nothing and proved nothing.
+  // Otherwise the kill hit nothing and the test proved nothing.
   expect(totals.complete).toBeGreaterThanOrEqual(20 * times)
   expect(totals.swept).toBeGreaterThanOrEqual(times)
   if (process.env.CRASH_ROUNDS) console.log(store.dialect, { rounds: times, ...totals })
   await store.close()
 }
 
-/** Answers that take from nothing to some tens of milliseconds, so that a kill finds calls in every stage. */
+/** Answers that take from nothing to some tens of milliseconds, so that a kill hits calls at every stage. */
 function paced(upstream: FakeUpstream): void {
   const some = (most: number) => Math.floor(Math.random() * most)
   upstream.script((request) =>
@@ -71,7 +71,7 @@ function paced(upstream: FakeUpstream): void {
   )
 }
 
-/** Keeps the gateway busy and kills it once so many answers are whole and others are on their way, wherever they stand. */
+/** Keeps the gateway busy and kills it once this many answers are complete and others are in progress, at any stage. */
 async function killedUnderLoad(
   gateway: GatewayProcess,
   upstream: FakeUpstream,
@@ -106,7 +106,7 @@ async function oneCall(gateway: GatewayProcess, key: string, stream: boolean): P
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
   } catch {
-    // The gateway was killed; what had come before counts all the same.
+    // The gateway was killed; what had arrived before still counts.
   }
   if (requestId === '') return undefined
   return { requestId, complete: stream ? text.includes('data: [DONE]') : isJson(text) }

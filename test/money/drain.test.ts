@@ -9,7 +9,7 @@ import { installFor, messages, model, newToken } from './installed.ts'
 const streams = 20
 const plainModel = 'gpt-4o-mini'
 
-test('a call that goes on to its next attempt when all is cut off is told so, and asks nobody', async () => {
+test('a call that starts its next attempt when everything is cut off is told so, and calls nobody', async () => {
   await using upstream = await startFakeUpstream()
   await using gateway = await startTestGateway()
   await gateway.addChannel({ base_url: upstream.url, models: model, key: 'bad', priority: 1 })
@@ -22,7 +22,7 @@ test('a call that goes on to its next attempt when all is cut off is told so, an
       await exchange.write('{}')
       exchange.end()
       gateway.context.relay.relay.random = () => {
-        // Asked for how long to wait before the next attempt.
+        // Asked how long to wait before the next attempt.
         void gateway.context.cutOff()
         return 0
       }

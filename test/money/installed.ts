@@ -26,7 +26,7 @@ export async function installFor(gateway: GatewayProcess, upstreamUrl: string): 
   await gateway.api('PUT', '/api/user/', { id: 1, username: 'root', quota: 1_000_000_000 })
 }
 
-/** A token of root's with so much quota (left out: without a limit) and other fields; the key to call with. */
+/** A token of root's with this quota (omitted: unlimited) and other fields; returns the key to call with. */
 export async function newToken(
   gateway: GatewayProcess,
   quota?: number,

@@ -10,7 +10,7 @@ import { answer, installFor, messages, model, newToken, pricePerCall, promptToke
 /** The message that ends a query (PostgreSQL documentation, "Message Formats"). */
 const sync = Buffer.from([0x53, 0, 0, 0, 4])
 
-/** A network on the way to PostgreSQL that can keep a hold back: its connection breaks, and it arrives later. */
+/** A network path to PostgreSQL that can delay a hold: its connection breaks, and it arrives later. */
 async function badNetwork(databaseUrl: string) {
   let isArmed = false
   let deliver: (() => void) | undefined
@@ -48,7 +48,7 @@ async function badNetwork(databaseUrl: string) {
   }
 }
 
-/** Enough for the most that a call can cost. */
+/** Enough for the highest possible cost of a call. */
 const granted = 1_000_000
 
 const name = 'postgres: quota that is taken after its call was given up comes back while the server runs'
@@ -78,7 +78,7 @@ else {
       const refused = await gateway.post('/v1/chat/completions', { model, messages }, token.key)
       expect(refused.status).toBe(503)
       expect(upstream.requests).toEqual([])
-      // The gateway gives back what might have been taken; nothing was, yet. The next call comes after that.
+      // The gateway releases what might have been taken; so far nothing was. The next call comes after that.
       await until(() => network.settlesPassed() === 1)
       expect((await gateway.post('/v1/chat/completions', { model, messages }, token.key)).status).toBe(200)
       const left = { remain: granted - pricePerCall, used: pricePerCall, held: 0 }
@@ -86,7 +86,7 @@ else {
       network.deliver()
       await until(async () => ((await figures())?.held ?? 0) > 0 || gateway.said().includes('which no call owns'))
       await until(async () => (await figures())?.held === 0, 100_000)
-      // The line comes through a pipe, after what it tells of.
+      // The line comes through a pipe, after the event it reports.
       await until(() => gateway.said().includes('which no call owns, was closed with a charge of 0'))
       expect(await figures()).toEqual(left)
       expect(await installation.run('audit')).toMatchObject({ code: 0 })

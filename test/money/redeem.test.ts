@@ -1,4 +1,4 @@
-// One code, a hundred people at once: one of them gets the quota, on every database and over every number of processes.
+// One code, a hundred concurrent users: one of them gets the quota, on every database and with any number of processes.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
@@ -30,7 +30,7 @@ async function addPeople(store: Store, hash: (token: string) => string): Promise
   })
 }
 
-/** Exactly one answer says that it worked, one balance has the quota, one row says so, and nothing is amiss. */
+/** Exactly one answer reports success, one balance has the quota, one row says so, and the audit finds nothing. */
 async function expectOneWinner(store: Store, answers: { success: boolean; data?: number }[]): Promise<void> {
   expect(answers.filter((each) => each.success)).toEqual([{ success: true, message: '', data: worth } as never])
   expect(answers).toHaveLength(people)
@@ -50,7 +50,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const url = await freshUrl()
     const first = openStore({ url })
     await migrate(first)
-    // SQLite serves one process with one writer; PostgreSQL is given three nodes with pools of their own.
+    // SQLite serves one process with one writer; PostgreSQL gets three nodes with separate pools.
     const stores = name === 'sqlite' ? [first] : [first, openStore({ url }), openStore({ url })]
     try {
       const nodes = await Promise.all(stores.map((store) => createTestApi(store)))

@@ -3,7 +3,7 @@ import { okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { messages, model, promptTokens } from './installed.ts'
 
-/** Fourteen characters, one token: a guess by length is far too high. */
+/** Fourteen characters, one token: an estimate by length is far too high. */
 const word = ' international'
 const paidWords = 40
 /** With a slice of 100 tokens a piece has 1,600 bytes. */
@@ -12,7 +12,7 @@ const quota = promptTokens + paidWords * 2
 
 async function streamOf(words: number) {
   await using upstream = await startFakeUpstream()
-  // A pause between the chunks, so that they come as many blocks and not as one.
+  // A pause between the chunks, so that they arrive as many blocks and not as one.
   upstream.always(okStream({ chunks: Array(words).fill(word), promptTokens, delayMs: 1 }))
   await using gateway = await startTestGateway()
   await gateway.setOption('PreConsumedQuota', '100')
@@ -27,7 +27,7 @@ async function streamOf(words: number) {
   return { text, balances, log: logs[0], rows: logs.length }
 }
 
-test('a stream that the balance just covers comes whole, however long its words are', async () => {
+test('a stream that the balance just covers is complete, however long its words are', async () => {
   const { text, balances, log, rows } = await streamOf(paidWords)
   expect(text).toEndWith('data: [DONE]\n\n')
   expect(text.split(word)).toHaveLength(paidWords + 1)
@@ -36,12 +36,12 @@ test('a stream that the balance just covers comes whole, however long its words 
   expect(balances).toMatchObject({ remain: 0, tokenUsed: quota, holds: 0 })
 })
 
-test('one that it does not cover ends with an error event where the quota ends, and no balance falls below zero', async () => {
+test('a stream that the balance does not cover ends with an error event where the quota ends, and no balance falls below zero', async () => {
   const { text, balances, log, rows } = await streamOf(paidWords + 300)
   expect(text).toContain('quota_exhausted_mid_stream')
   expect(text).not.toContain('[DONE]')
   const delivered = text.split(word).length - 1
-  // The piece that crosses the limit is neither delivered nor charged.
+  // The piece that exceeds the limit is neither delivered nor charged.
   expect(delivered).toBeWithin(paidWords - wordsPerPiece, paidWords + 1)
   expect(rows).toBe(1)
   const charge = promptTokens + delivered * 2

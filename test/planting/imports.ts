@@ -1,6 +1,6 @@
 import { rooms } from '../../tools/rooms.mjs'
 
-/** A file of each room; a room has one that imports from the room below it, which is allowed. */
+/** A file for each room; each has one that imports from the room below it, which is allowed. */
 const roomFiles = Object.entries(rooms).flatMap(([folder, list]) =>
   list.map(([room], at) => {
     const from = (other: string) =>
@@ -17,7 +17,7 @@ const roomFiles = Object.entries(rooms).flatMap(([folder, list]) =>
   }),
 )
 
-/** Imports that are allowed, one file per line: the rules must leave every one of them alone. */
+/** Allowed imports, one file per line: the rules must pass every one of them. */
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(roomFiles.map(({ file, below }) => [file, below === undefined ? [] : [below]])),
   'contract/roles.ts': ['zod/mini'],
@@ -94,7 +94,10 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   'console/app/router.tsx': ['../pages/log/list.tsx', '../pages/token/list.tsx'],
 }
 
-/** [file, what it imports, the rule that must say no; '' for the other half of a cycle, which is reported once]. Imports are added to those the file has above. */
+/**
+ * [file, its import, the rule that must refuse it; '' for the other half of a cycle, which is reported once]. Imports
+ * are added to the file's imports above.
+ */
 export const forbidden: readonly (readonly [file: string, target: string, rule: string])[] = [
   ['contract/p-own.ts', '../server/lib/secrets/ids.ts', 'contract-own'],
   ['contract/p-npm.ts', 'hono', 'contract-npm'],

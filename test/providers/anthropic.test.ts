@@ -49,7 +49,7 @@ describe('Anthropic', () => {
     expect(read).toMatchObject({ content: 'Hello', finish: 'stop', done: true })
   })
 
-  test('is passed the bytes, version and beta features of its own callers', async () => {
+  test('is sent the bytes, version and beta features of its own callers', async () => {
     await wired.channel(14, 'm')
     wired.service.answer = () => Response.json({ ...message, new_field: 1 })
     const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }], unknown: { a: 1 } }
@@ -62,7 +62,7 @@ describe('Anthropic', () => {
     expect(seen?.headers.get('anthropic-beta')).toBe('some-feature')
   })
 
-  test('knows old names by the versions that one-api gave them', async () => {
+  test('accepts old names for the versions that one-api assigned to them', async () => {
     await wired.channel(14, 'claude-2')
     wired.service.answer = () => Response.json(message)
     await wired.chat()
@@ -91,7 +91,7 @@ describe('Anthropic', () => {
   })
 })
 
-test('a compatible service lists its models below its own address', async () => {
+test('a compatible service lists its models below its own base URL', async () => {
   wired.service.answer = () => Response.json({ data: [{ id: 'claude-b' }, { id: 'claude-a' }] })
   const names = await wired.models(52, { base_url: `${wired.service.url}/v1` })
   expect(names).toEqual(['claude-a', 'claude-b'])

@@ -30,13 +30,13 @@ const converseStream = () =>
     converseFrame('metadata', { usage: answer.usage }),
   )
 
-/** The signature that a request must have, made anew from what arrived. */
+/** The signature that a request must have, recomputed from what arrived. */
 function signatureOf({ path, headers, text }: Seen, secret: string): string {
   const sha = (data: string) => createHash('sha256').update(data).digest('hex')
   const hmac = (with_: string | Buffer, data: string) => createHmac('sha256', with_).update(data).digest()
   const date = headers.get('x-amz-date') ?? ''
   const scope = [date.slice(0, 8), 'us-west-2', 'bedrock', 'aws4_request']
-  // On the way here the path was encoded once; it is signed encoded twice.
+  // In transit the path was encoded once; it is signed encoded twice.
   const twice = path.replaceAll('%', '%25')
   const canonical = [
     'POST',
@@ -55,7 +55,7 @@ function signatureOf({ path, headers, text }: Seen, secret: string): string {
 }
 
 describe('Bedrock', () => {
-  test('is called with a signature over what arrives', async () => {
+  test('is called with a signature over the bytes that arrive', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     wired.service.answer = () => Response.json(answer)
     const whole = (await (await wired.chat({ messages: [{ role: 'user', content: 'Grüße 😀' }] })).json()) as {
@@ -79,7 +79,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.path).toEndWith('/converse-stream')
   })
 
-  test('Claude is invoked as Anthropic speaks it, by callers who speak so', async () => {
+  test('Claude is invoked in Anthropic’s format, for callers who speak it', async () => {
     await wired.channel(33, 'claude-3-haiku-20240307', { key })
     const events = [
       {
@@ -117,7 +117,7 @@ describe('Bedrock', () => {
     })
   })
 
-  test('the betas that a caller’s header names go into the body, as far as Bedrock takes them', async () => {
+  test('the betas in a caller’s header go into the body, if Bedrock accepts them', async () => {
     const message = { id: 'msg', type: 'message', role: 'assistant', content: [], usage: answer.usage }
     const ask = async (model: string) => {
       await wired.channel(33, model, { key })
@@ -161,7 +161,7 @@ describe('Bedrock', () => {
     expect(text).not.toContain('[DONE]')
   })
 
-  test('a clock that is wrong is named to admins', async () => {
+  test('a wrong clock is reported to admins', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     const message = 'Signature expired: 20260101T000000Z is now earlier than 20260101T000500Z'
     wired.service.answer = () => Response.json({ message }, { status: 403 })
@@ -186,7 +186,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.json).toEqual({ query: 'q', documents: ['a', 'b'], top_n: 1, api_version: 2 })
   })
 
-  test('lists models and the profiles of others, signed', async () => {
+  test('lists models and other vendors’ profiles, signed', async () => {
     wired.service.answer = ({ path }) =>
       path.startsWith('/foundation-models')
         ? Response.json({ modelSummaries: [{ modelId: 'amazon.nova-lite-v1:0' }] })
@@ -199,7 +199,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.headers.get('authorization')).toStartWith('AWS4-HMAC-SHA256 Credential=AKID/')
   })
 
-  test('an API key of its own is sent as it is', async () => {
+  test('an API key of its own is sent unchanged', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key: 'ABSKtoken|us-west-2' })
     wired.service.answer = () => Response.json(answer)
     await wired.chat()
@@ -207,14 +207,14 @@ describe('Bedrock', () => {
   })
 })
 
-test('a key of another form is named as such', () => {
+test('a malformed key is reported as such', () => {
   for (const right of [key, 'A|S|eu-central-1|session', 'ABSK|us-gov-west-1'])
     expect(bedrock.keyFault?.(right)).toBeUndefined()
   for (const wrong of ['', 'AKID', 'AKID|secret', 'AKID|secret|', 'A|S|somewhere', 'A|S|us-east-1|t|x'])
     expect(bedrock.keyFault?.(wrong)).toContain('AccessKey|SecretKey|region')
 })
 
-test('names that callers know are ids of the region', async () => {
+test('names that callers know become ids of the region', async () => {
   const signing = { body: '', nowMs: 0, tokens: { get: async () => '' }, fetchJson: async () => ({}) }
   const urlOf = async (model: string, region: string) => {
     const upstream = { baseUrl: bedrock.meta.defaultBaseUrl, key: '', other: '', config: { ak: 'A', sk: 'S', region } }

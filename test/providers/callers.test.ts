@@ -1,4 +1,4 @@
-// Services with a form of their own, asked by callers of the other dialects: the same answer, tools and errors for all.
+// Services with their own formats, used by callers of the other dialects: the same answer, tools and errors for all.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
 import { type Bench, chargedUnits, see, startBench } from '../relay/setup.ts'
@@ -8,7 +8,7 @@ const model = 'm'
 const schema = { type: 'object', properties: { place: { type: 'string' } } }
 const args = '{"place":"Bern"}'
 
-/** How a service says "Good day", whole and streamed, that it calls a tool, and that it is too busy. */
+/** A service's "Good day", whole and streamed, its tool call, and its error when it is too busy. */
 interface Service {
   type: number
   key: string
@@ -70,7 +70,7 @@ function hunyuanEvent({ FinishReason, ...Delta }: ReturnType<typeof tencent>): o
   return { Choices: [{ FinishReason, Delta: { Role: 'assistant', ...Delta } }], Usage }
 }
 
-/** The same question of each dialect, and the words by which its answer ends. */
+/** The same question in each dialect, and how its answer ends. */
 const callers = {
   'openai-responses': {
     path: '/v1/responses',
@@ -141,7 +141,7 @@ describe.each(Object.entries(services))('%s', (_name, service) => {
     expect(JSON.stringify(bench.upstream.requests.at(-1)?.json)).toContain('place')
   })
 
-  test.each(Object.entries(callers))('tells %s that it is busy', async (_dialect, asked) => {
+  test.each(Object.entries(callers))('reports to %s that it is busy', async (_dialect, asked) => {
     await begin(answers(service.busy))
     const seen = await see(bench.gateway.post(asked.path, asked.body))
     expect(seen.status).toBe(429)

@@ -1,4 +1,4 @@
-// DashScope's own form: input and parameters, events that may repeat the text so far, images as a job.
+// DashScope's native format: input and parameters, events that may repeat the text so far, images as a job.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
@@ -26,7 +26,7 @@ const said = (message: object, finish_reason = 'stop') => ({
 const ask = (fields: object = {}, token?: string) =>
   askChat(bench, { model: 'qwen-max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 
-test('a question and its answer in the form of the service', async () => {
+test('a question and its answer in the service’s format', async () => {
   bench.upstream.always(answers(said({ content: 'Hello', reasoning_content: 'Hm' })))
   const caller = await bench.caller()
   const got = await ask(
@@ -54,7 +54,7 @@ test('a question and its answer in the form of the service', async () => {
   expect((await chargedUnits(bench, caller)).units).toBe(15)
 })
 
-test('tools, thinking, search and plugins have their places', async () => {
+test('tools, thinking, search and plugins go into their fields', async () => {
   const call = { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"place":"Bern"}' } }
   bench.upstream.always(answers(said({ content: '', tool_calls: [call] }, 'tool_calls')))
   await bench.clear()
@@ -89,7 +89,7 @@ test('tools, thinking, search and plugins have their places', async () => {
   expect(bench.upstream.requests[0]?.headers.get('x-dashscope-plugin')).toBe('pdf_extracter')
 })
 
-test('models that see are asked at their own address, with parts of their own', async () => {
+test('vision models are called at their own path, with their own kind of parts', async () => {
   bench.upstream.always(answers(said({ content: [{ text: 'A dog' }] })))
   const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
   const content = [{ type: 'text', text: 'What?' }, image]
@@ -102,7 +102,7 @@ test('models that see are asked at their own address, with parts of their own', 
   expect({ status: seen.status, asked: bench.upstream.requests.length }).toEqual({ status: 400, asked: 1 })
 })
 
-test('a stream is asked for in pieces, and ends where its last event says so', async () => {
+test('a stream is requested in increments, and ends where its last event says so', async () => {
   const piece = (content: string, reason = 'null') => said({ content }, reason)
   bench.upstream.always(streams(piece('1'), piece('1'), piece('2'), piece('', 'stop')))
   const caller = await bench.caller()
@@ -114,7 +114,7 @@ test('a stream is asked for in pieces, and ends where its last event says so', a
   expect((await chargedUnits(bench, caller)).units).toBe(15)
 })
 
-test('events that repeat the text so far add what is new of it', async () => {
+test('events that repeat the text so far add only what is new', async () => {
   const whole = (text: string, finish_reason = 'null') => ({ output: { text, finish_reason }, usage, request_id: 'r' })
   for (const texts of [
     ['O', 'One', 'One, two', 'One, two, three'],
@@ -127,7 +127,7 @@ test('events that repeat the text so far add what is new of it', async () => {
   }
 })
 
-test('an error within a stream, and a stream that breaks off, are told', async () => {
+test('an error within a stream, and a stream that breaks off, are reported', async () => {
   const piece = said({ content: 'Half' }, 'null')
   bench.upstream.always(streams(piece, { code: 'Throttling.RateQuota', message: 'slow down', request_id: 'r' }))
   const failed = await ask({ stream: true })
@@ -144,7 +144,7 @@ test('errors keep their status and meaning', async () => {
   expect(await ask()).toMatchObject({ status: 429, error: { type: 'rate_limit_error' } })
 })
 
-test('what a search found is cited', async () => {
+test('search results are cited', async () => {
   const search_info = { search_results: [{ index: 1, title: 'A page', url: 'https://example.com/1' }] }
   const answer = said({ content: 'So it is.' })
   bench.upstream.always(answers({ ...answer, output: { ...answer.output, search_info } }))
@@ -182,7 +182,7 @@ test('documents are ranked', async () => {
   })
 })
 
-test('images are a job that is asked for until it is done', async () => {
+test('images are a job that is polled until it is done', async () => {
   const states = [
     { task_status: 'RUNNING' },
     { task_status: 'SUCCEEDED', results: [{ url: 'https://example.com/1.png' }] },
@@ -217,7 +217,7 @@ test('a job that fails is an error, and costs nothing', async () => {
   expect((await chargedUnits(bench, caller)).units).toBe(0)
 })
 
-test('a channel that says so speaks the OpenAI layer of the service', async () => {
+test('a channel configured so uses the service’s OpenAI-compatible API', async () => {
   await bench.clear()
   await bench.channel({ type: 17, key: 'sk-ali', models: 'qwen-max', config: '{"compatible":true}' })
   expect((await ask({ top_k: 3 })).status).toBe(200)

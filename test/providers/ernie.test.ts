@@ -1,4 +1,4 @@
-// Baidu ERNIE: a token is fetched for the key, user and assistant take turns, errors come with status 200.
+// Baidu ERNIE: a token is fetched for the key, user and assistant alternate, errors come with status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 beforeEach(async () => {
   await bench.clear({ RetryTimes: '0' })
-  // Each test has a key of its own, so that none finds the token of another.
+  // Each test has its own key, so that none finds another's token.
   key = `ak${++keys}|sk`
   await bench.channel({ type: 15, key, models: 'ERNIE-4.0-8K,Embedding-V1' })
   tokens = [{ access_token: 'token-1', expires_in: 2_592_000 }]
@@ -29,7 +29,7 @@ const ask = (fields: object = {}, token?: string) =>
   askChat(bench, { model: 'ERNIE-4.0-8K', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const chats = () => bench.upstream.requests.filter(({ path }) => path !== '/oauth/2.0/token')
 
-test('the key is exchanged once, and the token goes with every call', async () => {
+test('the key is exchanged once, and the token is sent with every call', async () => {
   bench.upstream.always(answers(hello))
   expect(await ask()).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
   await ask()
@@ -46,7 +46,7 @@ test('the key is exchanged once, and the token goes with every call', async () =
   ])
 })
 
-test('calls at once share one exchange', async () => {
+test('concurrent calls share one exchange', async () => {
   bench.upstream.always(answers(hello))
   await Promise.all([ask(), ask(), ask()])
   expect(bench.upstream.requests.filter(({ path }) => path === '/oauth/2.0/token')).toHaveLength(1)
@@ -56,7 +56,7 @@ for (const [code, stream] of [
   [110, false],
   [111, true],
 ] as const) {
-  test(`a kept token that the service takes back (${code}) is exchanged anew, and nobody notices`, async () => {
+  test(`a cached token that the service revokes (${code}) is exchanged again, unnoticed by callers`, async () => {
     const caller = await bench.caller()
     const said = { result: 'Hello', is_end: true, usage }
     bench.upstream.always(stream ? streams(said) : answers(said))
@@ -81,7 +81,7 @@ for (const [code, stream] of [
   })
 }
 
-test('a token that was made for the call and is refused ends the call: another would fare no better', async () => {
+test('a freshly issued token that is refused ends the call: another would fare no better', async () => {
   bench.upstream.script(({ path }) =>
     path === '/oauth/2.0/token'
       ? answers(tokens[0] ?? {})
@@ -91,7 +91,7 @@ test('a token that was made for the call and is refused ends the call: another w
   expect(chats()).toHaveLength(1)
 })
 
-test('a key that the token service refuses is told to admins, and costs nothing', async () => {
+test('a key that the token service refuses is reported to admins, and costs nothing', async () => {
   tokens = [{ error: 'invalid_client', error_description: 'unknown client id' }]
   const caller = await bench.caller()
   const got = await ask({}, caller.token)
@@ -108,7 +108,7 @@ test('a token service that answers with 401 means the same', async () => {
   expect(await toldToAdmin(bench.gateway)).toContain('the token service of Baidu refuses the key')
 })
 
-test('the request says the same in the words of the service', async () => {
+test('the request has the same content in the service’s format', async () => {
   bench.upstream.always(answers(hello))
   const got = await ask({
     messages: [
@@ -138,7 +138,7 @@ test('the request says the same in the words of the service', async () => {
   })
 })
 
-test('calls of tools at once become calls in turn, with their answers', async () => {
+test('parallel tool calls become consecutive calls, with their results', async () => {
   const called = { name: 'weather', arguments: '{"place":"Bern"}', thoughts: 'I must look.' }
   bench.upstream.always(answers({ ...hello, result: '', finish_reason: 'function_call', function_call: called }))
   const got = await ask({ messages: twoCalls, tools: [weather] })
@@ -156,7 +156,7 @@ test('calls of tools at once become calls in turn, with their answers', async ()
   ])
 })
 
-test('an answer of a tool that nobody called is not lost', async () => {
+test('a tool result without a call is not lost', async () => {
   bench.upstream.always(answers(hello))
   const messages = [
     { role: 'user', content: 'Hi' },
@@ -182,7 +182,7 @@ test('a stream ends with its last event, and is charged by its growing total', a
   expect((await chargedUnits(bench, caller)).units).toBe(15)
 })
 
-test('a stream without its last event is told to be broken off', async () => {
+test('a stream without its last event is reported as broken off', async () => {
   bench.upstream.always(streams({ id: 'as-3', result: 'Half', is_end: false, finish_reason: 'normal' }))
   const got = await ask({ stream: true })
   expect(got).toMatchObject({ status: 200, text: 'Half', ended: false })
@@ -213,7 +213,7 @@ test('a conversation that the service found unsafe ends as filtered', async () =
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
-test('images, and an answer to go on with, are refused before anything is asked', async () => {
+test('images, and an answer to continue, are refused before anything is sent', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
   const seen = await ask({ messages: [{ role: 'user', content: [image] }] })
   expect(seen.status).toBe(400)
@@ -228,7 +228,7 @@ test('images, and an answer to go on with, are refused before anything is asked'
   expect(bench.upstream.requests).toEqual([])
 })
 
-test('embeddings go to the address of their model, as a list', async () => {
+test('embeddings go to their model’s path, as a list', async () => {
   const data = [{ object: 'embedding', embedding: [0.5, -0.25], index: 0 }]
   bench.upstream.always(answers({ object: 'embedding_list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }))
   const caller = await bench.caller()
@@ -243,7 +243,7 @@ test('embeddings go to the address of their model, as a list', async () => {
   expect(failed.status).toBe(400)
 })
 
-test('a key of the newer form goes to the newer address, as bearer and in the form of OpenAI', async () => {
+test('a key of the newer kind goes to the newer endpoint, as a bearer token and in OpenAI’s format', async () => {
   await bench.clear()
   await bench.channel({ type: 15, key: 'bce-v3/ALTAK-a/b', models: 'ERNIE-4.0-8K' })
   expect((await ask()).status).toBe(200)

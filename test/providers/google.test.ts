@@ -39,7 +39,7 @@ describe('Gemini', () => {
     expect(wired.service.seen[0]?.headers.get('x-goog-api-key')).toBe('k')
   })
 
-  test('is passed the bytes of its own callers, in the version that the channel names', async () => {
+  test('is sent the bytes of its own callers, in the version that the channel names', async () => {
     await wired.channel(24, 'm', { other: 'v1' })
     wired.service.answer = () => Response.json({ ...answer, newField: 1 })
     const body = { contents, newOption: 1 }
@@ -81,7 +81,7 @@ describe('Gemini', () => {
     expect((await wired.post('/v1/embeddings', { model: 'm', input: [[1, 2]] })).status).toBe(400)
   })
 
-  test('draws by both kinds of its models', async () => {
+  test('makes images with both kinds of its models', async () => {
     wired.service.answer = ({ path }) =>
       path.endsWith(':predict')
         ? Response.json({ predictions: [{ bytesBase64Encoded: 'AAAA', mimeType: 'image/png' }] })
@@ -106,7 +106,7 @@ describe('Gemini', () => {
     expect(await refused.text()).toContain('IMAGE_SAFETY')
   })
 
-  test('speaks', async () => {
+  test('makes speech', async () => {
     await wired.channel(24, 'gemini-tts')
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AQACAA==' }
     wired.service.answer = () => Response.json({ candidates: [{ content: { parts: [{ inlineData }] } }] })
@@ -135,7 +135,7 @@ describe('Gemini', () => {
     expect(await (await wired.post('/v1/audio/speech', body)).text()).toContain('no sound')
   })
 
-  test('lists its models by their plain names', async () => {
+  test('lists its models by their short names', async () => {
     wired.service.answer = () => Response.json({ models: [{ name: 'models/gemini-x' }, { name: 'models/gemini-y' }] })
     expect(await wired.models(24)).toEqual(['gemini-x', 'gemini-y'])
     expect(wired.service.seen[0]?.path).toBe('/v1beta/models?pageSize=1000')
@@ -155,7 +155,7 @@ describe('Vertex', () => {
   const key = `us-central1|my-project|${account}`
   let tokens = 0
 
-  /** Answers as Google would, and gives out tokens. */
+  /** Answers as Google would, and issues tokens. */
   function google(rest: (path: string) => Response) {
     tokens = 0
     wired.service.answer = ({ path }) =>
@@ -188,7 +188,7 @@ describe('Vertex', () => {
     )
   })
 
-  test('streams Gemini, and calls Claude and open models where they are', async () => {
+  test('streams Gemini, and calls Claude and open models at their own endpoints', async () => {
     await wired.channel(42, 'gemini-x', { key })
     google((path) => (path.includes('stream') ? events(answer) : Response.json(answer)))
     expect(readChunks(await (await wired.chat({ stream: true })).text())).toMatchObject({
@@ -239,7 +239,7 @@ describe('Vertex', () => {
     })
   })
 
-  test('embeds by predict', async () => {
+  test('embeds with predict', async () => {
     await wired.channel(42, 'gemini-embedding-001', { key })
     google(() => Response.json({ predictions: [{ embeddings: { values: [1, 2], statistics: { token_count: 5 } } }] }))
     const body = await (await wired.post('/v1/embeddings', { model: 'm', input: 'a' })).json()
@@ -256,8 +256,8 @@ describe('Vertex', () => {
     expect(wired.service.seen.at(-1)?.headers.get('authorization')).toStartWith('Bearer token-')
   })
 
-  test('a token that is refused is told as the upstream’s fault, without the key', async () => {
-    // An account without a token from the tests before.
+  test('a refused token is reported as the upstream’s fault, without the key', async () => {
+    // An account without a token from earlier tests.
     await wired.channel(42, 'gemini-x', { key: key.replace('robot@', 'other@') })
     wired.service.answer = () => Response.json({ error: 'invalid_grant' }, { status: 400 })
     const response = await wired.chat()
@@ -267,7 +267,7 @@ describe('Vertex', () => {
     expect(told).not.toContain('PRIVATE KEY')
   })
 
-  test('a key of another form is named as such', () => {
+  test('a malformed key is reported as such', () => {
     expect(vertex.keyFault?.(key)).toBeUndefined()
     expect(vertex.keyFault?.(account)).toBeUndefined()
     for (const wrong of ['', 'sk-1', 'us-central1|p', 'us-central1|p|{}', 'us-central1|p|{"client_email":"a"']) {
@@ -275,7 +275,7 @@ describe('Vertex', () => {
     }
   })
 
-  test('without a base address of its own, each region has its host', async () => {
+  test('without a base URL, each region has its host', async () => {
     const signing = { body: '', nowMs: 0, tokens: { get: async () => 't' }, fetchJson: async () => ({}) }
     const call = { mode: 'chat', path: '', model: 'gemini-x', stream: false } as const
     const hostIn = async (region: string) => {

@@ -1,4 +1,4 @@
-// Tencent Hunyuan: the signature of Tencent Cloud, its spelling of names, errors with status 200.
+// Tencent Hunyuan: Tencent Cloud's signature, its spelling of names, errors with status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { tc3Authorization } from '../../server/providers/hunyuan/tc3.ts'
 import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
@@ -30,7 +30,7 @@ const delta = (Delta: object, FinishReason = '') => ({
   Created: 17,
 })
 
-test('the signature is that of the service, over the bytes that are sent', async () => {
+test('the signature is the service’s, over the bytes that are sent', async () => {
   bench.upstream.always(answers(said({ Content: 'Hello' })))
   const caller = await bench.caller()
   expect(await ask({}, caller.token)).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
@@ -52,7 +52,7 @@ test('the signature is that of the service, over the bytes that are sent', async
   expect((await chargedUnits(bench, caller)).units).toBe(15)
 })
 
-test('requests and calls are in the spelling of the service', async () => {
+test('requests and calls use the service’s spelling', async () => {
   const ToolCalls = [{ Id: 'c1', Type: 'function', Function: { Name: 'weather', Arguments: '{"place":"Bern"}' } }]
   bench.upstream.always(answers(said({ Content: '', ToolCalls }, 'tool_calls')))
   const got = await ask({
@@ -119,7 +119,7 @@ test('a stream, its thoughts and the pieces of its calls', async () => {
   expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
 })
 
-test('an error within a stream is told', async () => {
+test('an error within a stream is reported', async () => {
   bench.upstream.always(
     streams(delta({ Content: 'Half' }), { ErrorMsg: { Msg: 'internal error', Code: 2001 }, Choices: [] }),
   )
@@ -128,7 +128,7 @@ test('an error within a stream is told', async () => {
   expect(got.error?.message).toContain('internal error')
 })
 
-test('errors with status 200 get the status that they mean, a wrong clock is named to admins', async () => {
+test('errors with status 200 get the status that they mean, and a wrong clock is reported to admins', async () => {
   const cases = [
     ['InvalidParameter', 400],
     ['AuthFailure.SignatureFailure', 503],
@@ -151,12 +151,12 @@ test('errors with status 200 get the status that they mean, a wrong clock is nam
   expect(await toldToAdmin(bench.gateway)).toContain('the clock of this gateway may be wrong')
 })
 
-test('an answer that was filtered says so', async () => {
+test('a filtered answer says so', async () => {
   bench.upstream.always(answers(said({ Content: '' }, 'sensitive')))
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
-test('images are parts of their own, and embeddings another action', async () => {
+test('images are separate parts, and embeddings another action', async () => {
   bench.upstream.always(answers(said({ Content: 'A dog' })))
   const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
   await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }] })
@@ -193,7 +193,7 @@ test('the signature of Tencent Cloud equals that of its documentation', () => {
   expect(authorization).toEndWith('Signature=10b1a37a7301a02ca19a647ad722d5e43b4b3cff309d421d85b46093f6ab6c4f')
 })
 
-test('a key of one word goes in the form of OpenAI', async () => {
+test('a one-part key uses OpenAI’s format', async () => {
   await bench.clear()
   await bench.channel({ type: 23, key: 'sk-hunyuan', models: 'hunyuan-pro' })
   expect((await ask()).status).toBe(200)

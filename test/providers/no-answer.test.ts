@@ -1,4 +1,5 @@
-// An answer of status 200 that is none: a relay's own words, or something else altogether. It must never pass for an empty answer.
+// A response of status 200 that is not an answer: a relay's own message, or something else altogether. It must never
+// pass for an empty answer.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startWired, type Wired } from './service.ts'
 
@@ -32,7 +33,7 @@ const used = async () => (await wired.bench.gateway.logs()).length
 
 describe.each(types)('%s', (_label, type, model, fields) => {
   for (const stream of [false, true]) {
-    test(`that says something else is an error and costs nothing${stream ? ', also where a stream was asked for' : ''}`, async () => {
+    test(`that returns something else is an error and costs nothing${stream ? ', also where a stream was asked for' : ''}`, async () => {
       await wired.channel(type, model, fields)
       const before = await used()
       wired.service.answer = () => Response.json({ ok: true })
@@ -47,7 +48,7 @@ describe.each(types)('%s', (_label, type, model, fields) => {
   }
 })
 
-test('the words of a relay reach callers who speak the same dialect as the channel, too', async () => {
+test('a relay’s own message also reaches callers who speak the channel’s dialect', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json({ code: 422, msg: 'no such thing' })
   const answer = await wired.post('/v1/messages', {

@@ -1,4 +1,4 @@
-// What services do that their documentation does not say, or says elsewhere, and what callers send that no header can hold.
+// Behaviour of services that their documentation omits or hides, and caller input that no header can hold.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { clientsOf } from '../matrix/support/callers.ts'
@@ -33,7 +33,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
 })
 const clients = () => clientsOf(wired.bench.gateway.url, wired.bench.gateway.token)
 
-describe('fields that a channel cannot be told are named', () => {
+describe('fields that a channel cannot be sent are named', () => {
   const dropped = (answer: Response) => answer.headers.get('x-tollgate-dropped') ?? ''
   const ask = async (fields: object) => {
     await wired.channel(14, 'claude-sonnet-4-5')
@@ -41,7 +41,7 @@ describe('fields that a channel cannot be told are named', () => {
     return wired.chat(fields)
   }
 
-  test('whatever signs their names consist of', async () => {
+  test('whatever characters their names contain', async () => {
     const answer = await ask({ 'größe, 長さ\n': 1 })
     expect(answer.status).toBe(200)
     expect(decodeURIComponent(dropped(answer))).toBe('größe, 長さ\n')
@@ -49,7 +49,7 @@ describe('fields that a channel cannot be told are named', () => {
     expect([broken.status, dropped(broken).startsWith('half a sign %')]).toEqual([200, true])
   })
 
-  test('however many they are, in a header that every client takes', async () => {
+  test('however many there are, in a header that every client accepts', async () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`some_field_${index}`, index]))
     const answer = await ask(many)
     expect(dropped(answer).length).toBeLessThan(2100)
@@ -57,7 +57,7 @@ describe('fields that a channel cannot be told are named', () => {
     expect(dropped(answer).split(', ').length - 1 + Number(rest)).toBe(3000)
   })
 
-  test('strict translation refuses them in words as short', async () => {
+  test('strict translation refuses them in an equally short message', async () => {
     await wired.bench.gateway.setOption('StrictTranslationEnabled', 'true')
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`some_field_${index}`, index]))
     const answer = await ask(many)
@@ -66,7 +66,7 @@ describe('fields that a channel cannot be told are named', () => {
     expect((await answer.text()).length).toBeLessThan(2500)
   })
 
-  test('Claude’s newer models take a temperature or top_p', async () => {
+  test('Claude’s newer models accept either temperature or top_p', async () => {
     const answer = await ask({ temperature: 0.7, top_p: 0.9 })
     expect(dropped(answer)).toBe('top_p')
     expect(wired.service.seen.at(-1)?.json).toMatchObject({ temperature: 0.7 })
@@ -78,7 +78,7 @@ describe('fields that a channel cannot be told are named', () => {
   })
 })
 
-test('an address that holds its bytes in a form that is none is no fault of the gateway', async () => {
+test('a data URL in an invalid form is not a gateway failure', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json(message)
   const image = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
@@ -87,7 +87,7 @@ test('an address that holds its bytes in a form that is none is no fault of the 
   expect(wired.service.seen.at(-1)?.text).toContain('100% 50%')
 })
 
-test('calls that a service numbers all alike are several calls', async () => {
+test('calls to which a service gives the same number are several calls', async () => {
   await wired.channel(8, 'x')
   const call = (id: string, x: number) => ({
     tool_calls: [{ index: 0, id, type: 'function', function: { name: 'f', arguments: `{"x":${x}}` } }],
@@ -135,7 +135,7 @@ describe('sources that Google names in the event whose signature ends the text',
     ['/v1/chat/completions', { messages: [turn] }],
     ['/v1/messages', { messages: [turn], max_tokens: 100 }],
     ['/v1/responses', { input: 'Hi' }],
-  ])('reach callers of %s, and so does the signature where it has a place behind the text', async (path, fields) => {
+  ])('reach callers of %s, and so does the signature if it has a field after the text', async (path, fields) => {
     await wired.channel(24, 'gemini-3-pro-preview')
     wired.service.answer = stream
     const text = await (await wired.post(path, { model: 'm', stream: true, ...fields })).text()
@@ -146,7 +146,7 @@ describe('sources that Google names in the event whose signature ends the text',
   })
 })
 
-test('the signature of a call that comes beside it is kept for callers of the Responses API', async () => {
+test('the signature of a call that arrives beside it is kept for callers of the Responses API', async () => {
   await wired.channel(20, 'google/gemini-3-pro')
   const seal = { type: 'reasoning.encrypted', data: 'c2ln', format: 'google-gemini-v1', index: 0, id: 'a' }
   const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
@@ -164,7 +164,7 @@ test('the signature of a call that comes beside it is kept for callers of the Re
   }
 })
 
-test('an answer that Anthropic paused does not pass for a whole one', async () => {
+test('an answer that Anthropic paused does not pass for a complete one', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json({ ...message, stop_reason: 'pause_turn' })
   const { openai } = clients()
@@ -174,7 +174,7 @@ test('an answer that Anthropic paused does not pass for a whole one', async () =
   expect(response.status).toBe('incomplete')
 })
 
-describe('probabilities of the tokens', () => {
+describe('token probabilities', () => {
   const of = (token: string, logprob: number) => ({
     token,
     logprob,
@@ -197,7 +197,7 @@ describe('probabilities of the tokens', () => {
     ],
   })
   const responses = (type: string, rest: object) => ({ type, output_index: 0, content_index: 0, ...rest })
-  /** The same answer of each service, in a stream. */
+  /** The same answer from each service, as a stream. */
   const services: [string, number, string, () => Response][] = [
     ['Gemini', 24, 'gemini-2.5-flash', () => events(google(0, 'Hel'), google(1, 'lo', { finishReason: 'STOP' }))],
     [
@@ -265,14 +265,14 @@ describe('probabilities of the tokens', () => {
     expect(tokens).toEqual(all.map(({ token, logprob }) => ({ token, logProbability: logprob })))
   }
 
-  test('a caller of the Responses API who asks for some asks a service of OpenAI’s chat for them in whole', async () => {
+  test('a caller of the Responses API who asks for some gets them from OpenAI chat services, without streaming', async () => {
     await wired.channel(25, 'x')
     wired.service.answer = () => events(chunk({ content: 'Hello' }, 'stop'), '[DONE]')
     await wired.post('/v1/responses', { model: 'm', input: 'Hi', stream: true, top_logprobs: 2 })
     expect(wired.service.seen.at(-1)?.json).toMatchObject({ logprobs: true, top_logprobs: 2 })
   })
 
-  test('come whole, too', async () => {
+  test('also arrive complete', async () => {
     await wired.channel(25, 'x')
     const choice = { index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }
     wired.service.answer = () => Response.json({ id: 'c', choices: [{ ...choice, logprobs: { content: all } }] })
@@ -296,12 +296,12 @@ test.each([
   expect((await wired.chat({ stream: true })).status).toBe(status)
   wired.service.answer = () => Response.json({ code, msg })
   const answer = await wired.chat()
-  // What speaks of the channel's account is for its operator.
+  // Errors about the channel's account are for its operator.
   const told = code === 4011 || code === 700012006 ? 'upstream_unavailable' : msg
   expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(told)])
 })
 
-test('models of OpenAI’s that think are not told a temperature that they would refuse', async () => {
+test('OpenAI models that think are not sent a temperature that they would refuse', async () => {
   await wired.channel(8, 'gpt-5-mini')
   const choice = { index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }
   wired.service.answer = () => Response.json({ id: 'c', choices: [choice] })
@@ -318,7 +318,7 @@ test('models of OpenAI’s that think are not told a temperature that they would
   expect((await ask(generationConfig)).headers.get('x-tollgate-dropped')).toBeNull()
 })
 
-describe('what a service keeps of a prompt is charged, though nobody here sees it', () => {
+describe('the part of a prompt that a service stores is charged, although it is not visible here', () => {
   const usageMetadata = { promptTokenCount: 90_000, candidatesTokenCount: 5, totalTokenCount: 90_005 }
   const google = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }], usageMetadata }
   const openai = {
@@ -341,7 +341,7 @@ describe('what a service keeps of a prompt is charged, though nobody here sees i
   })
 })
 
-test('what a bot reads besides is charged, too', async () => {
+test('what a bot reads besides is charged too', async () => {
   await wired.channel(34, 'bot-1')
   const named = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
   const said = named('conversation.message.delta', { type: 'answer', content: 'Hello' })
@@ -355,14 +355,14 @@ test('what a bot reads besides is charged, too', async () => {
   expect([row?.prompt_tokens, row?.completion_tokens, row?.estimated]).toEqual([40_000, 3, 0])
 })
 
-test('images tell when they were made, also where the service does not', async () => {
+test('images have a creation time, even if the service sends none', async () => {
   await wired.channel(24, 'imagen-4.0-generate-001', { models: 'm' })
   wired.service.answer = () => Response.json({ predictions: [{ bytesBase64Encoded: 'aW1n', mimeType: 'image/png' }] })
   const answer = await wired.post('/v1/images/generations', { model: 'm', prompt: 'a cat' })
   expect(await answer.json()).toMatchObject({ created: expect.any(Number), data: [{ b64_json: 'aW1n' }] })
 })
 
-test('a stream without an end is told as broken, whoever asks', async () => {
+test('a stream without an end is reported as broken, to every caller', async () => {
   await wired.channel(24, 'gemini-2.5-flash')
   wired.service.answer = () => events({ candidates: [{ content: { parts: [{ text: 'Hel' }] }, index: 0 }] })
   const path = '/v1beta/models/m:streamGenerateContent?alt=sse'

@@ -1,4 +1,4 @@
-// Services with a form of their own: what they are sent through the whole gateway, and what its callers get.
+// Services with their own formats: what they are sent through the whole gateway, and what callers get.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deepl } from '../../server/providers/deepl/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
@@ -17,7 +17,7 @@ interface Completion {
 }
 const completion = async (response: Response) => (await response.json()) as Completion
 
-/** The log rows of the channel of now, once there are any. */
+/** The log rows of the current channel, once there are any. */
 async function untilLogged({ bench }: Wired) {
   for (;;) {
     const rows = (await bench.gateway.logs()).filter(({ outcome }) => outcome === 'aborted')
@@ -119,7 +119,7 @@ describe('Ollama', () => {
     expect(wired.service.seen.map(({ path }) => path)).toEqual(['/api/chat', '/api/chat', '/api/chat'])
   })
 
-  test('a stream that ends early, or with an error, is told as such', async () => {
+  test('a stream that ends early, or with an error, is reported as such', async () => {
     await wired.channel(30, 'qwen')
     wired.service.answer = () => ndjson(lines.slice(0, 2))
     expect(await (await wired.chat({ stream: true })).text()).not.toContain('[DONE]')
@@ -127,7 +127,7 @@ describe('Ollama', () => {
     expect(await (await wired.chat({ stream: true })).text()).toContain('the runner died')
   })
 
-  test('completes texts in OpenAI’s form', async () => {
+  test('completes texts in OpenAI’s format', async () => {
     await wired.channel(30, 'qwen')
     const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
     wired.service.answer = () => Response.json({ choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }], usage })
@@ -136,7 +136,7 @@ describe('Ollama', () => {
     expect(wired.service.seen[0]).toMatchObject({ path: '/v1/completions', json: { model: 'qwen', prompt: 'Hi' } })
   })
 
-  test('who leaves ends the stream there, and pays what came', async () => {
+  test('a caller who leaves ends the stream there, and pays for what arrived', async () => {
     await wired.channel(30, 'qwen')
     let ended: () => void = () => undefined
     const closed = new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ describe('Ollama', () => {
     expect(rows[0]).toMatchObject({ outcome: 'aborted' })
   })
 
-  test('embeds, and lists what was pulled', async () => {
+  test('embeds, and lists the pulled models', async () => {
     await wired.channel(30, 'nomic')
     wired.service.answer = () => Response.json({ embeddings: [[1, 2]], prompt_eval_count: 4 })
     const embedded = await (await wired.post('/v1/embeddings', { model: 'm', input: ['a'] })).json()
@@ -176,7 +176,7 @@ describe('Cloudflare', () => {
     usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
   }
 
-  test('is called below the account, from the key or the configuration', async () => {
+  test('is called under the account, from the key or the configuration', async () => {
     wired.service.answer = () => Response.json(answer)
     await wired.channel(37, '@cf/x', { key: 'acc|token' })
     expect(await completion(await wired.chat())).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
@@ -203,7 +203,7 @@ describe('Cloudflare', () => {
     expect(await response.text()).toContain('account id')
   })
 
-  test('draws, whether the picture comes as it is or in an object', async () => {
+  test('makes images, whether the image comes directly or in an object', async () => {
     await wired.channel(37, '@cf/paint', { key: 'acc|token' })
     const body = { model: 'm', prompt: 'A cat', size: '1024x1024' }
     wired.service.answer = () => new Response(new Uint8Array([1, 2, 3]), { headers: { 'content-type': 'image/png' } })
@@ -266,7 +266,7 @@ describe('Coze', () => {
 
 describe('Replicate', () => {
   const path = '/v1/models/meta/llama/predictions'
-  /** The addresses are the service's own; with a base address set they are called there. */
+  /** The URLs come from the service; with a base URL set they are called there. */
   const urls = {
     get: 'https://api.replicate.com/v1/predictions/p',
     cancel: 'https://api.replicate.com/v1/predictions/p/cancel',
@@ -280,7 +280,7 @@ describe('Replicate', () => {
     urls,
   }
 
-  test('is asked for a prediction until it has ended', async () => {
+  test('is polled for a prediction until it has ended', async () => {
     await wired.channel(46, 'meta/llama')
     wired.service.answer = ({ method }) =>
       method === 'POST' ? Response.json({ id: 'p', status: 'starting', urls }, { status: 201 }) : Response.json(ended)
@@ -296,7 +296,7 @@ describe('Replicate', () => {
     expect(wired.service.seen[1]?.headers.get('authorization')).toBe('Bearer k')
   })
 
-  test('streams, and learns at the end what was used', async () => {
+  test('streams, and learns the usage at the end', async () => {
     await wired.channel(46, 'meta/llama')
     const text =
       'event: output\nid: 1\ndata: Hel\n\nevent: output\nid: 2\ndata: lo\ndata: \ndata: you\n\nevent: done\ndata: {}\n\n'
@@ -310,7 +310,7 @@ describe('Replicate', () => {
     expect(read).toMatchObject({ content: 'Hello\n\nyou', finish: 'stop', done: true, usage: { total_tokens: 5 } })
   })
 
-  test('a prediction that nobody waits for any longer is given up', async () => {
+  test('a prediction that nobody waits for is cancelled', async () => {
     await wired.channel(46, 'meta/llama')
     let given: () => void = () => undefined
     const cancelled = new Promise<void>((resolve) => {
@@ -333,7 +333,7 @@ describe('Replicate', () => {
     await cancelled
   })
 
-  test('one that failed is an error', async () => {
+  test('a failed prediction is an error', async () => {
     await wired.channel(46, 'meta/llama')
     wired.service.answer = () =>
       Response.json({ id: 'p', status: 'failed', error: 'out of memory', urls }, { status: 201 })
@@ -342,7 +342,7 @@ describe('Replicate', () => {
     expect(await response.text()).toContain('out of memory')
   })
 
-  test('draws', async () => {
+  test('makes images', async () => {
     await wired.channel(46, 'owner/paint')
     wired.service.answer = () =>
       Response.json(
@@ -383,7 +383,7 @@ describe('DeepL', () => {
     expect(wired.service.seen).toEqual([])
   })
 
-  test('keys of free accounts go to the free address', () => {
+  test('keys of free accounts go to the free endpoint', () => {
     const urlOf = (key: string) => {
       const upstream = { baseUrl: deepl.meta.defaultBaseUrl, key, other: '', config: {} }
       const [endpoint] = deepl.chat(upstream, 'deepl-de')

@@ -1,4 +1,4 @@
-// Services that speak OpenAI's form under their own addresses: where each kind of call goes, with which key.
+// Services that speak OpenAI's dialect at their own URLs: where each kind of call goes, with which key.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { presets } from '../../server/providers/openai-compatible/presets.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 beforeEach(() => bench.clear({ RetryTimes: '0' }))
 
-/** Type, path of the base address as the service has it, and where chat and one more kind of call go. */
+/** Type, path of the base URL at the service, and the paths of chat and one more kind of call. */
 const places: [type: number, base: string, chat: string, more?: [path: string, place: string]][] = [
   [22, '/api/openapi', '/api/openapi/v1/chat/completions'],
   [25, '', '/v1/chat/completions', ['/v1/messages', '/anthropic/v1/messages']],
@@ -75,7 +75,7 @@ describe.each(places)('type %d', (type, base, chat, more) => {
     expect(paths()[0]).toBe(more[1])
   })
 
-  test('has models, a key hint and an address as the catalogue shows them', () => {
+  test('has models, a key hint and an address in the catalogue', () => {
     const meta = presets.find((provider) => provider.meta.type === type)?.meta
     expect(meta?.models.length).toBeGreaterThan(0)
     expect(meta?.keyHint).not.toBe('')
@@ -83,7 +83,7 @@ describe.each(places)('type %d', (type, base, chat, more) => {
   })
 })
 
-test('a base address that ends with the prefix is not given it twice', async () => {
+test('a base URL that ends with the prefix does not get it twice', async () => {
   for (const [type, base] of [
     [40, '/api/v3'],
     [47, '/v2'],
@@ -101,7 +101,7 @@ test('a base address that ends with the prefix is not given it twice', async () 
   expect(bench.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
 })
 
-test('Mistral is not asked for usage, which it tells of every stream', async () => {
+test('Mistral is not asked for usage, which it reports in every stream', async () => {
   await bench.channel({ type: 28, key: 'k' })
   await askChat(bench, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   expect(lastBody(bench)).not.toHaveProperty('stream_options')
@@ -111,7 +111,7 @@ test('Mistral is not asked for usage, which it tells of every stream', async () 
   expect(lastBody(bench)).toMatchObject({ stream_options: { include_usage: true } })
 })
 
-test('DeepSeek gets back what its models thought, also from callers of Anthropic', async () => {
+test('DeepSeek gets its models’ thoughts back, also from callers of Anthropic', async () => {
   await bench.channel({ type: 36, key: 'k' })
   const missing = answers({ detail: 'Not Found' }, 404)
   bench.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))

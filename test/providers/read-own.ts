@@ -5,7 +5,7 @@ import { type End, type LearnedCall, nothing, parsedInput, type Recorded } from 
 import { objects } from '../matrix/support/read-chat.ts'
 import { readMessages } from '../matrix/support/read-messages.ts'
 
-/** Reads recorded answers of formats that no caller speaks, without any of the gateway's code. */
+/** Reads recorded answers in formats that no caller speaks, without any of the gateway's code. */
 type Reader = (recording: RecordingCase) => Recorded
 
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
@@ -152,7 +152,7 @@ export const readConverse: Reader = (recording) => {
   return learned
 }
 
-/** Claude as it is invoked on Bedrock: Anthropic's messages, whole or in frames. */
+/** Claude as invoked on Bedrock: Anthropic's messages, whole or in frames. */
 export const readInvokedClaude: Reader = (recording) => {
   if (recording.kind === 'json') return readMessages.whole(object(recording.responseJson))
   const data = readFrames(recording.response.body).map(({ payload }) =>

@@ -1,4 +1,4 @@
-// Recorded answers of services with formats of their own, learned by the official SDKs of every dialect.
+// Recorded answers of services with their own formats, read by the official SDKs of every dialect.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
@@ -78,7 +78,7 @@ const formats: readonly Own[] = [
   },
 ]
 
-/** Gives out a token to whoever asks for one, and else what it is told to. */
+/** Issues a token when asked for one, and otherwise gives the set answer. */
 const tokenOr = (answer: Behaviour) =>
   behaviour(`token or ${answer.name}`, async (exchange) => {
     if (!exchange.request.path.endsWith('/token')) return answer.run(exchange)
@@ -87,7 +87,7 @@ const tokenOr = (answer: Behaviour) =>
     exchange.end()
   })
 
-/** Where each format says that an answer has ended. */
+/** The end mark of each format. */
 const endMark = /messageStop|message-end|"done": ?true|bWVzc2FnZV9zdG9w|message_stop|"finishReason"/
 const cuts = 8
 
@@ -99,7 +99,7 @@ function cutAt(recording: RecordingCase, bytes: number): Behaviour {
   })
 }
 
-/** The nearest word that each dialect has for an end it has no word for. */
+/** The closest value that each dialect has for a finish reason that it lacks. */
 const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
   'openai-chat': { 'stop-sequence': 'stop' },
   'openai-responses': { 'stop-sequence': 'stop' },
@@ -116,7 +116,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 async function learnedBy(format: Own, recording: RecordingCase, to: CallerDialect, tools: string[]): Promise<Learned> {
   bench.answer(tokenOr(replay(recording, 13)))
   const clients = await bench.through(format.setup)
-  // Long enough for the counts of the recording to be believed.
+  // Long enough for the recording's counts to be plausible.
   const text = 'What is this? '.repeat(1000)
   const stream = recording.kind !== 'json'
   return callers[to](clients, { model, text, stream, ...(tools.length > 0 && { tools }) })
@@ -155,7 +155,7 @@ for (const format of formats) {
     }
 
     for (const recording of all.filter(({ status, kind }) => status === 200 && kind !== 'json')) {
-      test(`${recording.id}, cut anywhere before its end, is no answer`, async () => {
+      test(`${recording.id}, cut anywhere before its end, is not an answer`, async () => {
         const { body } = recording.response
         const end = Buffer.from(body).toString('latin1').search(endMark)
         expect(end).toBeGreaterThan(0)
@@ -179,7 +179,7 @@ for (const format of formats) {
             () => undefined,
             (error: { status?: number; message?: string }) => error,
           )
-          // What a service says of the account is 503 for callers.
+          // Errors about the account are 503 for callers.
           const status = [401, 402, 403].includes(recording.status) ? 503 : recording.status
           expect([to, fault?.status]).toEqual([to, status])
         }

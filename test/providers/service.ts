@@ -2,7 +2,7 @@ import type { Server } from 'bun'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Bench, startBench } from '../relay/setup.ts'
 
-/** A request that a service was sent. */
+/** A request that a service received. */
 export interface Seen {
   readonly method: string
   /** With the query. */
@@ -12,14 +12,14 @@ export interface Seen {
   readonly json: JsonObject
 }
 
-/** A service of any kind: it answers as a test says and remembers what it was asked. */
+/** A service of any kind: it answers as the test sets and records its requests. */
 export interface Service extends AsyncDisposable {
   readonly url: string
   readonly seen: Seen[]
   answer: (request: Seen) => Response | Promise<Response>
 }
 
-/** Starts a service on a port of its own. */
+/** Starts a service on its own port. */
 async function startService(): Promise<Service> {
   const seen: Seen[] = []
   const server: Server<undefined> = Bun.serve({
@@ -46,16 +46,16 @@ async function startService(): Promise<Service> {
   return service
 }
 
-/** A gateway with a channel to a service, behind which model `m` is the service's `model`. */
+/** A gateway with a channel to a service; model `m` is mapped to the service's `model`. */
 export interface Wired extends AsyncDisposable {
   readonly bench: Bench
   readonly service: Service
-  /** Takes the place of the channel before it; returns its id. */
+  /** Replaces the previous channel; returns its id. */
   channel(type: number, model: string, fields?: object): Promise<number>
-  /** A call of OpenAI's form for model `m`. */
+  /** A call in OpenAI's format for model `m`. */
   chat(fields?: object): Promise<Response>
   post(path: string, body: object, init?: RequestInit): Promise<Response>
-  /** The models that the service says it has, for a channel of this type. */
+  /** The models that the service reports, for a channel of this type. */
   models(type: number, fields?: object): Promise<string[]>
 }
 
@@ -64,7 +64,7 @@ export async function startWired(): Promise<Wired> {
   const service = await startService()
   const bench = await startBench({ channels: false })
   const channel: Wired['channel'] = async (type, model, fields = {}) => {
-    // A model with search costs what it costs without.
+    // A model with search costs the same as without.
     const ratios = JSON.stringify({ m: 1, [model.replace(/-internet$/, '')]: 1 })
     await bench.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
     service.seen.length = 0
@@ -90,7 +90,7 @@ export async function startWired(): Promise<Wired> {
   }
 }
 
-/** The data of a stream of chat chunks: its text, its reason to stop and whether it ended as it should. */
+/** The data of a stream of chat chunks: its text, its finish reason and whether it ended properly. */
 export function readChunks(text: string): { content: string; finish: unknown; usage: unknown; done: boolean } {
   const data = text.split('\n\n').flatMap((block) => (block.startsWith('data: ') ? [block.slice(6)] : []))
   const chunks = data.filter((each) => each.startsWith('{')).map((each) => JSON.parse(each) as Chunk)

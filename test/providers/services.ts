@@ -1,4 +1,4 @@
-// What the tests of services share: answers of an upstream, the same question in every caller's dialect, and what came back.
+// Shared by the tests of services: upstream answers, the same question in every caller's dialect, and the results.
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream/types.ts'
 import type { Bench } from '../relay/setup.ts'
@@ -9,7 +9,7 @@ export function answers(body: unknown, status = 200): Behaviour {
   return behaviour(`answers ${status}`, (exchange) => sendJson(exchange, status, body))
 }
 
-/** Answers with events, each object one of them; texts are sent as they are. */
+/** Answers with events, one per object; strings are sent as they are. */
 export function streams(...events: readonly (object | string)[]): Behaviour {
   return behaviour('streams', (exchange) => {
     const body = events.map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`))
@@ -17,7 +17,7 @@ export function streams(...events: readonly (object | string)[]): Behaviour {
   })
 }
 
-/** What a caller of OpenAI's chat got, put together. */
+/** What a caller of OpenAI's chat received, assembled. */
 export interface Got {
   status: number
   dropped: string
@@ -27,7 +27,7 @@ export interface Got {
   reason: string | undefined
   usage: unknown
   error: { message: string; type: string; code: string | number | null } | undefined
-  /** A stream came to its proper end. */
+  /** The stream ended properly. */
   ended: boolean
   citations: string[]
 }
@@ -44,7 +44,7 @@ interface Answer {
   usage?: unknown
 }
 
-/** Asks by OpenAI's chat and puts the answer together, whole or streamed. */
+/** Makes an OpenAI chat call and assembles the answer, whole or streamed. */
 export async function askChat(bench: Bench, request: object, token?: string): Promise<Got> {
   const seen = await see(bench.gateway.post('/v1/chat/completions', request, token))
   const isStream = (seen.headers.get('content-type') ?? '').startsWith('text/event-stream')
@@ -99,7 +99,7 @@ export const weather = {
   },
 } as const
 
-/** A conversation in which two calls at once were made and answered. */
+/** A conversation with two parallel calls and their results. */
 export const twoCalls = [
   { role: 'system', content: 'Be brief.' },
   { role: 'user', content: 'Weather in Rome and Oslo?' },
@@ -115,7 +115,7 @@ export const twoCalls = [
   { role: 'tool', tool_call_id: 'call_2', content: 'snow' },
 ]
 
-/** The body of the last request of an upstream. */
+/** The body of the upstream's last request. */
 export function lastBody(bench: Bench): Record<string, unknown> {
   return (bench.upstream.requests.at(-1)?.json ?? {}) as Record<string, unknown>
 }

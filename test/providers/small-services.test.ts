@@ -1,4 +1,4 @@
-// Services with a small form of their own: PaLM 2, AI Proxy's knowledge bases, Spark's HTTP form, MiniMax.
+// Services with a small native format: PaLM 2, AI Proxy's knowledge bases, Spark's HTTP API, MiniMax.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
@@ -18,7 +18,7 @@ const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 describe('PaLM 2', () => {
   beforeEach(() => bench.channel({ type: 11, key: 'palm-key' }))
 
-  test('is asked with authors and a context, and most tokens are no topK', async () => {
+  test('is called with authors and a context, and max tokens is not topK', async () => {
     bench.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
     const got = await ask({
       messages: [
@@ -49,7 +49,7 @@ describe('PaLM 2', () => {
     })
   })
 
-  test('has no streams and counts nothing: both are made here', async () => {
+  test('has no streams and no usage: both are generated here', async () => {
     bench.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
     const caller = await bench.caller()
     const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
@@ -59,7 +59,7 @@ describe('PaLM 2', () => {
     expect(units).toBe((rows[0]?.prompt_tokens ?? 0) + (rows[0]?.completion_tokens ?? 0))
   })
 
-  test('says what its filters did, and what is wrong', async () => {
+  test('reports what its filters did, and errors', async () => {
     bench.upstream.always(answers({ filters: [{ reason: 'SAFETY' }] }))
     expect(await ask()).toMatchObject({ status: 200, reason: 'content_filter' })
     bench.upstream.always(answers({}))
@@ -72,7 +72,7 @@ describe('PaLM 2', () => {
 })
 
 describe("AI Proxy's knowledge bases", () => {
-  test('are asked the last question, and cite their documents', async () => {
+  test('get the last question, and cite their documents', async () => {
     await bench.channel({ type: 21, key: 'k', config: '{"library_id":"lib-1"}' })
     const documents = [{ title: 'Manual', url: 'https://example.com/manual' }]
     bench.upstream.always(answers({ success: true, answer: 'So.', documents, errCode: 0 }))
@@ -104,7 +104,7 @@ describe("AI Proxy's knowledge bases", () => {
 describe("Spark's HTTP form", () => {
   beforeEach(() => bench.channel({ type: 48, key: 'password', models: 'm,x1' }))
 
-  test('ends without a reason to stop, which is made up for', async () => {
+  test('ends without a finish reason, which is added', async () => {
     const chunk = (content: string, rest: object = {}) =>
       `data:${JSON.stringify({ code: 0, message: 'Success', sid: 's', choices: [{ delta: { content }, index: 0 }], ...rest })}\n\n`
     bench.upstream.always(streams(chunk('Good '), chunk('day', { usage }), 'data:[DONE]\n\n'))
@@ -113,7 +113,7 @@ describe("Spark's HTTP form", () => {
     expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
   })
 
-  test('has errors with status 200 in three forms', async () => {
+  test('has errors with status 200 in three formats', async () => {
     for (const [body, status] of [
       [{ error: { code: 10_010, message: 'Engine Busy' } }, 503],
       [{ code: 11_210, msg: 'insufficient credits', Sid: 's' }, 503],
@@ -124,7 +124,7 @@ describe("Spark's HTTP form", () => {
     }
   })
 
-  test('has another address for models that think', async () => {
+  test('has another URL for models that think', async () => {
     bench.upstream.always(answers({ code: 0, choices: [{ message: { content: 'Hi' }, index: 0 }], usage }))
     for (const model of ['m', 'x1']) expect((await ask({ model })).text).toBe('Hi')
     const paths = bench.upstream.requests.map(({ path }) => path)

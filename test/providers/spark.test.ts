@@ -1,4 +1,4 @@
-// Spark over WebSocket: a signed address, one message, frames back.
+// Spark over WebSocket: a signed URL, one message, frames back.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { signedAddress } from '../../server/providers/spark/signed-address.ts'
@@ -71,7 +71,7 @@ const ask = (fields: object = {}, token?: string) =>
   askChat(bench, { model: 'Spark-Max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const failing = (code: number, message: string) => [{ header: { code, message, sid: 'cht1', status: 2 } }]
 
-test('whole answers and streams say the same, and cost what the last frame counts', async () => {
+test('whole answers and streams have the same content, and cost what the last frame counts', async () => {
   spark.state.frames = hello
   const caller = await bench.caller()
   const whole = await ask({}, caller.token)
@@ -82,7 +82,7 @@ test('whole answers and streams say the same, and cost what the last frame count
   expect((await chargedUnits(bench, caller)).units).toBe(30)
 })
 
-test('the address is signed, and the message is of the service', async () => {
+test('the URL is signed, and the message has the service’s format', async () => {
   spark.state.frames = hello
   const got = await ask({
     model: 'Spark-4.0-Ultra',
@@ -123,7 +123,7 @@ test('the address is signed, and the message is of the service', async () => {
   ])
 })
 
-test('the version is told by the model, else by the channel, else it is v2.1', async () => {
+test('the version comes from the model, otherwise from the channel, otherwise it is v2.1', async () => {
   spark.state.frames = hello
   for (const model of ['SparkDesk', 'Spark-Lite', 'Spark-Pro-128K']) await ask({ model })
   await bench.clear()
@@ -140,7 +140,7 @@ test('the version is told by the model, else by the channel, else it is v2.1', a
   expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
 })
 
-test('a system prompt is told to models without one as the first words', async () => {
+test('models without system prompts get it as the first words', async () => {
   spark.state.frames = hello
   const messages = [
     { role: 'system', content: 'Be brief.' },
@@ -191,7 +191,7 @@ test('an error in the first frame gets the status that it means', async () => {
   }
 })
 
-test('an error after the first frame is told in the stream, and spoils a whole answer', async () => {
+test('an error after the first frame is reported in the stream, and makes a whole answer fail', async () => {
   spark.state.frames = [frame(0, { content: 'Half' }), ...failing(10_014, 'output audit')]
   const stream = await ask({ stream: true })
   expect(stream).toMatchObject({ text: 'Half', ended: false })
@@ -199,7 +199,7 @@ test('an error after the first frame is told in the stream, and spoils a whole a
   expect((await ask()).status).toBe(400)
 })
 
-test('a connection that closes before the last frame is no complete answer', async () => {
+test('a connection that closes before the last frame is not a complete answer', async () => {
   spark.state.frames = [frame(0, { content: 'Half' })]
   expect((await ask({ stream: true })).error?.code).toBe('upstream_stream_incomplete')
   expect((await ask()).status).toBe(502)
@@ -207,7 +207,7 @@ test('a connection that closes before the last frame is no complete answer', asy
   expect((await ask({ stream: true })).status).toBe(502)
 })
 
-test('a refused signature is told to admins, a wrong clock by its name', async () => {
+test('a refused signature is reported to admins, a wrong clock by its name', async () => {
   spark.state.refusal = { status: 401, body: '{"message":"HMAC signature does not match"}' }
   const refused = await ask()
   expect(refused.status).toBe(503)
@@ -218,7 +218,7 @@ test('a refused signature is told to admins, a wrong clock by its name', async (
   expect(await toldToAdmin(bench.gateway, 'Spark-Max')).toContain('the clock of this gateway may be wrong')
 })
 
-test('the test of a channel asks the service, too', async () => {
+test('the test of a channel calls the service too', async () => {
   const [row] = await bench.gateway.context.store.read.selectFrom('channels').select('id').execute()
   const probe = async () =>
     (await (
@@ -232,12 +232,12 @@ test('the test of a channel asks the service, too', async () => {
   expect(await probe()).toMatchObject({ success: false, message: expect.stringContaining('AppIdNoAuthError') })
 })
 
-test('a service that is not there is an error of the upstream', async () => {
+test('an unreachable service is an upstream error', async () => {
   spark.stop()
   expect((await ask()).status).toBe(502)
 })
 
-test('the connection is given up when the caller leaves', async () => {
+test('the connection is closed when the caller leaves', async () => {
   spark.state.closes = false
   spark.state.frames = [frame(0, { content: 'One' }), frame(1, { content: 'Two' })]
   const leaving = new AbortController()

@@ -1,4 +1,4 @@
-// Zhipu: tokens that are signed here, the old form of chatglm models, OpenAI's form for all others.
+// Zhipu: tokens signed here, the old format of chatglm models, OpenAI's format for all others.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { jwt } from '../../server/providers/zhipu/index.ts'
@@ -24,7 +24,7 @@ const ask = (fields: object = {}, token?: string) =>
   askChat(bench, { model: 'chatglm_pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
-/** What a token says, when its signature is right. */
+/** The claims of a token, if its signature is right. */
 function claimsOf(token: string): Record<string, unknown> {
   const [header = '', claims = '', signature] = token.split('.')
   expect(signature).toBe(createHmac('sha256', 'abcdefg').update(`${header}.${claims}`).digest('base64url'))
@@ -32,7 +32,7 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-test('the old form: one token, one prompt, an answer within quotation marks', async () => {
+test('the old format: one token, one prompt, an answer in quotation marks', async () => {
   const data = { task_id: 't', request_id: 'r', choices: [{ role: 'assistant', content: '"Good \\"day\\""' }], usage }
   bench.upstream.always(answers({ code: 200, msg: 'ok', success: true, data }))
   const caller = await bench.caller()
@@ -65,7 +65,7 @@ test('the old form: one token, one prompt, an answer within quotation marks', as
   expect((await chargedUnits(bench, caller)).units).toBe(15)
 })
 
-test('a stream of the old form, whose text and usage stand outside of JSON', async () => {
+test('a stream in the old format, whose text and usage are outside of JSON', async () => {
   bench.upstream.always(
     streams(
       'id: 1\nevent: add\ndata: Good\n\n',
@@ -82,7 +82,7 @@ test('a stream of the old form, whose text and usage stand outside of JSON', asy
   expect((await chargedUnits(bench, caller)).units).toBe(15)
 })
 
-test('a stream of the old form that breaks off or fails is told', async () => {
+test('a stream in the old format that breaks off or fails is reported', async () => {
   bench.upstream.always(streams('event: add\ndata: Half\n\n'))
   expect(await ask({ stream: true })).toMatchObject({
     text: 'Half',
@@ -95,7 +95,7 @@ test('a stream of the old form that breaks off or fails is told', async () => {
   expect(failed.error?.message).toContain('busy')
 })
 
-test('errors of the old form come with status 200', async () => {
+test('errors in the old format come with status 200', async () => {
   for (const [code, status] of [
     [1002, 503],
     [1302, 429],
@@ -111,7 +111,7 @@ test('errors of the old form come with status 200', async () => {
   }
 })
 
-test('other models are asked in the form of OpenAI, with what they take', async () => {
+test('other models are called in OpenAI’s format, with the fields that they accept', async () => {
   expect((await ask({ model: 'glm-4', temperature: 0, top_p: 1 })).status).toBe(200)
   const [request] = bench.upstream.requests
   expect(request?.path).toBe('/api/paas/v4/chat/completions')
@@ -131,17 +131,14 @@ test.each([
   ['glm-5.2', 'none', { thinking: { type: 'disabled' }, reasoning_effort: 'none' }, ''],
   ['glm-5.3', 'medium', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, ''],
   ['glm-5.3', 'none', { thinking: { type: 'enabled' }, reasoning_effort: 'low' }, 'reasoning_effort'],
-])(
-  '%s is told to think %s as far as it can be, and what it is not told is named',
-  async (model, effort, told, name) => {
-    const got = await ask({ model, reasoning_effort: effort })
-    const { thinking, reasoning_effort } = lastBody(bench) as Record<string, unknown>
-    expect(JSON.parse(JSON.stringify({ thinking, reasoning_effort }))).toEqual(told)
-    expect(got.dropped).toBe(name)
-  },
-)
+])('%s is sent thinking %s as far as possible, and dropped settings are named', async (model, effort, told, name) => {
+  const got = await ask({ model, reasoning_effort: effort })
+  const { thinking, reasoning_effort } = lastBody(bench) as Record<string, unknown>
+  expect(JSON.parse(JSON.stringify({ thinking, reasoning_effort }))).toEqual(told)
+  expect(got.dropped).toBe(name)
+})
 
-test('numbers beyond what the service takes are moved and named, for callers of each dialect by their own name', async () => {
+test('numbers outside the service’s range are adjusted and named, for callers of each dialect by their own field name', async () => {
   expect(await ask({ model: 'glm-4.7', temperature: 1.5, top_p: 0 })).toMatchObject({ dropped: 'temperature' })
   expect(lastBody(bench)).toMatchObject({ temperature: 1, top_p: 0.01 })
   const generationConfig = { temperature: 1.5 }
@@ -151,14 +148,14 @@ test('numbers beyond what the service takes are moved and named, for callers of 
   expect(answer.headers.get('x-tollgate-dropped')).toBe('generationConfig.temperature')
 })
 
-test('a strict gateway refuses what would be moved', async () => {
+test('a strict gateway refuses what would be adjusted', async () => {
   await bench.gateway.setOption('StrictTranslationEnabled', 'true')
   expect((await ask({ model: 'glm-4.7', temperature: 1.5 })).status).toBe(400)
   expect((await ask({ model: 'glm-4.7', temperature: 1 })).status).toBe(200)
   await bench.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
-test('an address that ends with the version is another plan of the same form', async () => {
+test('a base URL that ends with the version is another plan with the same format', async () => {
   await bench.clear()
   const base_url = `${bench.upstream.url}/api/coding/paas/v4`
   await bench.channel({ type: 16, key: 'a.b', models: 'glm-4.7', base_url })
@@ -166,7 +163,7 @@ test('an address that ends with the version is another plan of the same form', a
   expect(bench.upstream.requests[0]?.path).toBe('/api/coding/paas/v4/chat/completions')
 })
 
-test('errors keep their status, a wrong clock is named to admins', async () => {
+test('errors keep their status, and a wrong clock is reported to admins', async () => {
   bench.upstream.always(answers({ error: { code: '1302', message: 'too many at once' } }, 429))
   expect(await ask({ model: 'glm-4' })).toMatchObject({ status: 429 })
   bench.upstream.always(answers({ error: { code: '1003', message: 'token expired' } }, 401))
@@ -177,7 +174,7 @@ test('errors keep their status, a wrong clock is named to admins', async () => {
   expect(await toldToAdmin(bench.gateway, 'chatglm_pro')).toContain('the clock of this gateway may be wrong')
 })
 
-test('images are asked for one at a time, by their addresses', async () => {
+test('images are requested one at a time, by URL', async () => {
   bench.upstream.always(answers({ created: 1, data: [{ url: 'https://example.com/1.png' }] }))
   const post = (fields: object) =>
     bench.gateway.post('/v1/images/generations', { model: 'cogview-3', prompt: 'a cat', ...fields })
@@ -197,7 +194,7 @@ test('embeddings are passed on', async () => {
   expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v4/embeddings')
 })
 
-test('a token holds milliseconds and the secret as it is written', () => {
+test('a token contains milliseconds and the secret unchanged', () => {
   expect(claimsOf(jwt('12345678.abcdefg', 1_700_000_000_000))).toEqual({
     api_key: '12345678',
     exp: 1_700_003_600_000,

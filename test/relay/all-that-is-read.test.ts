@@ -1,4 +1,4 @@
-// Whatever text of a request a model may read is held for, and an upstream that counts it is believed.
+// All text of a request that a model may read is covered by the hold, and an upstream that counts it is believed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -18,7 +18,7 @@ const paths = {
   rerank: '/v1/rerank',
 }
 const tokens = 60_000
-/** A token for each word. */
+/** One token per word. */
 const long = ' word'.repeat(tokens)
 const said = (fields: object) => ({
   ...chat,
@@ -43,7 +43,7 @@ const texts: [where: string, mode: keyof typeof paths, body: object][] = [
   ['the instruction of an embedding', 'embeddings', { model: 'm', input: 'Hi', instruction: long }],
 ]
 
-/** Members that nobody knows are counted by their size. */
+/** Unknown fields are counted by their size. */
 const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a message', 'chat', said({ inner_voice: long })],
   ['a part', 'chat', part({ type: 'tool_result', content: long })],
@@ -53,7 +53,7 @@ const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a document to be ordered', 'rerank', { model: 'm', query: 'Hi', documents: [{ text: 'Hi', title: long }] }],
 ]
 
-/** Posts what an upstream counts honestly, and sees that the count is charged. */
+/** Sends a call that an upstream counts honestly, and checks that the count is charged. */
 async function isBelieved(mode: keyof typeof paths, body: object): Promise<void> {
   const caller = await bench.caller()
   const completionTokens = mode === 'chat' || mode === 'completions' ? 5 : 0
@@ -72,21 +72,21 @@ async function isBelieved(mode: keyof typeof paths, body: object): Promise<void>
 const heldFor = async (mode: keyof typeof paths, body: object) =>
   whileHeld(bench, await bench.caller(), paths[mode], body, (amount) => amount)
 
-describe('counted by an upstream, and held for, is', () => {
+describe('counted by an upstream and covered by the hold:', () => {
   test.each(texts)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens, 2 * tokens)
     await isBelieved(mode, body)
   })
 })
 
-describe('long text where nobody knows one is counted by an upstream, and something is held for it, in', () => {
+describe('unknown long text is counted by an upstream, and partly covered by the hold, in', () => {
   test.each(unknown)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens / 2, tokens)
     await isBelieved(mode, body)
   })
 })
 
-test('a medium counts as one wherever it stands, and what only has a name like one does not', async () => {
+test('media count as media in any field, and text that only has the name of media does not', async () => {
   const image = 765
   const plain = await heldFor('chat', said({}))
   const data = 'A'.repeat(1_000_000)
@@ -105,7 +105,7 @@ test('a medium counts as one wherever it stands, and what only has a name like o
   expect(await heldFor('rerank', { model: 'm', query: 'Hi', documents })).toBeLessThan(1000)
 })
 
-test('a thought that stands in several places is counted once', async () => {
+test('a thought that occurs in several fields is counted once', async () => {
   const details = [{ type: 'reasoning.text', text: 'I think of it.', signature: 'c2VhbGVk', format: 'unknown' }]
   const thoughts = [{ reasoning_content: 'I think of it.' }, { reasoning_details: details }]
   const own: number[] = []

@@ -1,4 +1,4 @@
-// Every kind of relayed answer carries its id and may be read by pages of other sites, each header once.
+// Every kind of relayed answer carries its request id and may be read by pages of other sites; each header occurs once.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerByPath } from '../helpers/fake-upstream.ts'
 import { type Bench, type Caller, chat, see, startBench } from './setup.ts'

@@ -22,7 +22,7 @@ async function call(path: string, body: unknown, init: RequestInit = {}): Promis
 
 const chatPath = '/v1/chat/completions'
 
-describe('a body that is no JSON object, or one too deep, is refused:', () => {
+describe('a body that is not a JSON object, or is nested too deeply, is refused:', () => {
   const bodies: Record<string, string | Uint8Array> = {
     nothing: '',
     'half an object': '{"model":"m","messages":[',
@@ -59,13 +59,13 @@ describe('a body that is no JSON object, or one too deep, is refused:', () => {
   )
 })
 
-test('what is packed twice is refused, not unpacked', async () => {
+test('a body that is compressed twice is refused, not decompressed', async () => {
   const packed = gzipSync(Buffer.from(JSON.stringify(chat)))
   const encoded = { headers: { 'content-encoding': 'gzip, gzip' } }
   expectError(await call(chatPath, gzipSync(packed), encoded), 415, 'unsupported_media_type')
 })
 
-describe('a field of the wrong type or size is named:', () => {
+describe('a field of the wrong type or size is named in the error:', () => {
   const long = 'x'.repeat(257)
   const cases: readonly (readonly [path: string, body: object, code: string, param: string])[] = [
     [chatPath, { messages: chat.messages }, 'required_field_missing', 'model'],
@@ -128,12 +128,12 @@ describe('a field of the wrong type or size is named:', () => {
     })
   }
 
-  test('nothing of it reached the upstream', () => {
+  test('nothing of it reaches the upstream', () => {
     expect(bench.upstream.requests.filter(({ text }) => text.length < 100_000)).toEqual([])
   })
 })
 
-describe('a model that stands twice is refused, however it is spelt:', () => {
+describe('a duplicate model field is refused, however it is spelled:', () => {
   const rest = '"messages":[{"role":"user","content":"Hi"}]'
   const twice = [
     `{"model":"m",${rest},"model":"m"}`,
@@ -150,7 +150,7 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
     })
   }
 
-  test('so is what decides the price of images', async () => {
+  test('so are duplicates of the fields that decide the price of images', async () => {
     for (const [field, first, second] of [
       ['n', 10, 1],
       ['size', '"1024x1024"', '"256x256"'],
@@ -170,7 +170,7 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
     expect(seen.error).toMatchObject({ param: 'input' })
   })
 
-  test('a second spelling, which counts for readers who ignore case, is refused, too', async () => {
+  test('a spelling in other letter case, which some readers accept, is refused too', async () => {
     for (const [to, fields, second] of [
       ['/v1/audio/speech', '"model":"tts-1","voice":"alloy","input":"x"', 'Input'],
       ['/v1/images/generations', '"model":"dall-e-2","prompt":"x","size":"256x256"', 'Size'],
@@ -182,13 +182,13 @@ describe('a model that stands twice is refused, however it is spelt:', () => {
     }
   })
 
-  test('but it may stand again within a value, or in a text', async () => {
+  test('but the same name may occur within a value, or in a text', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)
   })
 })
 
-describe('other models to answer in place of the one that is allowed and charged are refused:', () => {
+describe('alternative models, which would bypass the model that is allowed and charged, are refused:', () => {
   const { model: _, ...rest } = chat
   for (const [path, fields] of [
     ['/v1/chat/completions', { ...chat, models: ['a-dear-one'] }],
@@ -209,20 +209,20 @@ describe('other models to answer in place of the one that is allowed and charged
     })
   }
 
-  test('and a list of none that stands before another', async () => {
+  test('and an empty list that precedes another', async () => {
     const caller = await bench.caller()
     const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
     expectError(await see(bench.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
   })
 
-  test('a list of none is no other model', async () => {
+  test('an empty list names no other model', async () => {
     const caller = await bench.caller()
     const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
     expect(seen.status).toBe(200)
   })
 })
 
-describe('what is unusual but right goes through:', () => {
+describe('unusual but valid requests pass:', () => {
   const fine: readonly (readonly [string, unknown])[] = [
     ['max_tokens 0 means no limit', { ...chat, max_tokens: 0 }],
     ['null where a field may be missing', { ...chat, max_tokens: null, n: null, stream: null, stream_options: null }],
@@ -239,7 +239,7 @@ describe('what is unusual but right goes through:', () => {
   ]
   for (const [name, body] of fine) test(name, async () => expect((await call(chatPath, body)).status).toBe(200))
 
-  test('a content encoding that is none', async () => {
+  test('an invalid content encoding', async () => {
     expect((await call(chatPath, chat, { headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
   })
 
@@ -252,7 +252,7 @@ describe('what is unusual but right goes through:', () => {
   })
 })
 
-test('line breaks in the address or the key of a channel make no header', async () => {
+test("line breaks in a channel's address or key do not create a header", async () => {
   const attack = '\r\nx-injected: 1\r\n\r\n'
   const fields = [{ base_url: `${bench.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
   for (const [index, each] of fields.entries()) {
@@ -268,8 +268,8 @@ test('line breaks in the address or the key of a channel make no header', async 
   }
 })
 
-describe('line breaks and other controls in a model', () => {
-  test('reach the upstream as JSON, and no header of anybody', async () => {
+describe('line breaks and other control characters in a model', () => {
+  test('reach the upstream as JSON, and never as a header', async () => {
     const model = 'm\r\nx-injected: 1\r\n\r\n'
     await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
     await bench.channel({ type: 3, models: 'm3', model_mapping: JSON.stringify({ m3: model }) })

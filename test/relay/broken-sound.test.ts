@@ -8,15 +8,15 @@ import { see, until } from './setup.ts'
 const model = 'tts-1'
 const rootToken = 'brokensoundroottoken0123456789'
 
-test('sound that breaks off breaks off for the caller, with a line in the log and nothing else', async () => {
+test('audio that breaks off also breaks off for the caller, with one log line and nothing else', async () => {
   await using upstream = await startFakeUpstream()
-  // A process of its own, so that all of its output can be read.
+  // A separate process, so that all of its output can be read.
   await using installation = new Installation(undefined, { INITIAL_ROOT_TOKEN: rootToken })
   const gateway = await installation.start()
   await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
   const channel = { type: 1, name: 'sound', key: 'upstream-key', group: 'default', models: model }
   await gateway.api('POST', '/api/channel/', { ...channel, base_url: upstream.url })
-  /** Sends sound until the caller has some of it, and then ends so. */
+  /** Sends audio until the caller has some of it, then ends in the given way. */
   const begun = (name: string, end: 'reset' | 'hang', heard: Promise<void>) =>
     behaviour(name, async (exchange) => {
       exchange.head(200, [['content-type', 'audio/mpeg']])

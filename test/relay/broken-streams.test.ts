@@ -28,7 +28,7 @@ async function call(upstream: fake.Behaviour, body: object = chatStream) {
   return { caller, seen }
 }
 
-/** What was delivered before the error event. */
+/** The text delivered before the error event. */
 function delivered(seen: Seen): string {
   return textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
 }
@@ -52,7 +52,7 @@ const interrupted: readonly { upstream: fake.Behaviour; code: string; text: stri
   { upstream: fake.stallsStream({ after: 4 }), code: 'upstream_timeout', text: 'word0 word1 word2' },
 ]
 
-describe('a stream that breaks in the middle ends with an error event and is charged as delivered:', () => {
+describe('a stream that breaks in the middle ends with an error event, and the delivered part is charged:', () => {
   for (const { upstream, code, text } of interrupted) {
     test(`${upstream.name} → ${code}`, async () => {
       const { caller, seen } = await call(upstream)
@@ -74,7 +74,7 @@ describe('a stream that breaks in the middle ends with an error event and is cha
     })
   }
 
-  test('an error event in the middle is passed on as it is, without an end mark', async () => {
+  test('an error event in the middle is passed on unchanged, without an end mark', async () => {
     const { caller, seen } = await call(fake.errorEvent({ after: 4, message: 'out of order', done: true }))
     expect(seen.error).toMatchObject({ message: 'out of order', type: 'server_error' })
     expect(seen.text).not.toContain('[DONE]')
@@ -84,14 +84,14 @@ describe('a stream that breaks in the middle ends with an error event and is cha
     expect(row?.content).toContain('ended: upstream_stream_error')
   })
 
-  test('usage that was reported on the way is charged when it covers what was delivered', async () => {
+  test('usage reported before the end is charged if it covers what was delivered', async () => {
     const { caller, seen } = await call(fake.cutsStream('fin', { after: 4, usageChunk: 'every' }))
     expectErrorEvent(seen, 'upstream_stream_error')
     const [row] = await charged(bench, caller, 13)
     expect(row).toMatchObject({ outcome: 'interrupted', estimated: 0, prompt_tokens: 10, completion_tokens: 3 })
   })
 
-  test('usage that was reported before what was delivered is not', async () => {
+  test('usage reported before the last delivered text is not charged', async () => {
     const first = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 }
     const { caller } = await call(usageAtOnce(first))
     const [row] = await charged(bench, caller, promptTokens + 6)
@@ -99,7 +99,7 @@ describe('a stream that breaks in the middle ends with an error event and is cha
     expect(row?.content).toContain('usage of the upstream refused')
   })
 
-  test('the whole call has a limit too', async () => {
+  test('the whole call has a time limit too', async () => {
     const id = await bench.channel({ models: 'm2', config: '{"relay_timeout":1}' })
     expect(id).toBeGreaterThan(0)
     const { caller, seen } = await call(fake.okStream({ chunks: 1000, delayMs: 50 }), { ...chatStream, model: 'm2' })
@@ -121,7 +121,7 @@ function usageAtOnce(usage: object): fake.Behaviour {
   })
 }
 
-describe('a stream that is whole although its end is not as it should be is complete:', () => {
+describe('a stream that is complete despite an irregular ending counts as complete:', () => {
   const whole: readonly { upstream: fake.Behaviour; estimated: number }[] = [
     { upstream: fake.noDone({ chunks: 5 }), estimated: 0 },
     { upstream: fake.untilClose(fake.noDone({ chunks: 5 })), estimated: 0 },
@@ -140,7 +140,7 @@ describe('a stream that is whole although its end is not as it should be is comp
     })
   }
 
-  test('but not when only one of two answers has finished', async () => {
+  test('but not if only one of two choices has finished', async () => {
     const { seen } = await call(
       fake.behaviour('one of two choices', async (exchange) => {
         exchange.head(200, fake.streamHeaders())

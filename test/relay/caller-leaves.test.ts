@@ -27,7 +27,7 @@ interface Leaving {
   path?: string
 }
 
-/** Makes a call and leaves it as soon as the upstream has begun with it. */
+/** Makes a call and leaves as soon as the upstream has started on it. */
 async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: Leaving): Promise<Caller> {
   const caller = await bench.caller()
   const before = bench.upstream.requests.length
@@ -48,7 +48,7 @@ async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: L
   await answer
   await bench.upstream.until(({ requests, openStreams }) => requests.length > before && openStreams === 0)
   expect(bench.upstream.last.aborted).toBe(true)
-  // Nobody is there to answer any more: no other attempt is made.
+  // There is nobody left to answer: no other attempt is made.
   expect(bench.upstream.requests.length).toBe(before + 1)
   return caller
 }
@@ -58,7 +58,7 @@ const headThenSilence = fake.behaviour('head, then silence', (exchange) => {
   exchange.hang()
 })
 
-describe('a caller who leaves before the first byte, while the upstream has the request, pays the prompt', () => {
+describe('a caller who leaves before the first byte, while the upstream has the request, pays for the prompt', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'of a plain call', upstream: fake.neverAnswers() },
     { name: 'of a plain call whose answer has begun', upstream: headThenSilence },
@@ -81,7 +81,7 @@ describe('a caller who leaves before the first byte, while the upstream has the 
     })
   }
 
-  test('and of speech, which has its price before it is made', async () => {
+  test('and for speech, whose price is known before it is produced', async () => {
     const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
     const whole = await bench.caller()
     await bench.gateway.post('/v1/audio/speech', body, whole.token).then((response) => response.arrayBuffer())
@@ -108,7 +108,7 @@ test('a caller who leaves after the upstream has failed pays nothing', async () 
   await bench.gateway.setOption('RetryTimes', '2')
 })
 
-test('who leaves while a service answers in events, of which one answer is made, stops it and pays the prompt', async () => {
+test('a caller who leaves a one-answer call that a service answers with events stops it and pays for the prompt', async () => {
   await bench.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
   const caller = await bench.caller()
   let written = 0
@@ -127,7 +127,7 @@ test('who leaves while a service answers in events, of which one answer is made,
   const answer = bench.gateway
     .post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
     .catch(() => undefined)
-  // More than connections hold: the answer is being read.
+  // More than the connections buffer: the answer is being read.
   await until(() => written > 48 * 1024 * 1024)
   leave.abort()
   await answer

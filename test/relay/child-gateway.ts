@@ -6,7 +6,7 @@ import { serverProgram } from '../../tools/server-build.mjs'
 const accessToken = 'childgatewayaccesstoken'
 const rootToken = 'childgatewayroottoken0123456789'
 
-/** The gateway as it is really run: a process of its own. */
+/** The gateway as it runs in production: a separate process. */
 export interface ChildGateway extends AsyncDisposable {
   url: string
   pid: number
@@ -29,7 +29,7 @@ export interface ChildLog {
   completion_tokens: number
 }
 
-/** Starts the gateway in a folder of its own; `trust` is a certificate that it accepts from upstreams. */
+/** Starts the gateway in its own folder; `trust` is a certificate that it accepts from upstreams. */
 export async function startChildGateway(
   options: { trust?: string; env?: Record<string, string> } = {},
 ): Promise<ChildGateway> {
@@ -40,7 +40,7 @@ export async function startChildGateway(
     cwd: folder,
     stdout: 'pipe',
     stderr: 'inherit',
-    // Closes when the tests are ended, by whatever: the gateway does not outlive them.
+    // The channel closes when the test run ends, for whatever reason: the gateway does not outlive it.
     ipc() {},
     env: {
       PATH: process.env['PATH'] ?? '',

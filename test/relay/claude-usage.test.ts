@@ -1,4 +1,5 @@
-// What Anthropic bills beside the totals of its usage: steps that only `iterations` tells, and the place of `inference_geo`.
+// What Anthropic bills besides the totals of its usage: steps that only `iterations` reports, and the region in
+// `inference_geo`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -38,7 +39,7 @@ const messageOf = (usage: Told) => ({
   usage,
 })
 
-/** The start tells what is known by then: the totals of the prompt; `iterations` come with the end. */
+/** The start reports what is known by then, the totals of the prompt; `iterations` come at the end. */
 const eventsOf = ({ iterations, ...usage }: Told) => [
   {
     type: 'message_start',
@@ -83,7 +84,7 @@ describe.each([
   ['whole', false],
   ['streamed', true],
 ])('a %s answer with steps', (_, stream) => {
-  test('is charged for a compaction of its whole prompt, which the totals leave out', async () => {
+  test('is charged for a compaction of its whole prompt, which the totals omit', async () => {
     const content = 'word '.repeat(180_000)
     const iterations = [step('compaction', 180_000, 3500), step('message', 23_000, 1000)]
     const caller = await call(
@@ -112,15 +113,15 @@ describe.each([
 
   const [first, second] = [step('message', 60, 10), step('message', 40, 30)]
   test.each<[string, unknown]>([
-    ['their sum is that of the totals', [first, second]],
+    ['their sum equals the totals', [first, second]],
     ['their sum is less', [first]],
-    ['none are told', []],
-    ['null stands for them', null],
-    ['they are no list', { ...first }],
-    ['one of them is no step', [first, second, 'message', second]],
+    ['none are reported', []],
+    ['null replaces them', null],
+    ['they are not a list', { ...first }],
+    ['one of them is not a step', [first, second, 'message', second]],
     ['a count of one is negative', [first, second, step('message', -5, 10), second]],
     ['a count of one is missing', [first, second, { type: 'message', input_tokens: 900 }]],
-  ])('is charged by its totals where %s', async (_name, iterations) => {
+  ])('is charged by its totals if %s', async (_name, iterations) => {
     await charged(bench, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
   })
 })
@@ -130,20 +131,20 @@ const usage = { input_tokens: 10, output_tokens: 50 }
 describe.each([
   ['whole', false],
   ['streamed', true],
-])('the place of a %s answer is charged by', (_, stream) => {
+])('the region of a %s answer is charged by', (_, stream) => {
   test.each<[string, object, object, number, string]>([
-    ['that which it names', { inference_geo: 'us' }, { inference_geo: 'us' }, 66, '× 1.1'],
-    ['that which it names unasked', {}, { inference_geo: 'us' }, 66, '× 1.1'],
-    ['that which was asked for, as it names none', { inference_geo: 'us' }, {}, 66, '× 1.1'],
-    ['the usual one that it names instead', { inference_geo: 'us' }, { inference_geo: 'global' }, 60, ''],
-    ['the usual price where it has none', {}, { inference_geo: 'not_available' }, 60, ''],
-    ['the usual price, as nobody asked for the unknown place', {}, { inference_geo: 'eu' }, 60, ''],
-    ['the usual one', { inference_geo: 'global' }, { inference_geo: 'global' }, 60, ''],
+    ['the region that it names', { inference_geo: 'us' }, { inference_geo: 'us' }, 66, '× 1.1'],
+    ['a region that it names without a request', {}, { inference_geo: 'us' }, 66, '× 1.1'],
+    ['the requested region, as it names none', { inference_geo: 'us' }, {}, 66, '× 1.1'],
+    ['the usual region that it names instead', { inference_geo: 'us' }, { inference_geo: 'global' }, 60, ''],
+    ['the usual price if it has none', {}, { inference_geo: 'not_available' }, 60, ''],
+    ['the usual price, as nobody requested the unknown region', {}, { inference_geo: 'eu' }, 60, ''],
+    ['the usual region', { inference_geo: 'global' }, { inference_geo: 'global' }, 60, ''],
     ['its own ratio and that of its speed', { speed: 'fast' }, { speed: 'fast', inference_geo: 'us' }, 132, '× 2.2'],
-    ['both that were asked for', { speed: 'fast', inference_geo: 'us' }, {}, 132, '× 2.2'],
-    ['its name, and the speed that was asked for', { speed: 'fast' }, { inference_geo: 'us' }, 132, '× 2.2'],
-    ['what was asked for, and its speed', { speed: 'fast', inference_geo: 'us' }, { speed: 'standard' }, 66, '× 1.1'],
-    ['the speed alone', { speed: 'fast', inference_geo: 'us' }, { inference_geo: 'global' }, 120, '× 2'],
+    ['both requested ratios', { speed: 'fast', inference_geo: 'us' }, {}, 132, '× 2.2'],
+    ['its region, and the requested speed', { speed: 'fast' }, { inference_geo: 'us' }, 132, '× 2.2'],
+    ['the requested region, and its speed', { speed: 'fast', inference_geo: 'us' }, { speed: 'standard' }, 66, '× 1.1'],
+    ['only the speed', { speed: 'fast', inference_geo: 'us' }, { inference_geo: 'global' }, 120, '× 2'],
   ])('%s', async (_name, fields, named, units, content) => {
     const [row] = await charged(bench, await call(fields, { ...usage, ...named }, stream), units)
     if (content === '') expect(row?.content).not.toContain('tier')
@@ -155,13 +156,13 @@ test.each<[object, number]>([
   [{ inference_geo: 'us' }, 1.1],
   [{ inference_geo: 'us', speed: 'fast' }, 2.2],
   [{ inference_geo: 'global' }, 1],
-])('held for by the place that is asked for: %p', async (fields, times) => {
+])('the hold uses the requested region: %p', async (fields, times) => {
   const amount = await whileHeld(bench, await bench.caller(), path, { ...ask, ...fields }, (held) => held)
   expect(amount).toBeGreaterThan(5000 * times)
   expect(amount).toBeLessThanOrEqual(5020 * times)
 })
 
-test('a place without a ratio is refused, and may be given one', async () => {
+test('a region without a ratio is refused, until it is given one', async () => {
   const caller = await bench.caller()
   const before = bench.upstream.requests.length
   const seen = await see(bench.gateway.post(path, { ...ask, inference_geo: 'eu' }, caller.token))
@@ -175,7 +176,7 @@ test('a place without a ratio is refused, and may be given one', async () => {
   await charged(bench, await call({ inference_geo: 'eu' }, { ...usage, inference_geo: 'eu' }, false), 90)
 })
 
-test('a place that a translation has no field for is not asked for, and not charged', async () => {
+test('a region that a translation has no field for is not requested, and not charged', async () => {
   for (const named of [{}, { service_tier: 'default' }]) {
     const caller = await bench.caller()
     bench.upstream.next(
@@ -198,7 +199,7 @@ test('a place that a translation has no field for is not asked for, and not char
   }
 })
 
-test('the place of an answer is no service tier for a caller of another dialect', async () => {
+test('the region of an answer is not reported as a service tier to callers of another dialect', async () => {
   const caller = await bench.caller()
   bench.upstream.next(
     fake.behaviour('message', (exchange) => sendJson(exchange, 200, messageOf({ ...usage, inference_geo: 'us' }))),

@@ -1,4 +1,4 @@
-// A prompt that does not fit the model is told so that every program knows it, whatever the upstream's words for it are.
+// A prompt that exceeds the context is reported so that every client recognises it, whatever the upstream's wording.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -34,7 +34,7 @@ async function ask(caller: CallerName, stream = false) {
   return { account, seen: await see(bench.gateway.post(address, asked, account.token)) }
 }
 
-/** Checks the status, the dialect's word for it, and the words by which programs know it. */
+/** Checks the status, the dialect's error type, and the wording by which clients recognise it. */
 function expectTooLong(caller: CallerName, seen: Awaited<ReturnType<typeof see>>): void {
   const { kind, message } = errorDetail(seen.text)
   const wanted = {
@@ -121,7 +121,7 @@ describe('from every upstream, for every caller:', () => {
   )
 })
 
-describe('where a stream says it before it has begun:', () => {
+describe('if a stream reports it before it has begun:', () => {
   const start = {
     type: 'message_start',
     message: {
@@ -155,7 +155,7 @@ describe('where a stream says it before it has begun:', () => {
   })
 })
 
-test('Claude Code reads from the error by how much to shorten its request', async () => {
+test('Claude Code reads from the error how much to shorten its request', async () => {
   await bench.channel()
   bench.upstream.always(
     answers(
@@ -172,7 +172,7 @@ test('Claude Code reads from the error by how much to shorten its request', asyn
   )
 })
 
-test('a request that is too large for a rate is still a matter of the rate', async () => {
+test('a request that exceeds a rate limit is still a rate limit error', async () => {
   await bench.channel()
   bench.upstream.always(
     answers(
@@ -188,7 +188,7 @@ test('a request that is too large for a rate is still a matter of the rate', asy
   expect([seen.status, errorDetail(seen.text).kind]).toEqual([429, 'rate_limit_error'])
 })
 
-describe('what an upstream says of its account or its own trouble is tried at another channel:', () => {
+describe("errors about the upstream's account or its own problems are retried at another channel:", () => {
   test.each([
     [403, 'This token has exceeded its spending limit'],
     [403, 'You have exceeded your monthly token allowance'],

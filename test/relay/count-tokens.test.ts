@@ -1,10 +1,10 @@
-// What a service is asked by the gateway itself is not waited for without end.
+// The gateway's own requests to a service have a time limit.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, chat, see, startBench, until } from './setup.ts'
 
 let bench: Bench
-/** Moves the gateway's clock. */
+/** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -15,8 +15,8 @@ afterAll(() => bench[Symbol.asyncDispose]())
 
 const json: readonly (readonly [string, string])[] = [['content-type', 'application/json']]
 
-describe('a count of tokens that does not come whole is made here:', () => {
-  /** Of `chat` in the dialect of Anthropic. */
+describe('if a token count does not arrive in full, the gateway counts itself:', () => {
+  /** The gateway's count of `chat` in Anthropic's dialect. */
   const ownCount = { input_tokens: 11 }
   const count = async () => {
     const { token } = await bench.caller()
@@ -38,7 +38,7 @@ describe('a count of tokens that does not come whole is made here:', () => {
     expect(JSON.parse((await count()).text)).toEqual(ownCount)
   })
 
-  test('begun and never ended', async () => {
+  test('a count that begins and never ends', async () => {
     bench.upstream.next(
       fake.behaviour('begins', async (exchange) => {
         exchange.head(200, json)

@@ -1,4 +1,4 @@
-// What is charged of an answer in events that was cut off: what had come, and nothing where nothing had.
+// The charge for an event stream that broke off: what had arrived, and nothing if nothing had.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chatStream, expectErrorEvent, type Seen, see, startBench } from './setup.ts'
@@ -7,7 +7,7 @@ import { type Bench, charged, chatStream, expectErrorEvent, type Seen, see, star
 const each = 3000
 
 let bench: Bench
-/** Moves the gateway's clock. */
+/** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const refusal = eventOf({ error: { message: 'out of order', type: 'server_error'
 
 type Cut = 'broken' | 'refused' | 'overdue'
 
-/** Calls an upstream that says this much and, once the caller has read it, ends so. */
+/** Calls an upstream that sends this much and, once the caller has read it, ends in the given way. */
 async function cut(how: Cut, path: string, body: object, said: readonly object[]) {
   const caller = await bench.caller()
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
@@ -50,7 +50,7 @@ async function cut(how: Cut, path: string, body: object, said: readonly object[]
   return { caller, seen }
 }
 
-/** The same answer; `then` is called when so many events of it have been read. */
+/** The same answer; `then` is called when this many of its events have been read. */
 function whenRead({ body, headers, status }: Response, events: number, then: () => void): Response {
   let text = ''
   const watch = new TransformStream<Uint8Array, Uint8Array>({
@@ -70,7 +70,7 @@ function expectEnd(how: Cut, seen: Seen): void {
 
 const ends: readonly Cut[] = ['broken', 'refused', 'overdue']
 
-describe('a stream of which nothing came but keep-alives costs nothing:', () => {
+describe('a stream that delivered only keep-alives costs nothing:', () => {
   test.each(ends.map((how) => [how]))('%s', async (how) => {
     const { caller, seen } = await cut(how, '/v1/chat/completions', chatStream, [])
     expect(seen.text).toStartWith(': keep-alive\n\n')
@@ -80,7 +80,7 @@ describe('a stream of which nothing came but keep-alives costs nothing:', () => 
   })
 })
 
-describe('of images those are charged that had come:', () => {
+describe('only the images that arrived are charged:', () => {
   const series = {
     model: 'painter',
     prompt: 'a bridge',
@@ -103,7 +103,7 @@ describe('of images those are charged that had come:', () => {
   const made = { type: 'image_generation.completed', b64_json: fake.PNG_BASE64 }
 
   test.each(ends.flatMap((how) => [[how, 1] as const, [how, 2] as const]))(
-    'where each ends with an event of its own: %s after %d of 3',
+    'if each image ends with an event of its own: %s after %d of 3',
     async (how, count) => {
       const said = Array.from({ length: count }, () => made)
       const { caller, seen } = await cut(how, '/v1/images/generations', three, said)
@@ -113,14 +113,14 @@ describe('of images those are charged that had come:', () => {
     },
   )
 
-  test('all of them where each has ended, though the connection breaks then', async () => {
+  test('all images, if each has ended, even though the connection then breaks', async () => {
     const { caller, seen } = await cut('broken', '/v1/images/generations', three, [made, made, made])
     expect(seen.broken).toBe(false)
     const [row] = await charged(bench, caller, 3 * each)
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
-  test('those that came where the service makes fewer and says that it is done', async () => {
+  test('the images that arrived, if the service makes fewer and says that it is done', async () => {
     const caller = await bench.caller()
     bench.upstream.next(
       fake.behaviour('fewer', async (exchange) => {
@@ -134,13 +134,13 @@ describe('of images those are charged that had come:', () => {
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
-  test('a draft is none', async () => {
+  test('a draft does not count as an image', async () => {
     const body = { model: 'painter', prompt: 'a bridge', stream: true, partial_images: 2 }
     const { caller } = await cut('broken', '/v1/images/generations', body, [draft])
     await charged(bench, caller, 0)
   })
 
-  test('all of them where the end had come, too', async () => {
+  test('all images, if the end had arrived too', async () => {
     const caller = await bench.caller()
     const end = { type: 'image_generation.completed', usage: { generated_images: 2 } }
     bench.upstream.next(
@@ -167,7 +167,7 @@ describe('half a speech costs nothing, as events and as bytes:', () => {
     expect(row).toMatchObject({ outcome: 'interrupted' })
   })
 
-  test('but its price where the time limit is ours', async () => {
+  test('but its full price if our own time limit ended it', async () => {
     const { caller, seen } = await cut('overdue', '/v1/audio/speech', speech, said)
     expectEnd('overdue', seen)
     const { used } = await bench.gateway.balances(caller.userId, caller.tokenId)

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Takes a table away under the running gateway, and gives it back. */
+/** Removes a table under the running gateway, and restores it. */
 function without(table: string): Disposable {
   const database = openServerDatabase(bench.gateway.config.databaseUrl)
   database.run('PRAGMA legacy_alter_table = ON')
@@ -43,7 +43,7 @@ async function settleRetries(): Promise<number> {
 }
 
 describe('when the database fails', () => {
-  test('a token is not called invalid: 503 database_unavailable, on every path that takes one', async () => {
+  test('a token is not reported as invalid: 503 database_unavailable, on every path that needs one', async () => {
     const paths: readonly (readonly [string, string])[] = [
       ['POST', '/v1/chat/completions'],
       ['GET', '/v1/models'],
@@ -70,7 +70,7 @@ describe('when the database fails', () => {
     expect((await bench.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   })
 
-  test('also for a caller who is known: no hold, no call', async () => {
+  test('also for a known caller: no hold, no call', async () => {
     const caller = await bench.caller()
     const before = bench.upstream.requests.length
     const models = () =>
@@ -98,7 +98,7 @@ describe('when the database fails', () => {
     await charged(bench, caller, 0)
   })
 
-  test('a stream under way waits with its end until the charge is written, once', async () => {
+  test('a running stream delays its end until the charge is written, once', async () => {
     const caller = await bench.caller()
     bench.upstream.next(fake.okStream({ chunks: 5, delayMs: 30 }))
     const response = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
@@ -117,7 +117,7 @@ describe('when the database fails', () => {
     const rows = await charged(bench, caller, 15)
     expect(rows).toHaveLength(1)
   }, 120_000)
-  test('a stream that needs more quota ends with database_unavailable: nobody knows that there is none', async () => {
+  test('a stream that needs more quota ends with database_unavailable, because the quota is unknown', async () => {
     const caller = await bench.caller()
     const goOn = Promise.withResolvers<void>()
     const event = 'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
@@ -139,7 +139,7 @@ describe('when the database fails', () => {
     }
     expectErrorEvent(await seeing, 'database_unavailable')
     const { units, rows } = await chargedUnits(bench, caller)
-    // All of the slice, but for the piece that it does not pay.
+    // All of the slice, except the chunk that it does not cover.
     expect(units).toBeWithin(350, 510)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: database_unavailable')

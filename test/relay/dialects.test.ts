@@ -1,4 +1,4 @@
-// What happens around a translated call: endings, money, what cannot be said, and services that lack a dialect.
+// Everything around a translated call: endings, money, untranslatable content, and services that lack a dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, chargedUnits, eventsOf, see, startBench } from './setup.ts'
@@ -39,19 +39,19 @@ const ask = (name: Name, token?: string, fields: object = {}) =>
 const stream = (name: Name, token?: string, init?: RequestInit) =>
   bench.gateway.post(streamPath(name), { ...dialects[name].body, ...dialects[name].stream }, token, init)
 
-/** The last event of a stream, as far as it tells of an error. */
+/** The error in a stream's last event, if it has one. */
 function failureIn(name: Name, text: string): unknown {
   const last = JSON.parse(eventsOf(text).at(-1) ?? '{}') as {
     message?: unknown
     error?: { message?: unknown }
     response?: { error?: { message?: unknown } }
   }
-  // OpenAI has two: the stream failed, and the answer failed.
+  // OpenAI has two: the stream failed, and the response failed.
   const message = name === 'openai-responses' ? (last.message ?? last.response?.error?.message) : last.error?.message
   return message
 }
 
-/** The end that programs of a dialect wait for. */
+/** The end mark that clients of a dialect wait for. */
 const ends: Record<Name, string> = {
   'openai-responses': 'response.completed',
   'anthropic-messages': 'message_stop',
@@ -60,12 +60,12 @@ const ends: Record<Name, string> = {
 
 describe.each(names)('a caller of %s', (name) => {
   beforeEach(async () => {
-    // The service says that it has no such address, which is found out once; here it is known.
+    // The service reports that it has no such endpoint, which is found out once; for this test it is known.
     bench.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
   })
 
-  test('pays what the upstream counted, for a whole answer and for a stream', async () => {
+  test("pays the upstream's count, for a whole answer and for a stream", async () => {
     const caller = await bench.caller()
     bench.upstream.clear()
     expect((await ask(name, caller.token)).status).toBe(200)
@@ -81,7 +81,7 @@ describe.each(names)('a caller of %s', (name) => {
     ])
   })
 
-  test('learns that the upstream broke off, and pays what came', async () => {
+  test('learns that the upstream broke off, and pays for what arrived', async () => {
     const caller = await bench.caller()
     bench.upstream.clear()
     bench.upstream.next(fake.cutsInsideEvent('fin'))
@@ -112,7 +112,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect([balances.holds, balances.quota >= 0]).toEqual([0, true])
   })
 
-  test('who leaves stops the upstream and pays what came', async () => {
+  test('stops the upstream by leaving, and pays for what arrived', async () => {
     const caller = await bench.caller()
     bench.upstream.clear()
     bench.upstream.next(fake.endlessStream())
@@ -150,7 +150,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(form(unknown.text)).toEqual(wanted[name])
   })
 
-  test('is held to what the balance affords', async () => {
+  test('is capped by the balance', async () => {
     const caller = await bench.caller({ user: 200, token: 200 })
     bench.upstream.clear()
     const limit = {
@@ -180,16 +180,16 @@ describe.each(names)('a caller of %s', (name) => {
   })
 })
 
-describe('what a channel cannot be told', () => {
+describe('a field that a channel cannot be sent', () => {
   const topK = { ...dialects['anthropic-messages'].body, top_k: 5 }
 
-  test('is left out and named', async () => {
+  test('is dropped and named', async () => {
     const seen = await see(bench.gateway.post('/v1/messages', topK))
     expect([seen.status, seen.headers.get('x-tollgate-dropped')]).toEqual([200, 'top_k'])
     expect(bench.upstream.last.fields).not.toHaveProperty('top_k')
   })
 
-  test('is refused where translation is strict, and nothing is sent or charged', async () => {
+  test('is refused if translation is strict, and nothing is sent or charged', async () => {
     await bench.gateway.setOption('StrictTranslationEnabled', 'true')
     const caller = await bench.caller()
     const seen = await see(bench.gateway.post('/v1/messages', topK, caller.token))
@@ -199,7 +199,7 @@ describe('what a channel cannot be told', () => {
     expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
   })
 
-  test('an answer that another service keeps is asked of nobody else', async () => {
+  test('an answer stored at another service is not requested from anybody else', async () => {
     await bench.channel({ name: 'second' })
     const seen = await ask('openai-responses', undefined, { previous_response_id: 'resp_1' })
     expect(seen.status).toBe(400)
@@ -212,7 +212,7 @@ describe('what a channel cannot be told', () => {
   })
 })
 
-describe('an answer that is to be made when the call is over', () => {
+describe('an answer that is to be produced after the call has ended', () => {
   const queued = { id: 'resp_1', object: 'response', status: 'queued', background: true, output: [], usage: null }
 
   test.each([{ background: true }, { background: true, stream: true }])('is refused: %j', async (fields) => {
@@ -224,7 +224,7 @@ describe('an answer that is to be made when the call is over', () => {
     }
     await refused()
     expect(bench.upstream.requests).toEqual([])
-    // The same where the service is found to have no such API.
+    // The same if the service turns out to have no such API.
     bench.upstream.next(fake.status(404, { shape: 'text' }))
     await ask('openai-responses')
     bench.upstream.clear()
@@ -232,12 +232,12 @@ describe('an answer that is to be made when the call is over', () => {
     expect(bench.upstream.requests).toEqual([])
   })
 
-  test('is asked for by nobody who says that it is not', async () => {
+  test('is not requested by a caller who sets it to false', async () => {
     const seen = await ask('openai-responses', undefined, { background: false })
     expect(seen.status).toBe(200)
   })
 
-  test('is no answer yet', async () => {
+  test('is not an answer yet', async () => {
     const caller = await bench.caller()
     bench.upstream.next(
       fake.behaviour('queues', async (exchange) => {
@@ -253,7 +253,7 @@ describe('an answer that is to be made when the call is over', () => {
 })
 
 describe('a service without the Responses API', () => {
-  test('is asked once, then in its own form, and not asked again', async () => {
+  test('is asked once, then in its own dialect, and not asked again', async () => {
     bench.upstream.next(fake.status(404, { shape: 'text' }))
     expect((await ask('openai-responses')).status).toBe(200)
     expect((await ask('openai-responses')).status).toBe(200)
@@ -265,7 +265,7 @@ describe('a service without the Responses API', () => {
   })
 
   test.each(["Item with id 'rs_gone' not found.", 'The model `x` does not exist.'])(
-    'what was not found at it leaves the channel where it is, and is told to the caller: %s',
+    'a 404 for the resource keeps the channel as it is, and is reported to the caller: %s',
     async (message) => {
       bench.upstream.next(fake.status(404, { message, code: null }))
       const seen = await ask('openai-responses')
@@ -276,7 +276,7 @@ describe('a service without the Responses API', () => {
     },
   )
 
-  test('a model that cannot be asked there is asked elsewhere for this call alone', async () => {
+  test('a model that the endpoint does not support is called another way, for this call only', async () => {
     bench.upstream.next(fake.status(404, { message: 'This model is not served at the endpoint /v1/responses.' }))
     expect((await ask('openai-responses')).status).toBe(200)
     await ask('openai-responses')
@@ -287,7 +287,7 @@ describe('a service without the Responses API', () => {
     ])
   })
 
-  test('is shown to admins with the reason, at the channel that it is about', async () => {
+  test('is shown to admins with the reason, at its channel', async () => {
     const other = await bench.channel({ models: 'm2' })
     bench.upstream.next(fake.status(404, { message: 'Invalid URL (POST /v1/responses)', code: null }))
     await ask('openai-responses')
@@ -303,14 +303,14 @@ describe('a service without the Responses API', () => {
     expect(await missingAt(other)).toEqual([])
   })
 
-  test('a model that nobody has is 404 all the same', async () => {
+  test('a model that no channel has is still 404', async () => {
     bench.upstream.always(fake.status(404, { message: 'no such model' }))
     const seen = await ask('openai-responses')
     expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining('no such model')])
   })
 })
 
-test('an array is well-formed JSON, also when the stream ends in an error', async () => {
+test('an array is well-formed JSON, even if the stream ends in an error', async () => {
   const path = '/v1beta/models/m:streamGenerateContent'
   const whole = JSON.parse((await see(bench.gateway.post(path, { contents }))).text) as object[]
   expect(whole.length).toBeGreaterThan(1)
@@ -320,7 +320,7 @@ test('an array is well-formed JSON, also when the stream ends in an error', asyn
 })
 
 describe('a proxy channel', () => {
-  test('is reached by its number, with its key as it is, charged and logged', async () => {
+  test('is selected by its number, with its key unchanged, charged and logged', async () => {
     const id = await bench.gateway.addChannel({ type: 43, base_url: bench.upstream.url, key: 'Basic abc', models: 'm' })
     const caller = await bench.caller()
     const path = `/v1/oneapi/proxy/${id}/v1/chat/completions`
@@ -330,7 +330,7 @@ describe('a proxy channel', () => {
     expect([units, rows[0]?.channel_id]).toEqual([15, id])
   })
 
-  test('is no way to other channels, groups, models or paths', async () => {
+  test('gives no access to other channels, groups, models or paths', async () => {
     const fields = { type: 43, base_url: bench.upstream.url, models: 'm', group: 'vip' }
     const [mine, other] = [channel, await bench.gateway.addChannel(fields)]
     const caller = await bench.caller()

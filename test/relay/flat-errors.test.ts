@@ -1,4 +1,4 @@
-// Errors that services send with status 200 in forms of their own: never an answer, whole or in part, in any dialect.
+// Errors that services send with status 200 in their own formats are never an answer, whole or in part, in any dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
@@ -41,7 +41,7 @@ async function call(path: string, body: object) {
   return { caller, seen: await see(answer) }
 }
 
-describe('in the middle of a stream it is an error event, and no mark of a whole answer follows:', () => {
+describe('in the middle of a stream it becomes an error event, and no end mark follows:', () => {
   beforeAll(async () => {
     await bench.clear()
     await bench.channel({ models: 'm' })
@@ -68,7 +68,7 @@ describe('in the middle of a stream it is an error event, and no mark of a whole
   })
 })
 
-describe('as the first word it goes to the next channel, and costs nothing where there is none:', () => {
+describe('as the first event it goes to the next channel, and costs nothing if there is none:', () => {
   test.each(flat)('%s', async (_, body) => {
     await bench.clear({ RetryTimes: '1' })
     await bench.channel({ key: 'bad', models: 'm', priority: 1 })
@@ -84,7 +84,7 @@ describe('as the first word it goes to the next channel, and costs nothing where
   })
 })
 
-describe('a whole answer of that form, where another is usual:', () => {
+describe('a whole answer of that format, where another format is usual:', () => {
   const upload = (format: string) => {
     const form = new FormData()
     form.set('model', 'whisper-1')
@@ -139,7 +139,7 @@ describe('a whole answer of that form, where another is usual:', () => {
   test.each([
     ['speech', '/v1/audio/speech', () => speech],
     ['a transcript as JSON', '/v1/audio/transcriptions', () => upload('json')],
-  ])('words in place of %s', async (_, path, body) => {
+  ])('text instead of %s', async (_, path, body) => {
     bench.upstream.next(says('text/plain', 'upstream connect error or disconnect/reset before headers'))
     const { caller, seen } = await call(path, body())
     expectError(seen, 502, 'bad_response_body')

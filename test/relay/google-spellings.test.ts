@@ -1,4 +1,5 @@
-// Google takes each name in camelCase and in snake_case; a limit that stands in both could be another than the one that counts.
+// Google accepts each name in camelCase and in snake_case; if a limit occurs in both, the one that counts could be the
+// other.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, see, startBench } from './setup.ts'
@@ -16,7 +17,7 @@ const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const few = { maxOutputTokens: 100 }
 const many = { maxOutputTokens: 60_000 }
 
-describe('a request is refused and costs nothing that has', () => {
+describe('a request is refused and costs nothing if it has', () => {
   test.each<[string, string, object]>([
     ['a limit', 'generationConfig.maxOutputTokens', { generationConfig: { max_output_tokens: 100, ...many } }],
     [
@@ -31,7 +32,7 @@ describe('a request is refused and costs nothing that has', () => {
       { generationConfig: { candidateCount: 1, candidate_count: 8 } },
     ],
     ['instructions', 'systemInstruction', { system_instruction: { parts: [] }, systemInstruction: { parts: [] } }],
-    ['a kept prompt', 'cachedContent', { cached_content: 'cachedContents/1', cachedContent: '' }],
+    ['a stored prompt', 'cachedContent', { cached_content: 'cachedContents/1', cachedContent: '' }],
   ])('%s in both spellings', async (_, place, fields) => {
     await isRefused(fields, `${place} stands twice in the request, in two spellings`)
   })
@@ -61,7 +62,7 @@ test.each<[string, string, object]>([
   ['generation_config', 'max_output_tokens', { generation_config: { max_output_tokens: 60_000 } }],
   ['generationConfig', 'max_output_tokens', { generationConfig: { max_output_tokens: 60_000 } }],
   ['generation_Config', 'max_outputTokens', { generation_Config: { max_outputTokens: 60_000 } }],
-])('a limit of one spelling is lowered to what is there: %s.%s', async (config, limit, fields) => {
+])('a limit in either spelling is lowered to the balance: %s.%s', async (config, limit, fields) => {
   const caller = await bench.caller({ user: 500, token: 500 })
   bench.upstream.next(fake.status(400))
   const before = bench.upstream.requests.length

@@ -1,4 +1,5 @@
-// A body must not cost more than its length is worth, whatever it is made of: what is too much is refused before it is parsed.
+// A body must not cost more than its length justifies, whatever its content: a body above the limits is refused before
+// it is parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, charged, expectError, see, startBench } from './setup.ts'
 
@@ -18,7 +19,7 @@ const chatPath = '/v1/chat/completions'
 const list = (count: number, item: (index: number) => string) =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join(',')}]`
 
-/** Every kind of call, with a request to which members can be added. */
+/** Every kind of call, with a request that fields can be added to. */
 const calls: [path: string, members: string][] = [
   [chatPath, `"model":"m",${said}`],
   ['/v1/completions', '"model":"m","prompt":"Hi"'],
@@ -35,7 +36,7 @@ const calls: [path: string, members: string][] = [
   ['/v1beta/models/text-embedding-3-small:embedContent', '"content":{"parts":[{"text":"Hi"}]}'],
 ]
 
-describe.each(calls)('%s refuses before parsing, and asks nobody:', (path, members) => {
+describe.each(calls)('%s refuses before parsing, and calls no upstream:', (path, members) => {
   test.each<[what: string, words: string, value: () => string]>([
     ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
     ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
@@ -49,7 +50,7 @@ describe.each(calls)('%s refuses before parsing, and asks nobody:', (path, membe
   ])('%s', async (_, words, value) => {
     const caller = await bench.caller()
     const before = bench.upstream.requests.length
-    // No JSON to its end: a parser would say so.
+    // Invalid JSON at the end: a parser would report it.
     const seen = await see(bench.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
     expect(seen.status).toBe(400)
     expect(seen.text).toContain(words)
@@ -58,7 +59,7 @@ describe.each(calls)('%s refuses before parsing, and asks nobody:', (path, membe
   })
 })
 
-test('what is long and within the limits is passed on byte for byte', async () => {
+test('long bodies within the limits are passed on byte for byte', async () => {
   const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
   const bodies: [path: string, body: string][] = [
     [chatPath, `{"model":"m","messages":${list(99_000, () => '{"role":"user","content":"x"}')}}`],
@@ -76,7 +77,7 @@ test('what is long and within the limits is passed on byte for byte', async () =
   }
 })
 
-describe('what has many parts', () => {
+describe('a body with many parts', () => {
   const parts = (count: number) => list(count, (at) => `{"role":"${at % 2 ? 'assistant' : 'user'}","content":"x"}`)
   const contents = (count: number) =>
     list(count, (at) => `{"role":"${at % 2 ? 'model' : 'user'}","parts":[{"text":"x"}]}`)
@@ -85,7 +86,7 @@ describe('what has many parts', () => {
   test.each([
     ['/v1/messages', `{"model":"c","max_tokens":9,"messages":${parts(60_000)}}`],
     ['/v1/responses', `{"model":"m","input":${parts(60_000)}}`],
-  ])('is passed on byte for byte where the channel speaks the same: %s', async (path, body) => {
+  ])('is passed on byte for byte if the channel speaks the same dialect: %s', async (path, body) => {
     const caller = await bench.caller(plenty)
     await see(bench.gateway.post(path, '', caller.token, { body }))
     expect(bench.upstream.requests.at(-1)?.text === body).toBe(true)
@@ -95,7 +96,7 @@ describe('what has many parts', () => {
     ['/v1/messages', `{"model":"m","max_tokens":9,"messages":${parts(21_000)}}`],
     [chatPath, `{"model":"c","messages":${parts(21_000)}}`],
     ['/v1beta/models/m:generateContent', `{"contents":${contents(7_000)}}`],
-  ])('is refused with the limit where it would have to be translated: %s', async (path, body) => {
+  ])('is refused, naming the limit, if it would have to be translated: %s', async (path, body) => {
     const caller = await bench.caller(plenty)
     const before = bench.upstream.requests.length
     const seen = await see(bench.gateway.post(path, '', caller.token, { body }))
@@ -115,7 +116,7 @@ describe('what has many parts', () => {
   })
 })
 
-describe('JSON within the strings of a request, which is parsed for a channel that has objects there,', () => {
+describe('JSON within the strings of a request, which is parsed for a channel that needs objects there,', () => {
   const call = (id: number, input: string) =>
     `{"role":"assistant","tool_calls":[{"id":"c${id}","type":"function","function":{"name":"f","arguments":${JSON.stringify(input)}}}]},{"role":"tool","tool_call_id":"c${id}","content":"ok"}`
   const withCalls = (...inputs: string[]) =>
@@ -130,7 +131,7 @@ describe('JSON within the strings of a request, which is parsed for a channel th
       Array.from({ length: 20 }, (_, at) => names(400, `n${at}_`)),
       'too many different member names',
     ],
-    ['lists behind a quote that is never closed', ['"', `{"x":${list(30_000, () => '[]')}}`], 'too many lists'],
+    ['lists after a quote that is never closed', ['"', `{"x":${list(30_000, () => '[]')}}`], 'too many lists'],
     ['levels', [`{"x":${'['.repeat(90_000)}`], 'nested too deeply'],
   ])('is refused with too many %s', async (_, inputs, words) => {
     const caller = await bench.caller()
@@ -139,13 +140,13 @@ describe('JSON within the strings of a request, which is parsed for a channel th
     expect(seen.error?.message).toContain(words)
   })
 
-  test('is passed on where it is not parsed', async () => {
+  test('is passed on if it is not parsed', async () => {
     const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const body = withCalls(`{"x":${list(30_000, () => '[]')}}`).replace('"model":"c"', '"model":"m"')
     expect((await see(bench.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
   })
 
-  test('is no envelope of ours where it holds anything but a few texts', async () => {
+  test('is not an envelope of ours if it holds anything but a few texts', async () => {
     const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
     const signature = Buffer.from(inside).toString('base64')
@@ -191,7 +192,7 @@ describe('a long body is read in steps', () => {
   })
 })
 
-describe('a long body is not parsed for who is refused anyway:', () => {
+describe('a long body is not parsed if the caller is refused anyway:', () => {
   const broken = (model: string) => `{"x":"${'x'.repeat(mebibyte)}","model":"${model}" and no JSON`
   const post = (token: string, model = 'm') => see(bench.gateway.post(chatPath, '', token, { body: broken(model) }))
 
@@ -209,16 +210,16 @@ describe('a long body is not parsed for who is refused anyway:', () => {
     expectError(await post(caller.token), 403, 'model_not_allowed')
   })
 
-  test('but who has no quota may have a model that costs nothing', async () => {
+  test('but a caller without quota may use a model that costs nothing', async () => {
     expectError(await post((await bench.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
   })
 
-  test('and who has quota hears what is wrong with the body', async () => {
+  test('and a caller with quota learns what is wrong with the body', async () => {
     expectError(await post((await bench.caller()).token), 400, 'invalid_json')
   })
 })
 
-describe('a member that stands twice is refused, wherever it decides something:', () => {
+describe('a duplicate field is refused, wherever it has an effect:', () => {
   const twice: [path: string, body: string, place: string][] = [
     [chatPath, `{"model":"m",${said},"max_tokens":1,"max_tokens":900}`, 'max_tokens'],
     [chatPath, `{"model":"m",${said},"n":1,"n":8}`, 'n'],
@@ -255,7 +256,7 @@ describe('a member that stands twice is refused, wherever it decides something:'
   })
 })
 
-describe('a name that other programs may take for one that decides is refused:', () => {
+describe('a name that other programs may confuse with a significant one is refused:', () => {
   test.each([
     ['\u017ftream', 'stream'],
     ['\uff53tream', 'stream'],
@@ -293,7 +294,7 @@ describe('a name that other programs may take for one that decides is refused:',
     expectError(seen, 400, 'invalid_field_value')
   })
 
-  test('other names may have any letters', async () => {
+  test('other names may use any letter case', async () => {
     const caller = await bench.caller()
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], 'gr\u00f6\u00dfe': 1, TopK: 1 }
     expect((await see(bench.gateway.post(chatPath, body, caller.token))).status).toBe(200)

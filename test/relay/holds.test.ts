@@ -27,7 +27,7 @@ async function post(body: unknown, init: RequestInit = {}): Promise<Response> {
   return bench.gateway.post('/v1/chat/completions', body, caller.token, init)
 }
 
-describe('a stream gives its hold back once, at', () => {
+describe('a stream releases its hold once, at', () => {
   test('the normal end', async () => {
     const seen = await see(post(chatStream))
     expect(seen.text).toEndWith('data: [DONE]\n\n')
@@ -53,7 +53,7 @@ describe('a stream gives its hold back once, at', () => {
     expect(rows[0]?.completion_tokens).toBeGreaterThan(2)
   })
 
-  test('a caller who leaves midway: the upstream is stopped, what was produced is charged', async () => {
+  test('a caller who leaves midway: the upstream is stopped, and what was produced is charged', async () => {
     bench.upstream.next(fake.stallsStream({ after: 5 }))
     const leave = new AbortController()
     const response = await post(chatStream, { signal: leave.signal })
@@ -113,7 +113,7 @@ describe('a caller who leaves a plain call', () => {
   })
 })
 
-test('HoldWaitTime 0: a call does not wait for what an open one may give back, as the description of the option says', async () => {
+test("HoldWaitTime 0: a call does not wait for what an open call may give back, as the option's description says", async () => {
   const options = await bench.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
   const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
   expect(description).toEndWith(' 0 = it does not wait.')

@@ -1,4 +1,5 @@
-// Tools that a service runs: held for where they can run, charged by the upstream's count, in every dialect.
+// Tools that a service runs: the hold covers them where they can run, and the upstream's count is charged, in every
+// dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -6,7 +7,7 @@ import { type Bench, chargedUnits, expectError, see, startBench, whileHeld } fro
 
 let bench: Bench
 
-/** Quota of one call of each tool, at 500,000 quota for a unit of currency. */
+/** Quota of one call of each tool, at 500,000 quota per currency unit. */
 const search = 1000
 const prices = {
   web_search: 0.002,
@@ -70,7 +71,7 @@ async function rowOf(caller: Caller, fields: object, stream: boolean, upstream: 
   return { units, row: rows[0] }
 }
 
-/** An upstream that streams where it is asked to. */
+/** An upstream that streams if requested. */
 const upstreamOf = (body: object, events: readonly object[], named: boolean, end = '') =>
   fake.behaviour('hosted', (exchange) => {
     const { fields, path } = exchange.request
@@ -171,7 +172,7 @@ const searchItem = (id: string, action = 'search') => ({
 const webSearch = { tools: [{ type: 'web_search' }] }
 const claudeSearch = { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }] }
 
-describe.each([false, true])('charged by the count of the upstream (streamed: %p):', (stream) => {
+describe.each([false, true])("charged by the upstream's count (streamed: %p):", (stream) => {
   const cases: [
     name: string,
     type: number,
@@ -379,7 +380,7 @@ test('a grounded prompt of an older Gemini is one search, however many were made
   expect(await unitsOf('gemini-3-pro-preview')).toBe(tokens + 3 * search)
 })
 
-test('a model that searches always is charged a search where its service does not count', async () => {
+test('a model that always searches is charged one search if its service does not count', async () => {
   await bench.channel({ models: 'gpt-4o-search-preview' })
   const cited = { annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }] }
   const found = await rowOf('chat', { model: 'gpt-4o-search-preview' }, false, chat({}, {}, cited))
@@ -387,14 +388,14 @@ test('a model that searches always is charged a search where its service does no
 })
 
 describe.each([false, true])(
-  'a model that always searches, whose answer tells of no search (streamed: %p):',
+  'a model that always searches, whose answer reports no search (streamed: %p):',
   (stream) => {
     const unitsOf = async (model: string, counts: object) =>
       (await rowOf('chat', { model }, stream, chat({}, counts))).units
 
     test.each([
       ['gpt-4o-search-preview', tokens, 25],
-      // $1 for a million tokens of either kind.
+      // $1 per million tokens of either kind.
       ['sonar', Math.ceil(tokens / 2), 5],
       ['sonar-pro', Math.ceil((10 * 3 + 5 * 15) / 2), 6],
     ])('%s costs its tokens and one search at the built-in price', async (model, ofTokens, thousandths) => {
@@ -409,7 +410,7 @@ describe.each([false, true])(
       expect(await unitsOf('sonar', { search_context_size: 'high' })).toBe(8 + 6000)
     })
 
-    test('an answer of nothing is charged no search', async () => {
+    test('an empty answer is charged no search', async () => {
       await bench.channel({ models: 'gpt-4o-search-preview' })
       const nothing = { completion_tokens: 0, total_tokens: 10 }
       const row = await rowOf('chat', { model: 'gpt-4o-search-preview' }, stream, chat({}, nothing, { content: '' }))
@@ -418,7 +419,7 @@ describe.each([false, true])(
   },
 )
 
-test('a stream of a model that always searches is charged its search where it breaks off before its citations', async () => {
+test('a stream of a model that always searches is charged its search if it breaks off before its citations', async () => {
   await bench.channel({ models: 'gpt-4o-search-preview' })
   const who = await bench.caller()
   const said = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
@@ -470,7 +471,7 @@ test('an answer that breaks off is charged for the searches that it shows', asyn
   expect(units).toBeLessThan(search + 100)
 })
 
-describe('held is', () => {
+describe('the hold is', () => {
   const heldFor = async (caller: Caller, fields: object) => {
     const who = await bench.caller()
     const form = forms[caller]
@@ -479,18 +480,18 @@ describe('held is', () => {
   }
 
   test.each([
-    ['five searches, where the request names no limit', 'Responses', webSearch, 5 * search],
+    ['five searches, if the request has no limit', 'Responses', webSearch, 5 * search],
     ['as many as `max_tool_calls` allows', 'Responses', { ...webSearch, max_tool_calls: 2 }, 2 * search],
     ['as many as `max_uses` allows', 'Messages', claudeSearch, 3 * search],
     [
-      'by the size that is asked for',
+      'by the requested size',
       'Responses',
       { tools: [{ type: 'web_search', search_context_size: 'high' }] },
       10 * search,
     ],
     ['one container', 'Responses', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }, 3000],
     [
-      'the dearest of a tool that is named twice',
+      'the most expensive of a tool that is named twice',
       'Responses',
       { tools: [{ type: 'web_search' }, { type: 'web_search', search_context_size: 'high' }] },
       10 * search,
@@ -511,11 +512,11 @@ describe('held is', () => {
     await bench.channel({ type: caller === 'Messages' ? 14 : 1 })
     const none = await heldFor(caller, {})
     const held = await heldFor(caller, fields)
-    // A description of a tool is a part of the prompt, too.
+    // A tool's description is part of the prompt too.
     expect(held - none).toBeWithin(units, units + 100)
   })
 
-  test('what a balance without room for it is refused for', async () => {
+  test('a call is refused if the balance does not cover', async () => {
     await bench.channel({ type: 1 })
     const who = await bench.caller({ user: 4 * search, token: 4 * search })
     const ask = (fields: object) =>
@@ -539,7 +540,7 @@ describe('a tool without a price', () => {
     expect((await chargedUnits(bench, who)).units).toBe(0)
   })
 
-  test('costs what the option says where what has no price may pass', async () => {
+  test('costs what the option says if unpriced items may pass', async () => {
     await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
     await bench.gateway.setOption('UnpricedToolPrice', '0.01')
     await bench.channel({ type: 1 })
@@ -547,7 +548,7 @@ describe('a tool without a price', () => {
     expect((await rowOf('Responses', tools, false, upstream)).units).toBe(tokens + 5000)
   })
 
-  test('passes once it has one, if only for the type of the channel', async () => {
+  test('passes once it has one, even if only for the type of the channel', async () => {
     await bench.gateway.setOption('ToolPrice', '{"x_search(1)":0}')
     await bench.channel({ type: 1 })
     const upstream = response([{ type: 'x_search_call', id: 'x1', status: 'completed' }])
@@ -555,7 +556,7 @@ describe('a tool without a price', () => {
   })
 })
 
-test('without an option the built-in prices hold, times the ratio of the group', async () => {
+test('without an option the built-in prices apply, times the group ratio', async () => {
   await bench.gateway.setOption('ToolPrice', '{}')
   await bench.gateway.setOption('GroupRatio', '{"default":0.5}')
   try {

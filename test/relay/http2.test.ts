@@ -3,7 +3,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, eventsOf, expectError, expectErrorEvent, type Seen, see, textOf, until } from './setup.ts'
 
-// A process of its own, because the certificate to trust must be known when it starts.
+// A separate process, because the certificate to trust must be known when it starts.
 let upstream: fake.FakeUpstream
 let gateway: ChildGateway
 
@@ -33,12 +33,12 @@ const streamed = { ...chatStream, model: 'm2' }
 
 let last = 0
 
-/** A call with a body of its own, so that one that is sent twice is noticed. */
+/** A call with a unique body, so that a call sent twice is detected. */
 function call(body: object = chat, init: RequestInit = {}): Promise<Seen> {
   return see(gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` }, init))
 }
 
-/** The same, and tells when the first word has come. */
+/** The same, with a notification when the first word has arrived. */
 async function seeWord(body: object, heard: () => void): Promise<Seen> {
   const response = await gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` })
   const decoder = new TextDecoder()
@@ -52,7 +52,7 @@ async function seeWord(body: object, heard: () => void): Promise<Seen> {
 }
 
 describe('HTTP/2 to the upstream', () => {
-  test('is used where it is offered, many calls over one connection', async () => {
+  test('is used if offered, many calls over one connection', async () => {
     await call()
     const before = upstream.connections
     const seen = await Promise.all(Array.from({ length: 50 }, (_, index) => call(index % 2 ? chat : chatStream)))
@@ -88,7 +88,7 @@ describe('HTTP/2 to the upstream', () => {
     await old.close()
   })
 
-  test('an upstream whose certificate nobody vouches for gets no request', async () => {
+  test('an upstream with an untrusted certificate gets no request', async () => {
     const stranger = await fake.startFakeUpstream({ tls: true })
     await gateway.api('POST', '/api/channel/', {
       type: 1,
@@ -143,7 +143,7 @@ describe('an HTTP/2 upstream that fails', () => {
     })
   }
 
-  test('GOAWAY lets the calls that are under way end', async () => {
+  test('GOAWAY lets calls in progress finish', async () => {
     upstream.next(fake.late(100, fake.okStream({ chunks: 20, delayMs: 20 })), fake.goesAway({ finish: true }))
     const [slow, leaving] = await Promise.all([call(streamed), call(streamed)])
     for (const seen of [slow, leaving]) expect(eventsOf(seen?.text ?? '').at(-1)).toBe('[DONE]')
@@ -151,7 +151,7 @@ describe('an HTTP/2 upstream that fails', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('a connection that went stale while nobody used it costs no call', async () => {
+  test('a connection that went stale while idle costs no call', async () => {
     for (const how of ['fin', 'reset'] as const) {
       expect((await call(plain)).status).toBe(200)
       upstream.dropConnections(how)
@@ -162,7 +162,7 @@ describe('an HTTP/2 upstream that fails', () => {
   })
 
   for (const how of ['fin', 'reset', 'goaway'] as const) {
-    test(`a connection that dies (${how}) with 100 streams on it: each is told, each is charged as delivered`, async () => {
+    test(`a connection that dies (${how}) with 100 streams on it: each caller is told, and pays for what was delivered`, async () => {
       const before = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
       const heard = Promise.withResolvers<void>()
       let waiting = 100
@@ -185,7 +185,7 @@ describe('an HTTP/2 upstream that fails', () => {
     }, 120_000)
   }
 
-  test('a stream that is reset in the middle leaves the others alone', async () => {
+  test('a stream that is reset in the middle does not affect the others', async () => {
     upstream.next(fake.okStream({ chunks: 10, delayMs: 30 }), fake.cutsStream('stream-reset', { after: 3 }))
     const [good, cut] = await Promise.all([
       call(streamed),
@@ -221,7 +221,7 @@ describe('a caller of an HTTP/2 upstream', () => {
     ).toEqual(['aborted', 'complete'])
   })
 
-  test('who reads slowly holds back its own stream, and not the others on the connection', async () => {
+  test('who reads slowly slows down its own stream, and not the others on the connection', async () => {
     const state = { written: 0 }
     const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
     upstream.next(

@@ -1,4 +1,4 @@
-// Images at a price for each: what is charged is what came, what is held is the most that could come.
+// Images at a price each: the charge is for the images that arrive, the hold for the most that could arrive.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -17,7 +17,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 const path = '/v1/images/generations'
 const ask = { model: 'painter', prompt: 'a bridge' }
 
-describe('images are charged as they come:', () => {
+describe('images are charged as they arrive:', () => {
   test.each<[string, object, number]>([
     ['as many as n', { n: 4 }, 4],
     ['fewer than n', { n: 4 }, 1],
@@ -27,7 +27,7 @@ describe('images are charged as they come:', () => {
     ['a series', { sequential_image_generation: 'auto', sequential_image_generation_options: { max_images: 5 } }, 5],
     ['a series whose length is left to the model', { sequential_image_generation: 'auto' }, 12],
     ['no series', { sequential_image_generation: 'disabled' }, 1],
-    ['more than anybody asked for', {}, 2],
+    ['more than requested', {}, 2],
   ])('%s', async (_, fields, count) => {
     const caller = await bench.caller()
     bench.upstream.next(fake.okImages({ count }))
@@ -36,7 +36,7 @@ describe('images are charged as they come:', () => {
     await charged(bench, caller, each * count)
   })
 
-  test('one that failed among them is not charged', async () => {
+  test('an image that failed among them is not charged', async () => {
     const caller = await bench.caller()
     const data = [{ url: 'http://127.0.0.1/image.png' }, { error: { code: 'filtered', message: 'not shown' } }]
     bench.upstream.next(fake.behaviour('half', (exchange) => sendJson(exchange, 200, { created: 1, data })))
@@ -46,7 +46,7 @@ describe('images are charged as they come:', () => {
   })
 })
 
-describe('the most that could come must be there:', () => {
+describe('the balance must cover the most that could arrive:', () => {
   test.each<[string, object, number]>([
     ['n', { n: 4 }, 4],
     ['batch_size', { batch_size: 4 }, 4],
@@ -64,7 +64,7 @@ describe('the most that could come must be there:', () => {
   })
 })
 
-test('a number of images that stands twice is refused', async () => {
+test('a duplicate number of images is refused', async () => {
   const caller = await bench.caller()
   const body = '{"model":"painter","prompt":"a bridge","batch_size":1,"batch_size":4}'
   const seen = await see(

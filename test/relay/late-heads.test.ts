@@ -1,4 +1,4 @@
-// A stream whose upstream has not even sent its head gets keep-alives, too; what fails after that is told by an event.
+// A stream whose upstream has not even sent its headers gets keep-alives too; later failures are reported by an event.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chargedUnits, chat, chatStream, promptTokens, see, startBench, until } from './setup.ts'
@@ -20,24 +20,24 @@ const calls = {
   gemini: { path: `${gemini}?alt=sse`, body: { contents }, type: 24 },
 } as const
 const callers = Object.keys(calls) as (keyof typeof calls)[]
-/** Speaks chat alone, whoever asks. */
+/** Speaks only chat, whatever the caller's dialect. */
 const mistral = 28
 
 const busy = 'Too many are here.'
-/** A refusal of status 503, written as services do that indent their errors. */
+/** A refusal with status 503, formatted as by services that indent their errors. */
 const refusal = (body: unknown) =>
   fake.behaviour('refuses', async (exchange) => {
     exchange.head(503, [['content-type', 'application/json']])
     await exchange.write(JSON.stringify(body, undefined, 2))
     exchange.end()
   })
-/** Those of services whose errors have a form of their own. */
+/** Refusals of services whose errors have their own format. */
 const refusals: Partial<Record<number, fake.Behaviour>> = {
   14: refusal({ type: 'error', error: { type: 'overloaded_error', message: busy } }),
   24: refusal([{ error: { code: 503, message: busy, status: 'UNAVAILABLE' } }]),
 }
 
-/** An upstream that answers only when it is told to. */
+/** An upstream that answers only when released. */
 function held(inner: fake.Behaviour) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const behaviour = fake.behaviour(`held ${inner.name}`, async (exchange) => {
@@ -47,7 +47,7 @@ function held(inner: fake.Behaviour) {
   return { behaviour, go: resolve }
 }
 
-/** A call that has its head and a first keep-alive before the upstream says anything. */
+/** A call that has its headers and a first keep-alive before the upstream sends anything. */
 async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behaviour) {
   const account = await bench.caller()
   const { behaviour, go } = held(inner)
@@ -59,7 +59,7 @@ async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behavio
 }
 
 describe.each(callers)('a stream of %s', (caller) => {
-  test('has a keep-alive before the head of its upstream, and then its whole answer', async () => {
+  test("has a keep-alive before its upstream's headers, and then its whole answer", async () => {
     await bench.channel({ type: mistral })
     const { account, answer, go } = await waiting(caller, fake.okStream({ text: 'Hello there' }))
     expect(answer.status).toBe(200)
@@ -74,7 +74,7 @@ describe.each(callers)('a stream of %s', (caller) => {
     expect(rows).toMatchObject([{ outcome: 'complete', is_stream: 1 }])
   })
 
-  test('that fails after that ends with an error event of its dialect, costs nothing and leaves a row', async () => {
+  test('that then fails ends with an error event of its dialect, costs nothing and leaves a row', async () => {
     for (const type of new Set([mistral, calls[caller].type])) {
       await bench.clear()
       await bench.channel({ type })
@@ -91,7 +91,7 @@ describe.each(callers)('a stream of %s', (caller) => {
     }
   })
 
-  test('goes to the next channel when the first fails after that', async () => {
+  test('goes to the next channel if the first fails after that', async () => {
     await bench.clear({ RetryTimes: '1' })
     await bench.channel({ type: mistral, key: 'key-a', priority: 1 })
     await bench.channel({ type: mistral, key: 'key-b' })
@@ -121,7 +121,7 @@ async function failedRows(answer: Response): Promise<object[]> {
   return rows
 }
 
-/** What programs of a dialect take for the failure of a stream: the last event, as the dialect writes it. */
+/** What clients of a dialect recognise as the failure of a stream: the last event, as the dialect writes it. */
 function failureOf(caller: keyof typeof calls, text: string): string {
   const block = text.trim().split('\n\n').at(-1) ?? ''
   const data = JSON.parse(block.slice(block.indexOf('data: ') + 6)) as {
@@ -148,7 +148,7 @@ function failureOf(caller: keyof typeof calls, text: string): string {
   }
 }
 
-test('an answer of Gemini that is written as an array begins with white space', async () => {
+test('a Gemini answer written as an array begins with white space', async () => {
   await bench.channel({ type: mistral })
   const good = await waiting('array', fake.okStream({ text: 'Hello there' }))
   good.go()
@@ -160,7 +160,7 @@ test('an answer of Gemini that is written as an array begins with white space', 
   expect(JSON.parse((await see(bad.answer)).text)).toMatchObject([{ error: { code: 503 } }])
 })
 
-test('an upstream that does not answer in time is told by an event', async () => {
+test('an upstream that does not answer in time is reported by an event', async () => {
   await bench.channel({ config: '{"first_byte_timeout":1}' })
   const { account, answer } = await waiting('chat', fake.neverAnswers())
   const seen = await see(answer)
@@ -169,7 +169,7 @@ test('an upstream that does not answer in time is told by an event', async () =>
   expect(await failedRows(answer)).toMatchObject([{ outcome: 'failed', code: 'upstream_timeout' }])
 })
 
-test('who leaves while nothing has come ends the call upstream and pays for the prompt', async () => {
+test('a caller who leaves before anything has arrived ends the call upstream and pays for the prompt', async () => {
   await bench.channel()
   const { account, answer, leave } = await waiting('chat', fake.neverAnswers())
   expect(answer.status).toBe(200)
@@ -180,7 +180,7 @@ test('who leaves while nothing has come ends the call upstream and pays for the 
 })
 
 test.each(['chat', 'array'] as const)(
-  'who leaves a stream of %s in the middle of an answer that began late pays for what had come',
+  'a caller who leaves a stream of %s in the middle of an answer that began late pays for what had arrived',
   async (caller) => {
     await bench.channel({ type: mistral })
     const { account, answer, go, leave } = await waiting(caller, fake.endlessStream())
@@ -193,7 +193,7 @@ test.each(['chat', 'array'] as const)(
         if (text.includes('word')) leave.abort()
       }
     } catch {
-      // Whoever leaves reads no end.
+      // A caller who leaves reads no end.
     }
     await bench.upstream.until(({ last }) => last.aborted)
     const { units, rows } = await chargedUnits(bench, account)
@@ -202,7 +202,7 @@ test.each(['chat', 'array'] as const)(
   },
 )
 
-test('the limits of a caller, and what was left out, stand in the head that goes out early', async () => {
+test("the caller's limits, and dropped fields, are in the headers that are sent early", async () => {
   await bench.channel({ type: 14 })
   const account = await bench.caller(undefined, { token: { rpm_limit: 5 } })
   const { behaviour, go } = held(fake.status(503))
@@ -215,7 +215,7 @@ test('the limits of a caller, and what was left out, stand in the head that goes
   await see(answer)
 })
 
-test('without an interval, and for answers that are no streams, the head waits for the upstream', async () => {
+test('without an interval, and for answers that are not streams, the headers wait for the upstream', async () => {
   await bench.channel()
   bench.upstream.next(fake.late(900, fake.status(503)))
   expect((await bench.gateway.post('/v1/chat/completions', chat)).status).toBe(503)

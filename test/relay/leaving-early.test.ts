@@ -1,11 +1,11 @@
-// What a caller pays who leaves before the last event, in dialects that report usage there, and at the start.
+// What a caller pays who leaves before the last event, in dialects that report usage there or at the start.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pause } from '../helpers/fake-upstream/types.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, type Caller, chargedUnits, see, startBench, until } from './setup.ts'
 
 let bench: Bench
-/** Stands still at this moment; undefined = it goes. */
+/** The clock stands still at this moment; undefined = it runs. */
 let stoppedAtMs: number | undefined
 
 beforeAll(async () => {
@@ -84,15 +84,15 @@ const textOf = (events: readonly { type: string }[]) =>
 interface Leaving {
   path: string
   body: object
-  /** What the upstream says before the caller leaves. */
+  /** The events that the upstream sends before the caller leaves. */
   said: readonly { type: string }[]
-  /** What it says after that; none = it falls silent. */
+  /** The events it sends after that; none = it falls silent. */
   rest: readonly { type: string }[]
-  /** What the caller waits for, where that is not the last event as it is. */
+  /** What the caller waits for, if it is not the last event itself. */
   sign?: string
 }
 
-/** Makes a call and leaves it once everything of `said` has come; only then the upstream says the rest. */
+/** Makes a call and leaves once all of `said` has arrived; only then does the upstream send the rest. */
 async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)) }: Leaving): Promise<Caller> {
   const caller = await bench.caller()
   const left = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
       await exchange.write(textOf(said))
       await left.promise
       if (rest.length === 0) return exchange.hang()
-      // Long enough for a gateway that hangs up at once to have done so.
+      // Long enough for a gateway that disconnects at once to have done so.
       await pause(300, exchange.callerLeft)
       await exchange.write(textOf(rest))
       exchange.end()
@@ -115,7 +115,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true })
     if (!text.includes(sign)) continue
-    // However slow the machine is, the rest comes in time. Leaving the loop hangs up.
+    // The rest arrives in time even on a slow machine. Leaving the loop disconnects.
     if (rest.length > 0) stoppedAtMs = Date.now()
     break
   }
@@ -140,7 +140,7 @@ const messages = {
   },
 }
 
-describe('reasoning that was not shown is paid by a caller who leaves', () => {
+describe('a caller who leaves pays for reasoning that was not shown', () => {
   const textItem = {
     type: 'response.output_item.done',
     output_index: 1,
@@ -166,7 +166,7 @@ describe('reasoning that was not shown is paid by a caller who leaves', () => {
   }
 })
 
-describe('what is not told is counted, for a caller who leaves', () => {
+describe('usage that was not reported is counted, for a caller who leaves', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'when the upstream falls silent', ...responses, said: [...textBegun, textDone], rest: [] },
     { name: 'in the middle of a text', ...responses, said: textBegun, rest: [] },
@@ -231,12 +231,12 @@ describe('a prompt that was reported at the start', () => {
       const written = rows[0]?.completion_tokens ?? 0
       expect(written).toBeGreaterThanOrEqual(Math.max(3, count))
       expect(written).toBeLessThan(100)
-      // $3 for a million tokens of a prompt, a tenth of that for cached ones, $15 for those of an answer.
+      // $3 per million prompt tokens, a tenth of that for cached ones, $15 for completion tokens.
       expect(units).toBe(Math.ceil(cached * 0.15 + 10 * 1.5 + written * 7.5))
     })
   }
 
-  test('keeps it when the upstream breaks off', async () => {
+  test('keeps it if the upstream breaks off', async () => {
     const caller = await bench.caller()
     bench.upstream.next(
       fake.behaviour('breaks off', async (exchange) => {
@@ -252,7 +252,7 @@ describe('a prompt that was reported at the start', () => {
   })
 })
 
-test('what comes after a caller has left and cannot be read keeps nothing held', async () => {
+test('an unreadable event after the caller has left does not keep the hold open', async () => {
   const deep = `${'{"text":['.repeat(90_000)}"x"${']}'.repeat(90_000)}`
   const caller = await bench.caller()
   const left = Promise.withResolvers<void>()

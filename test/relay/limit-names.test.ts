@@ -1,4 +1,4 @@
-// The limit of an answer under the name that the model takes.
+// The limit of an answer is sent under the name that the model accepts.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
   bench.upstream.always(okChat({ text: 'Hi', ignoreMaxTokens: true }))
 })
 
-/** What the service is sent, and what the answer names. */
+/** The request sent to the service, and the fields that the answer names. */
 async function asked(fields: object): Promise<JsonObject> {
   const messages = [{ role: 'user', content: 'Hi' }]
   const answer = await bench.gateway.post('/v1/chat/completions', { messages, ...fields })
@@ -27,34 +27,31 @@ async function asked(fields: object): Promise<JsonObject> {
   return JSON.parse(JSON.stringify(sent)) as JsonObject
 }
 
-test.each([1, 3])(
-  'models of OpenAI that think are told it by the newer name, which the answer says: type %i',
-  async (type) => {
-    await bench.channel({ type, models: models.join(','), other: '2024-10-21' })
-    for (const model of ['gpt-5.2', 'o3-mini'])
-      expect(await asked({ model, max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
-    expect(await asked({ model: 'gpt-5.2', max_completion_tokens: 40 })).toEqual({
-      max_completion_tokens: 40,
-      named: null,
-    })
-    expect(await asked({ model: 'gpt-5.2' })).toEqual({ named: null })
-    expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
-  },
-)
+test.each([1, 3])('OpenAI models that reason get the newer name, and the answer says so: type %i', async (type) => {
+  await bench.channel({ type, models: models.join(','), other: '2024-10-21' })
+  for (const model of ['gpt-5.2', 'o3-mini'])
+    expect(await asked({ model, max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
+  expect(await asked({ model: 'gpt-5.2', max_completion_tokens: 40 })).toEqual({
+    max_completion_tokens: 40,
+    named: null,
+  })
+  expect(await asked({ model: 'gpt-5.2' })).toEqual({ named: null })
+  expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
+})
 
-test('by the name of the model that the channel has for it', async () => {
+test("the channel's own name for the model decides", async () => {
   await bench.channel({ models: 'gpt-4o', model_mapping: '{"gpt-4o":"gpt-5.2"}' })
   expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
 })
 
-test('a strict gateway takes the newer name for what it is: the same limit', async () => {
+test('a strict gateway accepts the newer name as the same limit', async () => {
   await bench.channel({ models: models.join(',') })
   await bench.gateway.setOption('StrictTranslationEnabled', 'true')
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toMatchObject({ max_completion_tokens: 50 })
   await bench.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
-test('other services are asked as the caller asks', async () => {
+test("other services get the caller's name", async () => {
   await bench.channel({ type: 8, models: models.join(',') })
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
 })

@@ -1,4 +1,5 @@
-// What callers see of the limits of their token, their account and their group. The three-process proof is in test/money.
+// What callers see of the limits of their token, their account and their group. The three-process test is in
+// test/money.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { untilDayEndIsFar } from '../helpers/day-end.ts'
@@ -35,7 +36,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const call = (caller: Caller, body: unknown = chat) => see(bench.gateway.post(path, body, caller.token))
   const get = (caller: Caller, where: string) =>
     see(fetch(bench.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
-  /** Answers that wait until they are let go. */
+  /** Answers that wait until they are released. */
   function gate() {
     let open = () => {}
     const opened = new Promise<void>((resolve) => {
@@ -69,7 +70,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toHaveLength(2)
     })
 
-    test('every answer tells how the limits stand, and none what the upstream says of its own', async () => {
+    test("every answer reports the state of the limits, and never the upstream's own limits", async () => {
       const caller = await bench.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
       const theirs = [
         ['x-ratelimit-limit-requests', '7'],
@@ -89,7 +90,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const streamed = await call(caller, chatStream)
       expect(streamed.text).toEndWith('data: [DONE]\n\n')
       expect(limitsIn(streamed.headers)).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '98' })
-      // Refused before it came to the ledger, failed upstream, and calls that are not counted.
+      // Refused before it reached the ledger, failed upstream, and calls that are not counted.
       const unread = await call(caller, { ...chat, model: '' })
       expect(unread.status).toBe(400)
       expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
@@ -112,7 +113,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
-  test('tokens per minute: the output that is asked for counts until the real one is known', async () => {
+  test('tokens per minute: the requested output counts until the real one is known', async () => {
     const caller = await bench.caller(plenty, { token: { tpm_limit: 1000 } })
     bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
     const tooMany = await call(caller, { ...chat, max_tokens: 2000 })
@@ -136,7 +137,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(caller, { ...chat, max_tokens: 100 })).status).toBe(200)
   })
 
-  test('calls at once: one more is refused until one ends, streams included', async () => {
+  test('concurrent calls: one more is refused until one ends, streams included', async () => {
     const caller = await bench.caller(plenty, { token: { concurrency_limit: 2 } })
     const { gated, open } = gate()
     bench.upstream.next(gated, gated)
@@ -159,7 +160,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const count = (caller: Caller, [where, body]: (typeof counts)[number]) =>
       see(bench.gateway.post(where, body, caller.token))
 
-    test('counts as a call in a minute; it is neither charged nor logged, and no tokens count', async () => {
+    test('counts as a call per minute; it is neither charged nor logged, and no tokens count', async () => {
       for (const limits of [{ token: { rpm_limit: 2, tpm_limit: 500 } }, { user: { rpm_limit: 2, tpm_limit: 500 } }]) {
         const caller = await bench.caller(plenty, limits)
         for (const [at, each] of counts.entries()) {
@@ -207,7 +208,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         const refused = await count(caller, counts[0])
         expect([refused.status, refused.error?.message]).toEqual([status, expect.stringContaining(message)])
       }
-      // As much as the least call needs is enough, and it is still there afterwards.
+      // The quota of the cheapest call is enough, and it is still there afterwards.
       const poor = await bench.caller({ user: 1, token: 1 })
       for (const each of counts) expect((await count(poor, each)).status).toBe(200)
       expect(await chargedUnits(bench, poor, 1)).toEqual({ units: 0, rows: [] })
@@ -217,7 +218,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   describe('budgets', () => {
     beforeEach(untilDayEndIsFar)
 
-    test('of a token: what is left is used up, then 403 with the time until it begins anew', async () => {
+    test('of a token: what is left is used up, then 403 with the time until the next period', async () => {
       const caller = await bench.caller(plenty, { token: { daily_budget: 40 } })
       bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
@@ -245,7 +246,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expectErrorEvent(seen, 'quota_exhausted_mid_stream')
       expect(textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"'))).length).toBeGreaterThan(20)
       const { units } = await chargedUnits(bench, caller)
-      // What came in one piece with what cannot be paid is neither delivered nor charged.
+      // Text that arrived together with text that the quota does not cover is neither delivered nor charged.
       expect(units).toBeWithin(25, 101)
       const refused = await call(caller, { ...chat, messages: [{ role: 'user', content: 'a '.repeat(100) }] })
       expectError(refused, 403, 'monthly_budget_exceeded')
@@ -254,7 +255,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   describe('limits of accounts and groups', () => {
-    test('an admin sets those of an account; they count over its tokens and hold at once', async () => {
+    test('an admin sets the limits of an account; they cover all its tokens and apply at once', async () => {
       const caller = await bench.caller()
       expect((await call(caller)).status).toBe(200)
       await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 1 })
@@ -266,7 +267,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect((await call(caller)).status).toBe(200)
     })
 
-    test('a group has the defaults of its users, each kind for itself', async () => {
+    test('a group has defaults for its users, each kind separately', async () => {
       await bench.channel({ group: 'trial' })
       const limits = { trial: { rpm_limit: 1, tpm_limit: 5000 }, default: { rpm_limit: 0 } }
       await bench.gateway.setOption('GroupLimits', JSON.stringify(limits))
@@ -284,7 +285,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3' })
     })
 
-    test('of token and account that is told of which less is left', async () => {
+    test('of token and account, the one with less left is reported', async () => {
       const caller = await bench.caller(plenty, {
         token: { rpm_limit: 10, tpm_limit: 3000 },
         user: { rpm_limit: 5, tpm_limit: 9000 },

@@ -1,4 +1,5 @@
-// Sound and images in answers: what they are charged, told by the upstream or not, and what is held for images sent along.
+// Audio and images in answers: their charge, whether or not the upstream reports them, and the hold for images in
+// requests.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { sendEvents } from '../helpers/fake-upstream/sse.ts'
@@ -20,7 +21,7 @@ const painter = 'gemini-2.5-flash-image'
 let bench: Bench
 
 beforeAll(async () => {
-  // Text costs one unit, sound eight. The painter's prompt costs 0.15, its text 1.25 and its images 15.
+  // Text costs one unit, audio eight. The image model's prompt costs 0.15, its text 1.25 and its images 15.
   bench = await startBench({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await bench.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
   await bench.channel({ type: 24, models: 'gemini-3.1-flash-image' })
@@ -28,9 +29,9 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 
 const path = '/v1/chat/completions'
-/** An image in base64, as long as the least of them. */
+/** An image in base64, as long as the smallest possible image. */
 const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(4000)}` } }
-/** A second of sound: 48,000 bytes. */
+/** A second of audio: 48,000 bytes. */
 const second = 'A'.repeat(64_000)
 
 function answers(body: object): void {
@@ -44,7 +45,7 @@ const whole = (message: object, usage?: object) => ({
   ...(usage && { usage }),
 })
 
-describe('an image that the upstream tells of', () => {
+describe('an image that the upstream reports', () => {
   const usage = {
     prompt_tokens: 10,
     completion_tokens: 1350,
@@ -52,14 +53,14 @@ describe('an image that the upstream tells of', () => {
     completion_tokens_details: { reasoning_tokens: 50, image_tokens: 1290 },
   }
 
-  test('costs what images do, the words beside it what words do', async () => {
+  test('costs the image price, and the words beside it the text price', async () => {
     const caller = await bench.caller()
     answers(whole({ content: 'Here it is.', images: [image] }, usage))
     expect((await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
     await charged(bench, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
   })
 
-  test('costs what text does where it cannot be within the total', async () => {
+  test('costs the text price if it cannot fit within the total', async () => {
     const caller = await bench.caller()
     const absurd = { ...usage, completion_tokens_details: { image_tokens: 1351 } }
     answers(whole({ content: 'Here it is.' }, absurd))
@@ -68,7 +69,7 @@ describe('an image that the upstream tells of', () => {
   })
 })
 
-test('an image that the upstream counts, but does not call one, costs what images do', async () => {
+test('an image that the upstream counts, but not as an image, costs the image price', async () => {
   const caller = await bench.caller()
   answers(
     whole({ content: 'Here.', images: [image] }, { prompt_tokens: 10, completion_tokens: 1300, total_tokens: 1310 }),
@@ -77,7 +78,7 @@ test('an image that the upstream counts, but does not call one, costs what image
   await charged(bench, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
 })
 
-test('an image that the upstream counts beside the total of its words is paid, too', async () => {
+test('an image that the upstream counts separately from the total of its words is charged too', async () => {
   const caller = await bench.caller()
   const details = { completion_tokens_details: { image_tokens: 1290 } }
   const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
@@ -86,7 +87,7 @@ test('an image that the upstream counts beside the total of its words is paid, t
   await charged(bench, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
 })
 
-describe('what the upstream does not tell is counted:', () => {
+describe('what the upstream does not report is counted:', () => {
   test('an image', async () => {
     const caller = await bench.caller()
     answers(whole({ content: '', images: [image] }))
@@ -94,14 +95,14 @@ describe('what the upstream does not tell is counted:', () => {
     await charged(bench, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
-  test('an image of which it says that it is no token', async () => {
+  test('an image that it reports as zero tokens', async () => {
     const caller = await bench.caller()
     answers(whole({ content: '', images: [image] }, { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 }))
     await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
     await charged(bench, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
-  test('sound', async () => {
+  test('audio', async () => {
     const caller = await bench.caller()
     answers(whole({ content: null, audio: { id: 'a', data: second, transcript: '' } }))
     await see(bench.gateway.post(path, { ...chat, modalities: ['text', 'audio'] }, caller.token))
@@ -117,7 +118,7 @@ interface Leaving {
   sign: string
 }
 
-/** Leaves a stream once all of `said` has come, which is not the end. */
+/** Leaves a stream once all of `said` has arrived, before its end. */
 async function leave({ path: to = path, body, said, sign }: Leaving) {
   const caller = await bench.caller()
   bench.upstream.next(
@@ -145,14 +146,14 @@ const delta = (fields: object) => ({ id: 'c1', choices: [{ index: 0, delta: fiel
 const half = second.slice(0, 32_000)
 
 describe('a caller who leaves pays for', () => {
-  test('the image that came', async () => {
+  test('the image that arrived', async () => {
     const said = [delta({ role: 'assistant', content: '' }), delta({ images: [image] })]
     const { units, rows } = await leave({ body: { ...chat, model: painter, stream: true }, said, sign: 'image_url' })
     expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1, completion_tokens: 1290 })
     expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
-  test('the sound that came', async () => {
+  test('the audio that arrived', async () => {
     const audio = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'pcm16' } }
     const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ audio: { id: 'last' } })]
     const { units, rows } = await leave({ body: { ...chat, ...audio, stream: true }, said, sign: '"last"' })
@@ -160,7 +161,7 @@ describe('a caller who leaves pays for', () => {
     expect(units).toBe(promptTokens + 20 * 8)
   })
 
-  test('the same in another dialect: sound is not read as words', async () => {
+  test('the same in another dialect: audio is not counted as words', async () => {
     const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ content: 'last words' })]
     const { rows } = await leave({
       path: '/v1beta/models/m:streamGenerateContent?alt=sse',
@@ -206,7 +207,7 @@ test('a caller who leaves in the middle of a large image pays for it', async () 
   expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
 })
 
-describe('an upstream that answers with more than can be paid is stopped:', () => {
+describe('an upstream that answers with more than the quota covers is stopped:', () => {
   const stopped = async (user: number, body: object, events: readonly object[]) => {
     const caller = await bench.caller({ user, token: user })
     bench.upstream.next(
@@ -221,14 +222,14 @@ describe('an upstream that answers with more than can be paid is stopped:', () =
     return { seen, units: (await chargedUnits(bench, caller, user)).units }
   }
 
-  test.each([{}, { modalities: ['text'] }])('images, asked for as %p', async (asked) => {
+  test.each([{}, { modalities: ['text'] }])('images, requested as %p', async (asked) => {
     const images = [1, 2, 3].map(() => delta({ images: [image] }))
     const { seen, units } = await stopped(25_000, { model: painter, ...asked }, images)
     expect(seen.text.split('image_url":{').length - 1).toBe(1)
     expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
-  test('sound', async () => {
+  test('audio', async () => {
     const sound = Array.from({ length: 40 }, () => delta({ audio: { data: second.slice(0, 6400) } }))
     const { units } = await stopped(200, { modalities: ['text', 'audio'] }, sound)
     // 0.1 s is two tokens of eight units.
@@ -256,8 +257,8 @@ describe('an endpoint for images', () => {
   const asked = { size: '1024x1024', quality: 'low' }
 
   test.each<[string, Record<string, string>, number]>([
-    ['images that are sent along', {}, 2 * 500 * 5],
-    ['images that are to be looked at closely', { input_fidelity: 'high' }, 2 * 6500 * 5],
+    ['images in the request', {}, 2 * 500 * 5],
+    ['images at high detail', { input_fidelity: 'high' }, 2 * 6500 * 5],
     ['images sent to a model of the same family', { model: 'gpt-image-1.5' }, 2 * 500 * 4 - 272 * 4],
   ])('holds for %s', async (_, fields, more) => {
     const poor = await bench.caller({ user: least + more - 1 })
@@ -268,7 +269,7 @@ describe('an endpoint for images', () => {
     expect((await see(send(form({ ...asked, ...fields }), caller.token))).status).toBe(200)
   })
 
-  test('does not believe images that are no token', async () => {
+  test('does not believe images of zero tokens', async () => {
     const caller = await bench.caller()
     const usage = { input_tokens: 10, output_tokens: 0, total_tokens: 10 }
     answers({ created: 1, data: [{ b64_json: 'AAAA' }], usage })
@@ -277,7 +278,7 @@ describe('an endpoint for images', () => {
     await charged(bench, caller, least)
   })
 
-  test('charges the thoughts and words of a painter as such', async () => {
+  test('charges the thoughts and words of an image model as such', async () => {
     const caller = await bench.caller()
     answers({
       candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
@@ -291,12 +292,12 @@ describe('an endpoint for images', () => {
     })
     const body = { model: 'gemini-3.1-flash-image', prompt: 'a sea' }
     expect((await see(bench.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
-    // $0.5, $3 and, for images, $60 a million.
+    // $0.5, $3 and, for images, $60 per million.
     await charged(bench, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
   })
 })
 
-test('an image with an empty text beside it is an image, whose many tokens are believed', async () => {
+test('an image with an empty text beside it is an image, and its many tokens are believed', async () => {
   const caller = await bench.caller()
   const content = [{ ...image, text: '' }]
   bench.upstream.next(fake.ok({ usage: { prompt_tokens: 15_000, completion_tokens: 1, total_tokens: 15_001 } }))
@@ -304,7 +305,7 @@ test('an image with an empty text beside it is an image, whose many tokens are b
   await charged(bench, caller, 15_001)
 })
 
-test('images that cost what text does leave what was cached its price', async () => {
+test('for images at the text price, the cached part keeps its price', async () => {
   const caller = await bench.caller()
   await bench.gateway.setOption('CacheRatio', '{"m":0.1}')
   bench.upstream.next(

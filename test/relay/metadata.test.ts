@@ -4,7 +4,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chat, expectError, type Seen, see, startBench, until } from './setup.ts'
 
 let bench: Bench
-/** What the name service says of the upstream's name now. */
+/** The current DNS answer for the upstream's name. */
 let addresses: readonly string[] | Promise<readonly string[]>
 let lookups: number
 let aheadMs = 0
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await bench.clear()
   addresses = ['127.0.0.1']
   lookups = 0
-  // Nothing that an earlier test found out is believed any more.
+  // Discards everything that earlier tests found out.
   aheadMs += 3_600_000
 })
 
@@ -37,7 +37,7 @@ async function call(): Promise<Seen> {
   return seen
 }
 
-describe('a channel whose name leads to a metadata service is not called', () => {
+describe('a channel whose name resolves to a metadata service is not called', () => {
   for (const found of [
     ['169.254.169.254'],
     ['::ffff:169.254.169.254'],
@@ -62,7 +62,7 @@ describe('a channel whose name leads to a metadata service is not called', () =>
     })
   }
 
-  test('nor where a redirect of the upstream leads', async () => {
+  test('nor a redirect of the upstream to one', async () => {
     await bench.channel({ base_url: named() })
     bench.upstream.next(fake.redirects('http://169.254.169.254/latest/meta-data/'))
     expectError(await call(), 502, 'bad_response_status_code')
@@ -75,7 +75,7 @@ test('a private address may be called', async () => {
   expect((await call()).status).toBe(200)
 })
 
-test('a name that is not known here is left to whoever carries the call', async () => {
+test('a name that cannot be resolved here is left to the proxy that carries the call', async () => {
   addresses = []
   await bench.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
@@ -90,7 +90,7 @@ test('the name is looked up once in a while, not for every call', async () => {
   expect(lookups).toBe(2)
 })
 
-test('a name that comes to lead there is noticed, and forgiven when it leads elsewhere', async () => {
+test('a name that starts to resolve there is noticed, and forgiven when it resolves elsewhere', async () => {
   await bench.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
   addresses = ['169.254.169.254']
@@ -99,7 +99,7 @@ test('a name that comes to lead there is noticed, and forgiven when it leads els
   aheadMs += 1000
   expectError(await call(), 502, 'do_request_failed')
   addresses = ['127.0.0.1']
-  // The breaker leaves a channel alone that failed so often.
+  // The breaker skips a channel that failed this often.
   await bench.clear()
   await bench.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
@@ -111,7 +111,7 @@ test('a name that comes to lead there is noticed, and forgiven when it leads els
   expect(bench.upstream.requests.length).toBe(before)
 })
 
-test('a caller who leaves while the name is looked up pays nothing: nobody was asked', async () => {
+test('a caller who leaves during the lookup pays nothing: no upstream was called', async () => {
   await bench.channel({ base_url: named() })
   const found = Promise.withResolvers<readonly string[]>()
   addresses = found.promise

@@ -1,4 +1,5 @@
-// What an upstream sends with status 200 in place of an answer, for every kind of call: told as its failure, and free.
+// What an upstream sends with status 200 instead of an answer, for every kind of call: reported as its failure, and
+// free.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -26,7 +27,7 @@ const upload = (fields: Record<string, string>) => {
   return form
 }
 
-/** A call of each kind that wants one whole answer. */
+/** A call of each kind that expects one whole answer. */
 const kinds: readonly (readonly [name: string, path: string, body: () => object])[] = [
   ['chat', '/v1/chat/completions', () => chat],
   ['a completion', '/v1/completions', () => ({ model: 'm', prompt: 'hi' })],
@@ -87,7 +88,7 @@ for (const [name, path, body] of kinds)
   })
 
 test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))(
-  '%s: an object that holds no answer',
+  '%s: an object that contains no answer',
   async (_, path, body) => {
     const caller = await bench.caller()
     bench.upstream.next(says('an object', 'application/json', '{"hello":1}'))
@@ -96,7 +97,7 @@ test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))
   },
 )
 
-test('chat without choices, and without usage that somebody has to pay', async () => {
+test('chat without choices, and without usage that has to be paid for', async () => {
   const caller = await bench.caller()
   bench.upstream.next(says('no choices', 'application/json', '{"choices":[]}'))
   expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
@@ -107,7 +108,7 @@ test('chat without choices, and without usage that somebody has to pay', async (
   await charged(bench, caller, 10)
 })
 
-describe('a stream that ends before it has said anything is none:', () => {
+describe('a stream that ends before it has sent anything is not an answer:', () => {
   const empty = says('an end mark alone', 'text/event-stream', 'data: [DONE]\n\n')
   const images = { model: 'painter', prompt: 'a bridge', stream: true }
   const speech = { model: 'tts-1', input: 'hi', voice: 'alloy', stream_format: 'sse' }
@@ -140,7 +141,7 @@ describe('a stream that ends before it has said anything is none:', () => {
     expect(await charged(bench, caller, 0)).toMatchObject([{ outcome: 'interrupted', completion_tokens: 0 }])
   })
 
-  test('an image of which only a sketch came is not charged; in a form that is not known, as many as were asked for', async () => {
+  test('an image that only arrived as a draft is not charged; in an unknown format the requested number is', async () => {
     const caller = await bench.caller()
     const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' }
     bench.upstream.next(says('a sketch', 'text/event-stream', `data: ${JSON.stringify(sketch)}\n\ndata: [DONE]\n\n`))
@@ -153,7 +154,7 @@ describe('a stream that ends before it has said anything is none:', () => {
   })
 })
 
-test('an answer that is packed in spite of what was asked, and unpacks beyond every limit', async () => {
+test('an answer that is compressed although the request forbade it, and decompresses beyond every limit', async () => {
   const caller = await bench.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
   const packed = brotliCompressSync(text)
@@ -172,7 +173,7 @@ test('an answer that is packed in spite of what was asked, and unpacks beyond ev
   expect(await charged(bench, caller, 0)).toEqual([])
 }, 60_000)
 
-test('a transcript in another form of text, and a form that asks for a stream in another spelling, are answers', async () => {
+test('a transcript in another text format, and a form that requests a stream in another spelling, are answers', async () => {
   const lines = says('lines', 'text/plain', '[00:00.00] Hello')
   const caller = await bench.caller()
   bench.upstream.next(lines)
@@ -185,7 +186,7 @@ test('a transcript in another form of text, and a form that asks for a stream in
   expect([streamed.status, streamed.text]).toEqual([200, `data: ${JSON.stringify(done)}\n\n`])
 })
 
-test('a pause that nobody could mean is not passed on', async () => {
+test('an absurd pause is not passed on', async () => {
   const caller = await bench.caller()
   bench.upstream.next(fake.status(503, { retryAfter: '1e300' }))
   const seen = await call('/v1/chat/completions', chat, caller.token)

@@ -1,4 +1,4 @@
-// Upstreams put anything where a word or a text belongs; that is their failure, never the gateway's.
+// Upstreams put anything into the fields for a word or a text. That is their failure, never the gateway's.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour, endlessStream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
@@ -58,7 +58,7 @@ for (const [name, status, body, seenStatus, code] of cases) {
 }
 
 test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'.repeat(1_000_000)}`])(
-  'a megabyte on one line that is no event, in place of a stream: 502, nothing charged',
+  'a megabyte on one line that is not an event, instead of a stream: 502, nothing charged',
   async (text) => {
     const caller = await bench.caller()
     bench.upstream.next(says(200, text, 'text/event-stream'))
@@ -79,7 +79,7 @@ test('an error event that is a list nested 100,000 deep: 502, nothing charged', 
   await charged(bench, caller, 0)
 })
 
-describe('arguments nested 100,000 deep, which cannot be written again in any dialect:', () => {
+describe('arguments nested 100,000 deep, which no dialect can write again:', () => {
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const geminiPath = '/v1beta/models/m2'
   const asked = { ...chat, model: 'm2' }
@@ -126,7 +126,7 @@ describe('arguments nested 100,000 deep, which cannot be written again in any di
     await charged(bench, caller, 0)
   })
 
-  test('as a text, which a dialect with objects in that place cannot write', async () => {
+  test('as a text, in a field where another dialect has objects', async () => {
     const { run } = behaviour('deep text', async (exchange) => {
       exchange.head(200, streamHeaders())
       const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":${nested}}` } }
@@ -161,7 +161,7 @@ describe('arguments nested 100,000 deep, which cannot be written again in any di
   })
 })
 
-test('an embedding nested 100,000 deep, for which there is another form than the one it came in: 502, nothing charged', async () => {
+test('an embedding nested 100,000 deep, in a format other than the requested one: 502, nothing charged', async () => {
   const caller = await bench.caller()
   bench.upstream.next(says(200, `{"embeddings":[${nested}]}`))
   const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'm3', input: 'Hi' }, caller.token))
@@ -169,7 +169,7 @@ test('an embedding nested 100,000 deep, for which there is another form than the
   await charged(bench, caller, 0)
 })
 
-test('a text that is a list nested 100,000 deep ends a stream with an error event, and what was delivered is charged', async () => {
+test('a text that is a list nested 100,000 deep ends a stream with an error event, and the delivered part is charged', async () => {
   const list = `${'[{"text":'.repeat(100_000)}""${'}]'.repeat(100_000)}`
   const said = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${content}}}]}\n\n`
   const caller = await bench.caller()
@@ -198,7 +198,7 @@ for (const [name, body] of [
   ['is passed on', chat],
   ['is translated', { ...chat, model: 'm2' }],
 ] as const) {
-  test(`an endless stream that nobody asked for is ended upstream, too, where the answer ${name}`, async () => {
+  test(`an endless stream that was not requested is also ended upstream, if the answer ${name}`, async () => {
     const caller = await bench.caller()
     bench.upstream.next(endlessStream())
     const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))

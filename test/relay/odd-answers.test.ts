@@ -1,4 +1,4 @@
-// Oddities of services that speak OpenAI's chat, as callers of other dialects get them.
+// Oddities of services that speak OpenAI's chat, as callers of other dialects see them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await bench.channel({ type: 44 })
 })
 
-/** The answer of a service, whole or as one chunk for each of its members. */
+/** A service's answer, whole or with one chunk per field. */
 function answers(message: JsonObject, rest: JsonObject, pieces: readonly JsonObject[] = [message]): void {
   bench.upstream.always(
     behaviour('answers', async (exchange) => {
@@ -52,7 +52,7 @@ const toMessages = (stream: boolean) =>
 const toResponses = (stream: boolean) => ask('/v1/responses', { stream, input: 'Hi' })
 
 describe.each([false, true])('streamed: %p', (stream) => {
-  test.each(['stop_reason', 'matched_stop'])('a stop sequence that is told by %s is told', async (member) => {
+  test.each(['stop_reason', 'matched_stop'])('a stop sequence reported by %s is passed on', async (member) => {
     answers({ content: 'Hello' }, { finish_reason: 'stop', [member]: 'END' })
     const text = await toMessages(stream)
     expect(text).toContain('"stop_reason":"stop_sequence"')
@@ -61,7 +61,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(await toMessages(stream)).toContain('"stop_reason":"end_turn"')
   })
 
-  test('a reason to stop for calls is none where nothing is called', async () => {
+  test('a tool-call finish reason does not count without calls', async () => {
     answers({ content: 'Hello' }, { finish_reason: 'tool_calls' })
     expect(await toMessages(stream)).toContain('"stop_reason":"end_turn"')
     expect(await toResponses(stream)).toContain('"status":"completed"')
@@ -81,7 +81,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(items).not.toContain('null\\n')
   })
 
-  test('an input that only begins like none is told whole', async () => {
+  test('an input that only looks empty at its start is passed on whole', async () => {
     const pieces = ['\n', '{"n', 'ull":1}'].map((text) => ({
       tool_calls: [{ index: 0, function: { arguments: text } }],
     }))
@@ -100,7 +100,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   })
 })
 
-test('sound is no text, before and behind its transcript', async () => {
+test('audio is not text, before and after its transcript', async () => {
   const pieces = [
     { audio: { id: 'x', data: 'AAAA' } },
     { audio: { transcript: 'Hel' } },

@@ -1,4 +1,4 @@
-// Prompts of which most cannot be seen: what is held is as long as the model can read.
+// Prompts that are mostly invisible to the gateway: the hold covers as much as the model can read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** The context of a model that nobody knows, at one unit for a token. */
+/** The context of an unknown model, at one unit per token. */
 const context = 1_048_576
 const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', gemini: '/v1beta/models/m:generateContent' }
 const messages = (...parts: object[]) => ({
@@ -31,17 +31,17 @@ const input = (fields: object, ...items: object[]) => ({
 })
 const shown = (part: object) => ({ role: 'user', content: [part] })
 
-describe('held is the context of the model for', () => {
+describe("the hold is the model's context for", () => {
   test.each<[string, keyof typeof paths, object]>([
     ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
-    ['a file by its address', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],
-    ['a video by its address', 'chat', messages({ type: 'video_url', video_url: { url: 'https://a.example/a.mp4' } })],
+    ['a file by URL', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],
+    ['a video by URL', 'chat', messages({ type: 'video_url', video_url: { url: 'https://a.example/a.mp4' } })],
     ['a file of the Responses API', 'responses', input({}, shown({ type: 'input_file', file_id: 'file-1' }))],
-    ['a file by address there', 'responses', input({}, shown({ type: 'input_file', file_url: 'https://a.example/a' }))],
+    ['a file by URL there', 'responses', input({}, shown({ type: 'input_file', file_url: 'https://a.example/a' }))],
     ['an earlier response', 'responses', input({ previous_response_id: 'resp_1' })],
-    ['a kept conversation', 'responses', input({ conversation: 'conv_1' })],
-    ['a kept prompt', 'responses', input({ prompt: { id: 'pmpt_1' } })],
-    ['a kept item', 'responses', input({}, { type: 'item_reference', id: 'msg_1' })],
+    ['a stored conversation', 'responses', input({ conversation: 'conv_1' })],
+    ['a stored prompt', 'responses', input({ prompt: { id: 'pmpt_1' } })],
+    ['a stored item', 'responses', input({}, { type: 'item_reference', id: 'msg_1' })],
   ])('%s', async (_, dialect, body) => {
     const caller = await bench.caller({ user: 3_000_000 })
     const held = await whileHeld(bench, caller, paths[dialect], body, (amount) => amount)
@@ -49,14 +49,10 @@ describe('held is the context of the model for', () => {
   })
 })
 
-describe('held is what is seen for', () => {
+describe('the hold is what is visible for', () => {
   test.each<[string, keyof typeof paths, object]>([
-    ['an image by its address', 'chat', messages({ type: 'image_url', image_url: { url: 'https://a.example/a.png' } })],
-    [
-      'a file that is sent along',
-      'chat',
-      messages({ type: 'file', file: { file_data: 'data:text/plain;base64,SGk=' } }),
-    ],
+    ['an image by URL', 'chat', messages({ type: 'image_url', image_url: { url: 'https://a.example/a.png' } })],
+    ['a file in the request', 'chat', messages({ type: 'file', file: { file_data: 'data:text/plain;base64,SGk=' } })],
     ['an image there', 'responses', input({}, shown({ type: 'input_image', image_url: 'https://a.example/a.png' }))],
     ['no earlier response', 'responses', input({ previous_response_id: null })],
   ])('%s', async (_, dialect, body) => {
@@ -68,9 +64,9 @@ describe('held is what is seen for', () => {
 describe('at a service of Google', () => {
   beforeAll(() => bench.clear())
   test.each<[string, object]>([
-    ['a kept prompt', { ...contents(), cachedContent: 'cachedContents/1' }],
+    ['a stored prompt', { ...contents(), cachedContent: 'cachedContents/1' }],
     ['a video', contents({ fileData: { mimeType: 'video/mp4', fileUri: 'https://a.example/a.mp4' } })],
-  ])('%s is held for like that', async (_, body) => {
+  ])('the hold for %s is the same', async (_, body) => {
     await bench.clear()
     await bench.channel({ type: 24 })
     const caller = await bench.caller({ user: 3_000_000 })
@@ -94,7 +90,7 @@ describe('an account that cannot pay for a whole context', () => {
     })
   })
 
-  test('is answered, and charged what was used', async () => {
+  test('is answered, and charged for what was used', async () => {
     const caller = await bench.caller({ user: 500_000, token: 500_000 })
     const usage = { prompt_tokens: 300_000, completion_tokens: 5, total_tokens: 300_005 }
     bench.upstream.next(fake.ok({ usage }))
@@ -104,7 +100,7 @@ describe('an account that cannot pay for a whole context', () => {
     await charged(bench, caller, 300_005, 500_000)
   })
 
-  test('is charged what was used for an item that the service keeps, too', async () => {
+  test('is also charged for what was used by an item stored at the service', async () => {
     const caller = await bench.caller({ user: 500_000, token: 500_000 })
     const answer = {
       id: 'resp_1',
@@ -121,7 +117,7 @@ describe('an account that cannot pay for a whole context', () => {
     await charged(bench, caller, 100_005, 500_000)
   })
 
-  test('makes plain calls beside each other as before', async () => {
+  test('makes plain calls concurrently as before', async () => {
     const caller = await bench.caller({ user: 5000 })
     await whileHeld(bench, caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
       const seen = await see(bench.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))

@@ -1,4 +1,4 @@
-// Addresses that programs ask at besides the usual ones, and what is not served, in the words of whoever asks.
+// Paths that clients use besides the usual ones, and paths that are not served, with errors in the caller's dialect.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import { type Bench, chat, see, startBench } from './setup.ts'
@@ -13,7 +13,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 const get = (path: string, headers: Record<string, string>) => see(fetch(bench.gateway.url + path, { headers }))
 const bearer = () => ({ authorization: `Bearer ${bench.gateway.token}` })
 
-test('the list of models has the form of whoever hands over the key', async () => {
+test('the list of models has the format of the dialect whose header carries the key', async () => {
   const { token } = bench.gateway
   for (const path of ['/v1/models', '/models', '/v1beta/openai/models']) {
     expect(JSON.parse((await get(path, bearer())).text)).toMatchObject({ object: 'list', data: [{ id: 'm' }] })
@@ -28,7 +28,7 @@ test('the list of models has the form of whoever hands over the key', async () =
   expect([wrong.status, errorDetail(wrong.text).kind]).toEqual([401, 'UNAUTHENTICATED'])
 })
 
-test('calls without the version in their address are answered as those with it', async () => {
+test('paths without the version are answered like those with it', async () => {
   for (const [path, body] of [
     ['/chat/completions', chat],
     ['/v1beta/openai/chat/completions', chat],
@@ -40,11 +40,11 @@ test('calls without the version in their address are answered as those with it',
   expect(away.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('health is told at /health, too', async () => {
+test('health is reported at /health too', async () => {
   expect(JSON.parse((await get('/health', {})).text)).toEqual({ status: 'ok' })
 })
 
-test('what is not served is 501 in the dialect of its API', async () => {
+test('an API that is not served is 501 in its dialect', async () => {
   const { token } = bench.gateway
   const batches = await get('/v1/messages/batches', { 'x-api-key': token })
   expect([batches.status, JSON.parse(batches.text)]).toMatchObject([
@@ -68,7 +68,7 @@ test.each([
   ['/v1beta/models/m:batchGenerateContent', 'POST'],
   ['/v1beta/models/m', 'DELETE'],
   ['/v1beta/fileSearchStores', 'POST'],
-])('programs of Google are told in its words that %s is not served (%s)', async (path, method) => {
+])('Google clients get an error in their dialect that %s is not served (%s)', async (path, method) => {
   const seen = await see(
     fetch(bench.gateway.url + path, {
       method,
@@ -80,14 +80,14 @@ test.each([
 })
 
 test.each(['/v1/skills', '/v1/agents/a', '/v1/complete', '/v1/sessions'])(
-  'programs of Anthropic are told in its words that %s is not served',
+  'Anthropic clients get an error in their dialect that %s is not served',
   async (path) => {
     const seen = await get(path, { 'x-api-key': bench.gateway.token })
     expect([seen.status, JSON.parse(seen.text)]).toMatchObject([501, { type: 'error', error: { type: 'api_error' } }])
   },
 )
 
-test('an address that is nobody’s is told in the words of whoever asks', async () => {
+test("an unknown path is reported in the caller's dialect", async () => {
   const { token } = bench.gateway
   const said = async (path: string, headers: Record<string, string>) => {
     const { status, text } = await get(path, headers)
@@ -110,7 +110,7 @@ test('an address that is nobody’s is told in the words of whoever asks', async
   expect(await said('/openai/v1/nothing', { 'x-api-key': token })).toMatchObject([404, { type: 'error' }])
 })
 
-test('an address that is nobody’s names the request as the caller knows it, and is not asked for again', async () => {
+test('the error for an unknown path names the request as the caller knows it, and is not retried', async () => {
   const { token } = bench.gateway
   const chat = await get('/v1/nothing', bearer())
   const id = chat.headers.get('x-oneapi-request-id') ?? 'none'
@@ -120,7 +120,7 @@ test('an address that is nobody’s names the request as the caller knows it, an
   expect(JSON.parse(messages.text)).toMatchObject({ request_id: messages.headers.get('request-id') })
 })
 
-test('a call with another method is told which one to use', async () => {
+test('a call with the wrong method is told which one to use', async () => {
   expect((await get('/v1/chat/completions', bearer())).text).toContain('use POST')
   expect((await get('/v1/messages', { 'x-api-key': bench.gateway.token })).text).toContain('use POST')
   expect((await get('/v1/files', bearer())).text).toContain('ask the service itself')

@@ -1,4 +1,4 @@
-// Compressed bodies: taken, within the limits that hold for all others.
+// Compressed bodies are accepted, within the limits for all others.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
@@ -32,32 +32,32 @@ const send = (encoding: string, body: Uint8Array<ArrayBuffer>) =>
     }),
   )
 
-test.each(ways)('a body packed with %s is read', async (encoding, pack) => {
+test.each(ways)('a body compressed with %s is read', async (encoding, pack) => {
   const seen = await send(encoding, new Uint8Array(pack(JSON.stringify(chat))))
   expect([seen.status, seen.error]).toEqual([200, undefined])
   expect(JSON.parse(bench.upstream.requests.at(-1)?.text ?? '{}')).toMatchObject({ messages: chat.messages })
 })
 
-test.each(ways)('one of %s that unpacks to far more than it is, is refused', async (encoding, pack) => {
+test.each(ways)('one of %s that decompresses to far more than its size is refused', async (encoding, pack) => {
   const bomb = JSON.stringify({ ...chat, x: 'a'.repeat(20 * 1024 * 1024) })
   const seen = await send(encoding, new Uint8Array(pack(bomb)))
   expect([seen.status, seen.error?.code]).toEqual([413, 'request_too_large'])
 })
 
-test.each(ways)('one of %s that was cut off is refused', async (encoding, pack) => {
+test.each(ways)('one of %s that is truncated is refused', async (encoding, pack) => {
   const packed = pack(JSON.stringify(chat))
   const seen = await send(encoding, new Uint8Array(packed.subarray(0, packed.length - 6)))
   expect([seen.status, seen.error?.code]).toEqual([400, 'invalid_json'])
 })
 
-test('other ways, and several at once, are refused by name', async () => {
+test('other encodings, and several at once, are refused by name', async () => {
   for (const encoding of ['compress', 'gzip, br', 'constructor']) {
     const seen = await send(encoding, new Uint8Array([1, 2, 3]))
     expect([encoding, seen.status, seen.error?.code]).toEqual([encoding, 415, 'unsupported_media_type'])
   }
 })
 
-test.each(ways)('a form packed with %s is read', async (encoding, pack) => {
+test.each(ways)('a form compressed with %s is read', async (encoding, pack) => {
   const boundary = 'b0undary'
   const field = (name: string, value: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
@@ -89,7 +89,7 @@ test.each(ways)('a form packed with %s is read', async (encoding, pack) => {
   expect((await upload(new Uint8Array(pack(form)).slice(0, -6))).status).toBe(400)
 })
 
-test.each(ways)('a management call packed with %s is read', async (encoding, pack) => {
+test.each(ways)('a management call compressed with %s is read', async (encoding, pack) => {
   const login = (body: Uint8Array<ArrayBuffer>, way: string = encoding) =>
     fetch(`${bench.gateway.url}/api/user/login`, {
       method: 'POST',
@@ -105,7 +105,7 @@ test.each(ways)('a management call packed with %s is read', async (encoding, pac
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })
 
-describe.each(ways)('an answer that a service packs with %s unasked', (encoding, pack) => {
+describe.each(ways)('an answer that a service compresses with %s without being asked', (encoding, pack) => {
   const packs = (status: number, type: string, body: string) => sends(status, type, pack(body))
   const sends = (status: number, type: string, bytes: Uint8Array) =>
     behaviour('packs its answer', async (exchange) => {
@@ -125,7 +125,7 @@ describe.each(ways)('an answer that a service packs with %s unasked', (encoding,
   const event = { choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }
   const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
 
-  test('is read, and was not asked for', async () => {
+  test('is read, although the request did not ask for it', async () => {
     bench.upstream.next(packs(200, 'application/json', JSON.stringify(whole)))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chat))
     expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
@@ -137,7 +137,7 @@ describe.each(ways)('an answer that a service packs with %s unasked', (encoding,
     expect((await see(bench.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
   })
 
-  test('and unpacks to far more than it is, is given up after a part of it', async () => {
+  test('and is abandoned partway if it decompresses to far more than its size', async () => {
     const bomb = pack(Buffer.alloc(64 * 1024 * 1024, 32))
     for (const [status, type, stream] of [
       [200, 'application/json', false],
@@ -151,7 +151,7 @@ describe.each(ways)('an answer that a service packs with %s unasked', (encoding,
   })
 })
 
-test('an answer that is packed in a way nobody knows is a failure of the upstream', async () => {
+test('an answer in an unknown compression is a failure of the upstream', async () => {
   bench.upstream.next(
     behaviour('packs its answer', (exchange) =>
       sendBody(exchange, 200, Buffer.from('{}'), [

@@ -16,20 +16,20 @@ async function call(body: unknown, init: RequestInit = {}, path = '/v1/chat/comp
   return { caller, seen, request: bench.upstream.last }
 }
 
-/** Spelling that a parser and a printer would not give back. */
+/** Formatting that parsing and serialising would not preserve. */
 const odd =
   '{ "model" : "m","messages":[{"role":"user","content":"caf\\u00e9 \\ud83d\\ude80 \\/"}],\n\t"temperature":0.0, "top_p": 1.0e0,' +
   ' "seed": 12345678901234567890, "x_unknown": {"model":"m","deep":[1.10, null, "}"]}, "logit_bias": {"50256": -1E2}}'
 
 describe('the bytes of a request', () => {
-  test('go on as they came', async () => {
+  test('are passed on as they came', async () => {
     await bench.channel()
     const { seen, request } = await call(odd)
     expect(seen.status).toBe(200)
     expect(request.text).toBe(odd)
   })
 
-  test('change in the model alone when it is mapped', async () => {
+  test('change only in the model if it is mapped', async () => {
     await bench.channel({ model_mapping: '{"m":"m2"}' })
     const { caller, request } = await call(odd)
     expect(request.text).toBe(odd.replace('"model" : "m"', '"model" : "m2"'))
@@ -37,14 +37,14 @@ describe('the bytes of a request', () => {
     expect(row).toMatchObject({ model_name: 'm2' })
   })
 
-  test('change in the model that stands last, and is spelt with escapes', async () => {
+  test('change in the last of duplicate model fields, also if it is spelled with escapes', async () => {
     await bench.channel({ model_mapping: '{"m":"m2"}' })
     const text = '{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m" }'
     const { request } = await call(text)
     expect(request.text).toBe('{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m2" }')
   })
 
-  test('get a request for usage when the caller streams without asking for it', async () => {
+  test('get a request for usage if the caller streams without asking for it', async () => {
     await bench.channel()
     const text = odd.replace('"seed"', '"stream":true, "seed"')
     const { seen, request } = await call(text)
@@ -63,7 +63,7 @@ describe('the bytes of a request', () => {
     expect(seen.text).not.toContain('"usage"')
   })
 
-  test('stay as they are when the caller asks for usage, and it gets it', async () => {
+  test('stay unchanged if the caller asks for usage, and the caller gets it', async () => {
     await bench.channel()
     const body = { ...chatStream, stream_options: { include_usage: true } }
     const { seen, request } = await call(body)
@@ -103,7 +103,7 @@ describe('a forced system prompt', () => {
 })
 
 describe('headers', () => {
-  test("of the upstream: its account's data, cookies and hop-by-hop headers stay behind", async () => {
+  test('of the upstream: its account data, cookies and hop-by-hop headers are dropped', async () => {
     await bench.channel()
     for (const kind of [fake.okChat(), fake.okStream()]) {
       bench.upstream.next(fake.withHopByHop(kind))
@@ -125,7 +125,7 @@ describe('headers', () => {
     }
   })
 
-  test('of the caller: its token, cookies, addresses and account headers stay here', async () => {
+  test('of the caller: its token, cookies, addresses and account headers are dropped', async () => {
     await bench.channel({ key: 'key-a' })
     const headers = {
       cookie: 'session=secret',
@@ -144,7 +144,7 @@ describe('headers', () => {
     expect(request.headers.get('user-agent')).not.toBe('caller/1.0')
   })
 
-  test('of a streamed answer keep proxies from collecting it', async () => {
+  test('of a streamed answer tell proxies not to buffer it', async () => {
     await bench.channel()
     const { seen } = await call(chatStream)
     expect(seen.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -152,7 +152,7 @@ describe('headers', () => {
     expect(seen.headers.get('x-accel-buffering')).toBe('no')
   })
 
-  test('JSON is called JSON, whatever the upstream calls it', async () => {
+  test('JSON is declared as JSON, whatever the upstream calls it', async () => {
     await bench.channel()
     bench.upstream.next(
       fake.behaviour('JSON as HTML', async (exchange) => {
@@ -167,7 +167,7 @@ describe('headers', () => {
 })
 
 describe('where a call goes', () => {
-  test('Azure: the deployment in the path, the version in the query, the key in a header of its own', async () => {
+  test('Azure: the deployment in the path, the version in the query, the key in its own header', async () => {
     await bench.channel({
       type: 3,
       key: 'azure-key',
@@ -185,7 +185,7 @@ describe('where a call goes', () => {
     expect(request.headers.get('authorization')).toBeNull()
   })
 
-  test('Azure: an address that ends in /openai is that of the resource', async () => {
+  test('Azure: an address that ends in /openai is the address of the resource', async () => {
     await bench.channel({ type: 3, other: '2024-10-21', base_url: `${bench.upstream.url}/openai` })
     const { request } = await call(chat)
     expect(request.target).toBe('/openai/deployments/m/chat/completions?api-version=2024-10-21')
@@ -216,7 +216,7 @@ describe('where a call goes', () => {
     expect(request.target).toBe(path)
   })
 
-  test('a final slash and a query of the caller change nothing', async () => {
+  test('a final slash and a query from the caller change nothing', async () => {
     await bench.channel()
     const { seen, request } = await call(chat, {}, '/v1/chat/completions/?api-version=1&key=secret')
     expect(seen.status).toBe(200)
@@ -228,7 +228,7 @@ describe('while the upstream is silent', () => {
   beforeEach(() => bench.gateway.setOption('KeepAliveInterval', '0.3'))
   afterAll(() => bench.gateway.setOption('KeepAliveInterval', '15'))
 
-  test('before its first event and between two, the caller gets comments', async () => {
+  test('before its first event and between two events, the caller gets comments', async () => {
     await bench.channel()
     bench.upstream.next(
       fake.stallsStream({ after: 0, forMs: 900, chunks: 3 }),
@@ -242,7 +242,7 @@ describe('while the upstream is silent', () => {
     }
   })
 
-  test('in the middle of a long event that has begun, it gets none', async () => {
+  test('in the middle of a long event, the caller gets none', async () => {
     await bench.channel()
     const half = 'x'.repeat(300_000)
     bench.upstream.next(

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Sends a request as it is spelt: the usual client would tidy the path. Without a host it is one of HTTP/1.0. */
+/** Sends a request exactly as written: the usual client would normalise the path. Without a host it is HTTP/1.0. */
 function raw(
   method: string,
   target: string,
@@ -38,7 +38,7 @@ function raw(
   })
 }
 
-describe('parts of the OpenAI API that are not served → 501 for whoever has a token:', () => {
+describe('parts of the OpenAI API that are not served → 501 for any caller with a token:', () => {
   const paths: readonly (readonly [string, string])[] = [
     ['POST', '/v1/edits'],
     ['POST', '/v1/files'],
@@ -65,7 +65,7 @@ describe('parts of the OpenAI API that are not served → 501 for whoever has a 
   }
 })
 
-describe('a path that nobody knows → 404, with a request id:', () => {
+describe('an unknown path → 404, with a request id:', () => {
   const paths = [
     '/v1',
     '/v1/',
@@ -86,7 +86,7 @@ describe('a path that nobody knows → 404, with a request id:', () => {
   }
 })
 
-describe('a path with tricks in it serves nothing that its plain form would not:', () => {
+describe('a manipulated path serves nothing that its plain form would not:', () => {
   const tricks = [
     '/v1/../api/user/',
     '/v1/%2e%2e/api/user/',
@@ -114,7 +114,7 @@ describe('a path with tricks in it serves nothing that its plain form would not:
     })
   }
 
-  test('a path that the URL standard tidies up is the plain one', async () => {
+  test('a path that the URL standard normalises equals the plain one', async () => {
     for (const target of ['/v1/./chat/completions', '/x/../v1/chat/completions']) {
       const { status } = await raw('POST', target)
       expect([200, 404]).toContain(status)
@@ -122,7 +122,7 @@ describe('a path with tricks in it serves nothing that its plain form would not:
   })
 })
 
-test('requests without a host, as health checks of HTTP/1.0 send them, are served like others', async () => {
+test('requests without a host, as HTTP/1.0 health checks send them, are served like others', async () => {
   expect(await raw('GET', '/healthz', '', '')).toMatchObject({
     status: 200,
     text: expect.stringContaining('{"status":"ok"}'),
@@ -133,9 +133,9 @@ test('requests without a host, as health checks of HTTP/1.0 send them, are serve
   expect((await raw('GET', '/v1/nothing', '', '')).status).toBe(404)
 })
 
-describe('browsers elsewhere', () => {
+describe('browsers on other sites', () => {
   test.each(['/v1/chat/completions', '/v1beta/models/m:generateContent', '/v1alpha/models/m:generateContent'])(
-    'may ask first, without a token: %s',
+    'may send a preflight, without a token: %s',
     async (path) => {
       const response = await fetch(bench.gateway.url + path, {
         method: 'OPTIONS',
@@ -164,13 +164,13 @@ describe('browsers elsewhere', () => {
     }
   })
 
-  test('may not do so with the management API', async () => {
+  test('may not do so at the management API', async () => {
     const response = await fetch(`${bench.gateway.url}/api/status`, { headers: { origin: 'https://app.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 })
 
-test('every answer has a request id of its own', async () => {
+test('every answer has its own request id', async () => {
   const answers = await Promise.all([
     bench.gateway.post('/v1/chat/completions', chat, caller.token),
     bench.gateway.post('/v1/chat/completions', { ...chat, stream: true }, caller.token),

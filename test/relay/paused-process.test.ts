@@ -1,4 +1,5 @@
-// While this process is stopped (a debugger, a machine that is moved, a long block) it hears nobody, so nobody was silent.
+// While this process is stopped (a debugger, a migrated machine, a long block) it receives nothing, so no one counts as
+// silent.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -34,10 +35,10 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** Longer than every limit: the pause itself is what is tested. */
+/** Longer than every limit: the pause itself is tested. */
 const pauseMs = 2_500
 
-/** Stops the process, does the work while it is stopped, and lets it go on. */
+/** Stops the process, does the work while it is stopped, and resumes it. */
 async function paused(work: () => Promise<void>): Promise<void> {
   process.kill(gateway.pid, 'SIGSTOP')
   try {
@@ -67,7 +68,7 @@ const claudeEnd =
   event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage } as never) +
   event({ type: 'message_stop' })
 
-/** An upstream whose answer goes on when it is told to. */
+/** An upstream that continues its answer on demand. */
 function inTwoParts(name: string, first: string, second: string) {
   const { promise: begun, resolve: begins } = Promise.withResolvers<void>()
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
@@ -116,7 +117,7 @@ const streams: [caller: string, path: string, body: object, first: string, secon
 ]
 
 test.each(streams)(
-  'a stream of %s that went on meanwhile is whole',
+  'a stream of %s that continued during the pause is complete',
   async (_, path, body, first, second, end) => {
     const { answer, begun, goOn, sent } = inTwoParts('goes on while nobody listens', first, second)
     upstream.next(answer)
@@ -134,7 +135,7 @@ test.each(streams)(
   30_000,
 )
 
-test('one that goes on only afterwards is whole, too: it has as much time left as before', async () => {
+test('one that continues only afterwards is complete too: it has as much time left as before', async () => {
   const { answer, begun, goOn } = inTwoParts('goes on afterwards', chunk({ content: 'Hello' }), chatEnd)
   upstream.next(answer)
   const response = gateway.post('/v1/chat/completions', { model, messages, stream: true }, token)
@@ -144,7 +145,7 @@ test('one that goes on only afterwards is whole, too: it has as much time left a
   expect(await (await response).text()).toEndWith('data: [DONE]\n\n')
 }, 30_000)
 
-test('a plain answer that came meanwhile is delivered', async () => {
+test('a plain answer that arrived during the pause is delivered', async () => {
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>()
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
   upstream.next(
@@ -164,7 +165,7 @@ test('a plain answer that came meanwhile is delivered', async () => {
   expect([(await response).status, await (await response).text()]).toEqual([200, expect.stringContaining('Hello')])
 }, 30_000)
 
-test('a body whose rest came meanwhile is read', async () => {
+test('a body whose rest arrived during the pause is read', async () => {
   const body = JSON.stringify({ model, messages, padding: 'x'.repeat(200_000) })
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -172,7 +173,7 @@ test('a body whose rest came meanwhile is read', async () => {
   socket.once('data', (bytes) => resolve(bytes.toString()))
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
   await new Promise((done) => socket.write(head + body.slice(0, 100_000), done))
-  // It has come that far when a call sent after it is answered.
+  // A call sent after it is answered, so it has arrived by then.
   await gateway.post('/v1/chat/completions', { model, messages }, token)
   await paused(() => new Promise((done) => socket.write(body.slice(100_000), () => done())))
   expect(await answered).toStartWith('HTTP/1.1 200')

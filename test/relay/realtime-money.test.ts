@@ -1,4 +1,4 @@
-// What a realtime session asks of the ledger, on each database: holds that grow, limits, a charge that is made once.
+// What a realtime session needs from the ledger, on each database: holds that grow, limits, a charge that is made once.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import {
@@ -35,7 +35,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
   const channel = () => bench.channel({ base_url: upstream.url })
 
-  test('a session is one of the calls that a token may have open at a time', async () => {
+  test("a session counts as one of a token's concurrent calls", async () => {
     await channel()
     const caller = await bench.caller(undefined, { token: { concurrency_limit: 1 } })
     const session = await openSession(bench.gateway.url, caller.token)
@@ -46,7 +46,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     session.socket.close()
   })
 
-  test('a caller who leaves in the middle of a response is charged what the upstream says it used when it is stopped', async () => {
+  test('a caller who leaves in the middle of a response pays what the upstream reports for the stopped response', async () => {
     await channel()
     const caller = await bench.caller()
     upstream.onMessage = (connection, message) => {
@@ -64,7 +64,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await (await upstream.connection()).closed).toEqual({ code: 1001, reason: '' })
   })
 
-  test('the end comes when the quota runs out: what was said is delivered, nothing goes below zero', async () => {
+  test('the session ends when the quota runs out: earlier speech is delivered, no balance goes below zero', async () => {
     await channel()
     const caller = await bench.caller({ user: 1000, token: 1000 })
     let count = 0
@@ -77,7 +77,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       session.send({ type: 'response.create' })
       await session.event('response.done', turn)
     }
-    // What was said before is read again: 700 and 350 are more than there is.
+    // Earlier turns are read again: 700 and 350 are more than the quota.
     session.send({ type: 'response.create' })
     expect(await session.event('error')).toMatchObject({
       error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },
@@ -88,7 +88,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
   })
 
-  test('the end comes in the middle of a response that costs more than there is', async () => {
+  test('the session ends in the middle of a response that costs more than the quota', async () => {
     await channel()
     const caller = await bench.caller({ user: 600, token: 600 })
     upstream.onMessage = (connection, message) => {
@@ -108,7 +108,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([row?.outcome, Boolean(row?.estimated)]).toEqual(['interrupted', true])
   })
 
-  test('a token that is disabled gets no further response', async () => {
+  test('a disabled token gets no further response', async () => {
     await channel()
     const caller = await bench.caller()
     let count = 0

@@ -55,7 +55,7 @@ const refused = (query: string, token: string, headers: Record<string, string> =
   refusedSession(bench.gateway.url, query, token, headers)
 
 describe('a session', () => {
-  test('passes on what either side says, and charges what the upstream says it used', async () => {
+  test('passes on what either side sends, and charges the usage that the upstream reports', async () => {
     await channel()
     const caller = await bench.caller()
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(20, 5), { text: 'Hello' }))
@@ -106,14 +106,14 @@ describe('a session', () => {
     session.send({ type: 'response.create' })
     await session.event('response.done', 2)
     session.socket.close()
-    // Input at 2 units, cached at 0.2, sound at 16; output at 8, sound at 32.
+    // Input at 2 units, cached at 0.2, audio at 16; output at 8, audio at 32.
     const once = 20 * 0.2 + 40 * 16 + 10 * 0.2 + 30 * 2 + 20 * 8 + 30 * 32
     const [row] = await charged(bench, caller, 2 * once)
     expect(row).toMatchObject({ prompt_tokens: 200, completion_tokens: 100, cached_tokens: 60, estimated: 0 })
     expect(row?.content).toContain('realtime, responses: 2')
   })
 
-  test('carries texts and bytes of any size unchanged and in order', async () => {
+  test('carries text and bytes of any size unchanged and in order', async () => {
     await channel()
     const caller = await bench.caller()
     upstream.onMessage = (connection, message) => connection.socket.send(message)
@@ -145,7 +145,7 @@ describe('a session', () => {
     session.socket.close()
   })
 
-  test('is authenticated by a browser among the protocols, which answer with the one that is none of a key', async () => {
+  test('is authenticated by a browser through the subprotocols; the response selects the one that is not a key', async () => {
     await channel()
     const caller = await bench.caller()
     const session = await openSession(bench.gateway.url, '', 'model=m', {
@@ -181,7 +181,7 @@ describe('a session', () => {
     await charged(bench, caller, 10)
   })
 
-  test('is opened at Azure in either form, with the deployment and the key where they belong', async () => {
+  test('is opened at Azure in either form, with the deployment and the key in their proper fields', async () => {
     const caller = await bench.caller()
     const azure = { type: 3, model_mapping: '{"m":"m.2"}' }
     const id = await channel({ ...azure, other: '2025-04-01-preview' })
@@ -203,7 +203,7 @@ describe('a session', () => {
   })
 })
 
-/** The SDK connects over TLS alone, which a proxy in front of the gateway would end. */
+/** The SDK only connects over TLS, which a proxy in front of the gateway would terminate. */
 function withoutTls<T>(connect: () => T): T {
   const { WebSocket } = globalThis
   globalThis.WebSocket = class extends WebSocket {
@@ -219,7 +219,7 @@ function withoutTls<T>(connect: () => T): T {
 }
 
 describe('refused before it is a WebSocket', () => {
-  test('by who calls, what is asked for, and what it may cost', async () => {
+  test('because of the caller, the request, or the cost', async () => {
     await channel()
     const { gateway } = bench
     const caller = await bench.caller()
@@ -248,7 +248,7 @@ describe('refused before it is a WebSocket', () => {
     expect((await gateway.balances(caller.userId, caller.tokenId)).holds).toBe(0)
   })
 
-  test('by a type of channel that has no sessions', async () => {
+  test('because the channel type has no sessions', async () => {
     const caller = await bench.caller()
     const id = await channel({ type: 14 })
     expect(await refused('model=m', caller.token)).toMatchObject({ status: 400, code: 'mode_not_supported' })
@@ -258,7 +258,7 @@ describe('refused before it is a WebSocket', () => {
     })
   })
 
-  test('by the upstream: its status and words, without the key; nothing is charged', async () => {
+  test('by the upstream: its status and message, without the key; nothing is charged', async () => {
     await channel({ key: 'a-secret-key' })
     const caller = await bench.caller()
     upstream.answers.push(() =>
@@ -300,7 +300,7 @@ describe('the choice of a channel', () => {
     })
   }
 
-  test('tries the other keys of a channel when one is refused', async () => {
+  test('tries the other keys of a channel if one is refused', async () => {
     await channel({ key: 'key-one\nkey-two', key_mode: 'multi' })
     upstream.answers.push(() => Response.json({ error: { message: 'bad key' } }, { status: 401 }))
     const caller = await bench.caller()
@@ -322,7 +322,7 @@ describe('the choice of a channel', () => {
 })
 
 describe('the end of a session', () => {
-  test('by the upstream carries its code and reason, without the key', async () => {
+  test('by the upstream passes on its code and reason, without the key', async () => {
     await channel({ key: 'a-secret-key' })
     const caller = await bench.caller()
     upstream.onMessage = (connection) => connection.socket.close(4001, 'over for a-secret-key')
@@ -333,7 +333,7 @@ describe('the end of a session', () => {
     expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
   })
 
-  test('by an upstream that vanishes counts what passed, and says so', async () => {
+  test('by an upstream that vanishes charges what passed, and says so', async () => {
     await channel()
     const caller = await bench.caller()
     upstream.onMessage = (connection, message) => {
@@ -356,7 +356,7 @@ describe('the end of a session', () => {
     expect(units).toBe(11)
   })
 
-  test('counts sound by its length where the usage never comes', async () => {
+  test('charges audio by its length if the usage never arrives', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await bench.caller()
     const second = Buffer.alloc(48_000).toString('base64')
@@ -372,12 +372,12 @@ describe('the end of a session', () => {
     session.send({ type: 'response.create' })
     await session.event('response.output_audio.delta')
     session.socket.close()
-    // A second is 10 tokens heard and 20 said: at 16 and 32 units.
+    // A second is 10 input and 20 output tokens: at 16 and 32 units.
     const [row] = await charged(bench, caller, 10 * 16 + 20 * 32)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: 10, completion_tokens: 20 })
   })
 
-  test('does not believe usage that cannot be', async () => {
+  test('does not believe impossible usage', async () => {
     await channel()
     const wrong = [
       { input_tokens: -5, output_tokens: 5 },
@@ -399,7 +399,7 @@ describe('the end of a session', () => {
     }
   })
 
-  test('comes by the options: nobody says anything, the upstream falls silent, the whole takes too long', async () => {
+  test('comes from the options: both sides idle, the upstream silent, the whole session too long', async () => {
     await channel()
     const { gateway } = bench
     for (const [option, isResponding, code] of [
@@ -428,7 +428,7 @@ describe('the end of a session', () => {
 })
 
 describe('in the middle of a session', () => {
-  test('what another model writes down of the speech is charged by the price of that model, once', async () => {
+  test("another model's transcript of the speech is charged at that model's price, once", async () => {
     await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
     await bench.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
     await channel()
@@ -451,7 +451,7 @@ describe('in the middle of a session', () => {
     expect(row?.content).toContain('transcriptions: 1, 54 units')
   })
 
-  test('a response that was asked for and not begun yet is stopped and charged like one that is under way', async () => {
+  test('a response that was requested and has not begun yet is stopped and charged like a running one', async () => {
     await channel()
     const caller = await bench.caller()
     upstream.onMessage = (connection, message) => {
@@ -465,7 +465,7 @@ describe('in the middle of a session', () => {
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 0 })
   })
 
-  test('the path in front of the gateway is left out', async () => {
+  test('the path in front of the gateway is removed', async () => {
     await using gateway = await startTestGateway({ env: { BASE_PATH: '/gate' } })
     await gateway.setOption('ModelRatio', '{"m":1}')
     await gateway.addChannel({ base_url: upstream.url, models: 'm' })
@@ -476,7 +476,7 @@ describe('in the middle of a session', () => {
   })
 })
 
-describe('a handshake that is none:', () => {
+describe('an invalid handshake:', () => {
   const answers: [string, string, { status: number; code: string | null }][] = [
     ['a wrong accept', 'HTTP/1.1 101 Switching Protocols\r\nsec-websocket-accept: no\r\n\r\n', failed],
     ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', failed],
@@ -517,7 +517,7 @@ describe('a handshake that is none:', () => {
   }
 })
 
-test('over TLS the certificate must be one that is trusted; back-pressure is the same', async () => {
+test('over TLS the certificate must be trusted; back-pressure is the same', async () => {
   const certificate = selfSignedCertificate()
   await using secure = await startRealtimeUpstream(certificate)
   await channel({ base_url: secure.url })
@@ -543,7 +543,7 @@ test('over TLS the certificate must be one that is trusted; back-pressure is the
 }, 120_000)
 
 describe('an upstream that breaks the protocol:', () => {
-  /** Says raw bytes once the session stands, and nothing more. */
+  /** Sends raw bytes once the session is established, and nothing more. */
   async function rawUpstream(bytes: Uint8Array) {
     const server = createServer((socket) => {
       socket.on('error', () => undefined)
@@ -577,7 +577,7 @@ describe('an upstream that breaks the protocol:', () => {
     })
   }
 
-  test('one that answers no ping is given up', async () => {
+  test('one that answers no ping is disconnected', async () => {
     const { server, url } = await rawUpstream(new Uint8Array())
     let aheadMs = 0
     await using gateway = await startTestGateway({ clock: { nowMs: () => Date.now() + aheadMs } })
@@ -639,7 +639,7 @@ describe('the end of the process', () => {
     return { gateway, token: key.startsWith('sk-') ? key : `sk-${key}`, logs, name }
   }
 
-  test('SIGTERM ends a session that rests at once, and one that speaks after its response; both are charged', async () => {
+  test('SIGTERM ends an idle session at once, and a speaking one after its response; both are charged', async () => {
     const { gateway, token, name } = await start()
     upstream.onMessage = (connection, message) => {
       if (String(message).includes('response.create')) connection.send(response('r1', textUsage(10, 5))[0])
@@ -716,7 +716,7 @@ describe('a side that is slow or too loud', () => {
     await charged(bench, caller, 0)
   }, 120_000)
 
-  test('an upstream that never reads is given up in the time of the option', async () => {
+  test('an upstream that never reads is disconnected after the time in the option', async () => {
     await channel()
     await bench.gateway.setOption('StreamIdleTimeout', '0.3')
     const caller = await bench.caller()
@@ -731,7 +731,7 @@ describe('a side that is slow or too loud', () => {
     connection.socket.terminate()
   })
 
-  test('a caller who never reads is given up in the time of the option', async () => {
+  test('a caller who never reads is disconnected after the time in the option', async () => {
     await channel()
     await bench.gateway.setOption('CallerIdleTimeout', '0.2')
     const caller = await bench.caller()
@@ -771,18 +771,18 @@ function inChunks(...parts: string[]): string {
 }
 
 /**
- * Messages of a megabyte, more than kernels keep on the way: Linux grows the buffers of a
- * connection up to 4 MB to send and 32 MB to receive, and there are two connections.
+ * Number of one-megabyte messages, more than kernels buffer: Linux grows the buffers of a connection up to 4 MB for
+ * sending and 32 MB for receiving, and there are two connections.
  */
 const MEGABYTES = 150
 
-/** Bytes of them that a sender must still have when the kernels' buffers are full. */
+/** Bytes that a sender must still have when the kernels' buffers are full. */
 const STILL_WAITING = 60_000_000
 
-/** A message of a megabyte with a number. */
+/** A numbered message of one megabyte. */
 const numbered = (n: number) => `{"n":${n},"pad":"${'x'.repeat(1_000_000)}"}`
 
-/** The numbers of messages, in the order in which they came. */
+/** The numbers of messages, in order of arrival. */
 const numbers = (messages: readonly unknown[]) =>
   messages.map((message) => (JSON.parse(String(message)) as { n: number }).n)
 

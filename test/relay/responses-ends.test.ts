@@ -1,4 +1,4 @@
-// How streams end for callers of the Responses API, and what they tell of their usage.
+// How streams end for callers of the Responses API, and what they report about their usage.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
@@ -15,7 +15,7 @@ beforeEach(() => bench.clear({ RetryTimes: '0' }))
 
 const said = { thought: '', text: 'The sky is blue.', calls: [] }
 
-/** Sends these pieces of a stream and nothing more. */
+/** Sends these parts of a stream and nothing more. */
 const sends = (pieces: readonly (string | Uint8Array)[]): Behaviour =>
   behaviour('sends a part', async (exchange) => {
     exchange.head(200, [['content-type', 'text/event-stream']])
@@ -37,7 +37,7 @@ describe.each([
   ['that comes from a service of the same dialect', 1, responsesFake],
   ['that comes from a service of another dialect', 14, messagesFake],
 ] as const)('a stream %s', (_title, type, fake) => {
-  test('ends with response.failed and numbers that go on where it breaks off', async () => {
+  test('ends with response.failed and continuing sequence numbers if it breaks off', async () => {
     await bench.channel({ type })
     const pieces = fake.pieces(said)
     bench.upstream.always(sends(pieces.slice(0, pieces.length - 3)))
@@ -55,8 +55,8 @@ describe.each([
   })
 })
 
-describe('an upstream that tells no usage', () => {
-  /** The stream without a word of what it used. */
+describe('an upstream that reports no usage', () => {
+  /** The stream without any usage. */
   const silent = (pieces: readonly (string | Uint8Array)[]) =>
     pieces.map((piece) =>
       String(piece).replace(/^data: (.*)$/m, (_line, data: string) => {

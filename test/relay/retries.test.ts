@@ -15,7 +15,7 @@ import {
 } from './setup.ts'
 
 let bench: Bench
-/** Moves the gateway's clock. */
+/** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('retry', () => {
     ])
   })
 
-  test('a channel that has no price for what it calls the model is passed over while another is left', async () => {
+  test('a channel without a price for its own name of the model is skipped while another is left', async () => {
     const mapped = { model_mapping: '{"m":"unheard-of"}' }
     await bench.channel({ key: 'key-a', priority: 2, ...mapped })
     const priced = await bench.channel({ key: 'key-b', priority: 1 })
@@ -77,13 +77,13 @@ describe('retry', () => {
     bench.upstream.requests.length = 0
     bench.upstream.next(fake.status(500))
     const failing = await call()
-    // What went wrong upstream is told, not that the rest has no price.
+    // The error reports what went wrong upstream, not that the rest has no price.
     expectError(failing.seen, 500, null)
     expect(keys()).toEqual(['key-b'])
     await charged(bench, failing.caller, 0)
   })
 
-  test('where no channel has a price the call is refused, and no upstream is asked', async () => {
+  test('if no channel has a price the call is refused, and no upstream is called', async () => {
     for (const key of ['key-a', 'key-b']) await bench.channel({ key, model_mapping: '{"m":"unheard-of"}' })
     const { caller, seen } = await call()
     expectError(seen, 503, 'model_not_priced')
@@ -91,7 +91,7 @@ describe('retry', () => {
     await charged(bench, caller, 0)
   })
 
-  test('a channel that has no price for the tier is passed over, and told of where no other is left', async () => {
+  test('a channel without a price for the tier is skipped, and reported if no other is left', async () => {
     await bench.gateway.setOption('ModelRatio', '{"m":1,"gpt-5.1":1}')
     await bench.gateway.setOption('ServiceTierRatio', '{"ultra:gpt-5.1":2}')
     const mapped = { model_mapping: '{"m":"gpt-5.1"}' }
@@ -104,7 +104,7 @@ describe('retry', () => {
     expect((await chargedUnits(bench, caller)).units).toBeGreaterThan(0)
     await bench.gateway.api('DELETE', `/api/channel/${other}`)
     await bench.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
-    // What the caller can mend is told, not what the operator left out.
+    // The error reports what the caller can fix, not what the operator failed to configure.
     expectError((await call(tiered)).seen, 400, 'tier_not_priced')
     expect(keys()).toEqual(['with'])
   })
@@ -118,7 +118,7 @@ describe('retry', () => {
     expect(keys()).toEqual([])
   })
 
-  test('a channel whose own model cannot do what is asked is passed over', async () => {
+  test('a channel whose own model cannot do the task is skipped', async () => {
     await bench.gateway.setOption('ModelRatio', '{"gpt-image-1":1,"dall-e-2":1}')
     const first = await bench.channel({ key: 'able', models: 'gpt-image-1' })
     await bench.channel({
@@ -137,13 +137,13 @@ describe('retry', () => {
     expect(keys()).toEqual(['able'])
     await bench.gateway.setOption('RetryTimes', '1')
     bench.upstream.always(fake.status(500))
-    // What went wrong upstream is told, not what the other would have refused.
+    // The error reports what went wrong upstream, not what the other channel would have refused.
     expectError(await images(), 500, null)
     await bench.gateway.api('DELETE', `/api/channel/${first}`)
     expectError(await images(), 400, 'size_not_supported')
   })
 
-  test('a dearer channel is held for before it is asked; one that cannot be paid is passed over', async () => {
+  test('the hold grows before a more expensive channel is called; one that the quota does not cover is skipped', async () => {
     await bench.gateway.setOption('ModelRatio', '{"m":1,"dear":50,"dearest":1000}')
     await bench.gateway.setOption('RetryTimes', '3')
     await bench.channel({ key: 'cheap', priority: 3 })
@@ -171,7 +171,7 @@ describe('retry', () => {
     bench.upstream.requests.length = 0
     const poor = await bench.caller({ user: 1000, token: 100 })
     const refused = await see(bench.gateway.post('/v1/chat/completions', body, poor.token))
-    // The rest is too dear for it: it hears what went wrong upstream.
+    // The rest is too expensive for it: the error reports what went wrong upstream.
     expectError(refused, 500, null)
     expect(keys()).toEqual(['cheap'])
     await until(async () => (await bench.gateway.balances(poor.userId, poor.tokenId)).holds === 0)
@@ -209,7 +209,7 @@ describe('retry', () => {
     await charged(bench, caller, 15)
   })
 
-  test.each([400, 413, 422])("%d is the caller's and goes nowhere else", async (status) => {
+  test.each([400, 413, 422])("%d is the caller's fault and goes nowhere else", async (status) => {
     await bench.channel({ key: 'key-a', priority: 1 })
     await bench.channel({ key: 'key-b' })
     await bench.gateway.setOption('RetryTimes', '3')
@@ -219,7 +219,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['key-a'])
   })
 
-  test('503 on all channels: each is asked once, none twice, and the last answer is the one seen', async () => {
+  test('503 on all channels: each is called once, none twice, and the last answer is returned', async () => {
     for (const key of ['key-a', 'key-b', 'key-c']) await bench.channel({ key })
     await bench.gateway.setOption('RetryTimes', '10')
     bench.upstream.always(fake.status(503))
@@ -249,7 +249,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['key-a'])
   })
 
-  test('a channel whose mapping makes it dearer is charged at its own price', async () => {
+  test('a channel whose mapping makes it more expensive is charged at its own price', async () => {
     await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":3}')
     await bench.channel({ key: 'key-a', priority: 1 })
     await bench.channel({ key: 'key-b', model_mapping: '{"m":"m2"}' })
@@ -274,7 +274,7 @@ describe('choice of a channel', () => {
     await bench.channel({ key: 'one', weight: 1 })
     await bench.channel({ key: 'three', weight: 3 })
     await bench.channel({ key: 'none', weight: 0 })
-    // The generator is fixed, so that the test says the same every time.
+    // The generator is seeded, so that the test is deterministic.
     let state = 42
     bench.gateway.context.relay.relay.random = () => {
       state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
@@ -295,7 +295,7 @@ describe('the breaker of a channel', () => {
     return breaker.snapshot().filter(({ channelId }) => routing().channel(channelId))
   }
 
-  test('opens after five faults in a row, lets one call try after a pause, and closes when that goes well', async () => {
+  test('opens after five failures in a row, allows one trial call after a pause, and closes if it succeeds', async () => {
     const bad = await bench.channel({ key: 'bad', priority: 1 })
     await bench.channel({ key: 'good' })
     bench.upstream.forKey('bad', fake.status(503))
@@ -305,12 +305,12 @@ describe('the breaker of a channel', () => {
     expect(keys().at(-1)).toBe('good')
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'half-open' }])
-    // Two at once: one of them tries, the other goes to the good one.
+    // Two at once: one is the trial, the other goes to the good channel.
     bench.upstream.forKey('bad', fake.late(100, fake.status(503)))
     const pair = await Promise.all([call(), call()])
     expect(pair.map(({ seen }) => seen.status).sort()).toEqual([200, 503])
     expect(state()).toMatchObject([{ state: 'open' }])
-    // The pause is longer each time.
+    // The pause grows each time.
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'open' }])
     aheadMs += 5_001
@@ -322,7 +322,7 @@ describe('the breaker of a channel', () => {
     expect(keys().at(-1)).toBe('bad')
   })
 
-  test('is not moved by what is the fault of a caller', async () => {
+  test("is not affected by the caller's mistakes", async () => {
     await bench.channel({ key: 'key-a' })
     for (const status of [400, 404, 413, 422, 429]) {
       bench.upstream.always(fake.status(status))
@@ -334,7 +334,7 @@ describe('the breaker of a channel', () => {
   test.each([
     ['a busy upstream', { message: 'busy', code: 429 }],
     ['a filter', { message: 'filtered', code: 'content_filter', status: 400 }],
-  ])('is not moved by an error in the middle of a stream that is %s', async (_, error) => {
+  ])('is not affected by an error in the middle of a stream that is %s', async (_, error) => {
     await bench.channel({ key: 'key-a' })
     const chunk = { choices: [{ index: 0, delta: { content: 'Hel' } }] }
     bench.upstream.always(
@@ -348,7 +348,7 @@ describe('the breaker of a channel', () => {
     expect(state()).toEqual([])
   })
 
-  test('is not moved by the limit for the whole call, which is ours', async () => {
+  test('is not affected by the limit for the whole call, which is ours', async () => {
     await bench.channel({ key: 'key-a', models: 'm,tts-1' })
     await bench.gateway.setOption('RelayTimeout', '0.4')
     const slowly = (head: readonly (readonly [string, string])[], piece: string) =>
@@ -390,7 +390,7 @@ describe('the breaker of a channel', () => {
     expect((await call({ ...chat, model: 'm2' })).seen.status).toBe(200)
   })
 
-  test('that is the only one left is tried all the same', async () => {
+  test('that is the only one left is tried anyway', async () => {
     await bench.channel({ key: 'key-a' })
     bench.upstream.always(fake.status(503))
     for (let index = 0; index < 6; index++) await call()
@@ -399,7 +399,7 @@ describe('the breaker of a channel', () => {
     expect(state()).toEqual([])
   })
 
-  test('a channel that asks for a pause gets it, as far as RetryAfterLimit, and a call under way does not end it', async () => {
+  test('a channel that asks for a pause gets it, up to RetryAfterLimit, and a running call does not end it', async () => {
     await bench.channel({ key: 'busy', priority: 1 })
     await bench.channel({ key: 'idle' })
     bench.upstream.forKey('busy', fake.late(150, fake.okChat()), fake.status(429, { retryAfter: 3600 }), fake.okChat())
@@ -427,7 +427,7 @@ describe('AutomaticDisableChannelEnabled', () => {
 
   const dead: readonly fake.Behaviour[] = [fake.status(401), fake.outOfQuota(), fake.status(403)]
   test.each(dead.map((each) => [each.name, each] as const))(
-    '%s sets status 3, and the channel is out',
+    '%s sets status 3, and the channel is no longer used',
     async (_, reply) => {
       const id = await bench.channel({ key: 'dead', priority: 1 })
       await bench.channel({ key: 'alive' })
@@ -441,14 +441,14 @@ describe('AutomaticDisableChannelEnabled', () => {
     },
   )
 
-  test('off: the channel stays', async () => {
+  test('off: the channel stays in use', async () => {
     const id = await bench.channel({ key: 'dead' })
     bench.upstream.forKey('dead', fake.status(401))
     await call()
     expect(await status(id)).toBe(1)
   })
 
-  test('what a caller did wrong, and a busy or broken upstream, disable nothing', async () => {
+  test("a caller's mistake, and a busy or broken upstream, disable nothing", async () => {
     const id = await bench.channel({ key: 'key-a' })
     await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const message = 'your balance of the load balancer and credit are fine'

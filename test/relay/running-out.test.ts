@@ -24,7 +24,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 
 describe('quota that runs out in the middle of a stream', () => {
   for (const who of ['user', 'token'] as const) {
-    test(`of the ${who}: an error event, the delivered part is charged, nothing goes below zero`, async () => {
+    test(`of the ${who}: an error event, the delivered part is charged, no balance goes below zero`, async () => {
       const quota = { user: 1000, token: 1000, [who]: 100 }
       const caller = await bench.caller(quota)
       bench.upstream.next(fake.endlessStream())
@@ -36,7 +36,7 @@ describe('quota that runs out in the middle of a stream', () => {
       expect(balances.holds).toBe(0)
       expect(balances.quota).toBe(quota.user - balances.used)
       expect(balances.remain).toBe(quota.token - balances.used)
-      // What came with the last of it in one piece, some 70 words, is neither delivered nor charged.
+      // The text that arrived together with the last of it, some 70 words, is neither delivered nor charged.
       expect(balances.used).toBeWithin(100 - 75, 101)
       const [row] = (await bench.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
       expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
@@ -46,7 +46,7 @@ describe('quota that runs out in the middle of a stream', () => {
     })
   }
 
-  test('what cannot be paid is neither delivered nor charged, however long its event is', async () => {
+  test('output that the quota does not cover is neither delivered nor charged, however long its event is', async () => {
     const caller = await bench.caller({ user: 1000, token: 1000 })
     bench.upstream.next(fake.endlessStream(300))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -55,7 +55,7 @@ describe('quota that runs out in the middle of a stream', () => {
     const words = delivered.length / 'word '.length
     expect(words).toBeWithin(300, 992)
     const { units, rows } = await chargedUnits(bench, caller, 1000)
-    // Some tokenizers see one more at the end.
+    // Some tokenizers count one more at the end.
     expect(units - promptTokens).toBeWithin(words, words + 2)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', completion_tokens: units - promptTokens })
   })
@@ -65,7 +65,7 @@ describe('quota that runs out in the middle of a stream', () => {
   test.each([
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
-  ])('an answer that comes in one piece and is too dear: nothing of it is delivered (%s)', async (_, path, body) => {
+  ])('a one-piece answer that is too expensive is not delivered at all (%s)', async (_, path, body) => {
     const caller = await bench.caller({ user: 1000, token: 20 })
     bench.upstream.next(
       fake.behaviour('all at once', async (exchange) => {
@@ -86,7 +86,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances.used).toBeWithin(promptTokens, 20)
   })
 
-  test('words of which a letter is a token and more are not taken for few', async () => {
+  test('text with one or more tokens per letter is not underestimated', async () => {
     const caller = await bench.caller({ user: 1000, token: 120 })
     const content = '餳鯔籤鑾麤'.repeat(60)
     bench.upstream.next(
@@ -102,7 +102,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(seen.text).not.toContain('餳')
   })
 
-  test('what the upstream told of the prompt stands when the quota ends', async () => {
+  test("the upstream's prompt count is used when the quota runs out", async () => {
     await bench.channel({ models: 'claude', type: 14, key: 'cached' })
     await bench.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
     await bench.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
@@ -136,7 +136,7 @@ describe('quota that runs out in the middle of a stream', () => {
   })
 
   test('an answer in one piece is priced by the usage that comes with it, not by our count', async () => {
-    // Pieces are longer then.
+    // Chunks are longer with it.
     await bench.gateway.setOption('PreConsumedQuota', '500')
     const caller = await bench.caller({ user: 1000, token: 100 })
     const usage = { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 }
@@ -155,7 +155,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances).toMatchObject({ used: 60, holds: 0 })
   })
 
-  test('is no fault of the upstream', () => {
+  test("is not the upstream's fault", () => {
     expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
 
@@ -209,7 +209,7 @@ describe('a call that costs more than there is', () => {
   })
 })
 
-describe('an answer that comes whole although a stream was asked for', () => {
+describe('an answer that comes whole although a stream was requested', () => {
   const body = { ...chatStream, model: 'claude-whole' }
   const usage = { input_tokens: 10, output_tokens: 50 }
   const whole = fake.behaviour('answers whole', async (exchange) => {
@@ -226,7 +226,7 @@ describe('an answer that comes whole although a stream was asked for', () => {
     await bench.gateway.setOption('CompletionRatio', '{"m":1,"claude-whole":1}')
   })
 
-  test('is told as a stream and charged by its usage', async () => {
+  test('is delivered as a stream and charged by its usage', async () => {
     const caller = await bench.caller()
     bench.upstream.next(whole)
     const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
@@ -236,7 +236,7 @@ describe('an answer that comes whole although a stream was asked for', () => {
     expect(row).toMatchObject({ outcome: 'complete', is_stream: 1, estimated: 0 })
   })
 
-  test('does not go out when it cannot be paid', async () => {
+  test('is not delivered if the quota does not cover it', async () => {
     const caller = await bench.caller({ user: 1000, token: promptTokens + 20 })
     bench.upstream.next(whole)
     const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
@@ -247,7 +247,7 @@ describe('an answer that comes whole although a stream was asked for', () => {
   })
 })
 
-describe('a budget of thought', () => {
+describe('a thinking budget', () => {
   const messages = [{ role: 'user', content: 'Hi' }]
   const claude = 'claude-sonnet-4-5'
   type Sent = { max_tokens: number; thinking?: { type: string; budget_tokens?: number } }
@@ -258,7 +258,7 @@ describe('a budget of thought', () => {
     await bench.gateway.setOption('CompletionRatio', `{"m":1,"${claude}":1}`)
   })
 
-  /** What is asked of the upstream for somebody who can pay for so many tokens beyond the prompt. */
+  /** The request sent upstream for a caller who can pay for this many tokens beyond the prompt. */
   async function sent(path: string, fields: object, units: number): Promise<Sent> {
     const caller = await bench.caller({ user: 1_000_000, token: promptTokens + units })
     bench.upstream.next(fake.status(400))
@@ -268,7 +268,7 @@ describe('a budget of thought', () => {
     return bench.upstream.last.json as Sent
   }
 
-  test('allows no more than the limit that is held for', async () => {
+  test('allows no more than the limit that the hold covers', async () => {
     const one = await sent('/v1/chat/completions', { max_completion_tokens: 1, reasoning_effort: 'high' }, 50)
     expect(one).toMatchObject({ max_tokens: 1 })
     expect(one.thinking).toBeUndefined()
@@ -278,7 +278,7 @@ describe('a budget of thought', () => {
     ['/v1/chat/completions', { reasoning_effort: 'high' }],
     ['/v1/messages', { max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 24_576 } }],
   ] as const) {
-    test(`keeps below what the balance affords at ${path}`, async () => {
+    test(`stays below what the balance affords at ${path}`, async () => {
       const many = await sent(path, fields, 5000)
       expect(many.max_tokens).toBeWithin(4900, 5010)
       expect(many.thinking).toEqual({ type: 'enabled', budget_tokens: Math.floor(many.max_tokens * 0.8) })
@@ -289,11 +289,11 @@ describe('a budget of thought', () => {
   }
 })
 
-describe('without a slice ahead', () => {
+describe('without a slice in advance', () => {
   beforeAll(() => bench.gateway.setOption('PreConsumedQuota', '0'))
   afterAll(() => bench.gateway.setOption('PreConsumedQuota', '20'))
 
-  test.each(['user', 'token'])('a stream goes as far as the quota of the %s', async (who) => {
+  test.each(['user', 'token'])('a stream continues as far as the quota of the %s', async (who) => {
     const enough = await bench.caller({ user: 1000, token: 1000 })
     bench.upstream.next(fake.okStream({ chunks: 100 }))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, enough.token))

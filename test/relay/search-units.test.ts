@@ -1,4 +1,4 @@
-// Ranking that is priced by the search: what is held, and what is charged, by the documents and by what the answer tells.
+// Ranking that is priced per search: the hold depends on the documents, the charge on what the answer reports.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -17,12 +17,12 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** Texts of so many tokens by the quick estimate, of three characters each. */
+/** Texts of this many tokens by the quick estimate, of three characters each. */
 const documents = (count: number, tokens = 1) => Array.from({ length: count }, () => 'abc'.repeat(tokens))
 
 const body = (texts: readonly unknown[], query = 'q') => ({ model, query, documents: texts })
 
-/** The units that a call is charged whose answer has this beside its results. */
+/** The units charged for a call whose answer has this besides its results. */
 async function ranked(asked: object, beside: object, units: number) {
   const caller = await bench.caller()
   bench.upstream.next(
@@ -38,7 +38,7 @@ async function ranked(asked: object, beside: object, units: number) {
 
 const told = (units: unknown) => ({ meta: { billed_units: { search_units: units } } })
 
-describe('by the documents are held, and charged where the answer tells nothing,', () => {
+describe('the documents decide the hold, and the charge if the answer reports nothing,', () => {
   const cases: [name: string, asked: object, units: number][] = [
     ['one unit for a document', body(documents(1)), 1],
     ['one for a hundred', body(documents(100)), 1],
@@ -59,7 +59,7 @@ describe('by the documents are held, and charged where the answer tells nothing,
   })
 })
 
-test('the units that the answer tells are charged, and told on', async () => {
+test('the units that the answer reports are charged, and passed on', async () => {
   // By the estimate two chunks each; by their bytes, four at the most.
   const asked = body(documents(100, 600))
   const { answer, row } = await ranked(asked, told(1), unit)
@@ -68,14 +68,14 @@ test('the units that the answer tells are charged, and told on', async () => {
   await ranked(asked, told(3), 3 * unit)
 })
 
-test('so are those for other fields than the text, and for more of it than is usual', async () => {
+test('so are units for fields other than the text, and for more of it than usual', async () => {
   const hidden = { ...body([{ text: 'Hi', body: 'abc'.repeat(499 * 150) }]), rank_fields: ['body'] }
   const { row } = await ranked(hidden, told(2), 2 * unit)
   expect(row).toMatchObject({ estimated: 0 })
   await ranked(body(documents(1, 499 * 150)), told(2), 2 * unit)
 })
 
-describe('units that the documents cannot make are not believed:', () => {
+describe('units that the documents cannot account for are not believed:', () => {
   const wrong: [units: unknown][] = [[0], [-1], [2.5], ['2'], [null], [3], [1e9]]
   test.each(wrong)('%p for 101 short ones', async (units) => {
     const { row } = await ranked(body(documents(101)), told(units), 2 * unit)
@@ -103,7 +103,7 @@ describe('an option for such a model', () => {
   })
 })
 
-test('a model that is priced by the call, or by tokens, is so however many documents there are', async () => {
+test('a model that is priced per call, or per token, stays so however many documents there are', async () => {
   await bench.gateway.setOption('ModelPrice', '{"my-ranks":0.01}')
   await bench.gateway.setOption('ModelRatio', '{"other-ranks":1}')
   await bench.channel({ models: 'my-ranks,other-ranks' })

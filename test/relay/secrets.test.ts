@@ -6,7 +6,7 @@ import { openServerDatabase } from '../helpers/server-database.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, type Seen, see, until } from './setup.ts'
 
-// A process of its own, so that everything it writes to its log can be read.
+// A separate process, so that everything it writes to its log can be read.
 let gateway: ChildGateway
 let upstream: fake.FakeUpstream
 const seen: Seen[] = []
@@ -74,8 +74,8 @@ function call(body: object, token = gateway.token): Promise<Seen> {
   )
 }
 
-describe('nothing secret is shown', () => {
-  test('to callers, whatever the upstream says', async () => {
+describe('no secret is shown', () => {
+  test('to callers, whatever the upstream sends', async () => {
     for (const [behaviour, body] of behaviours) {
       upstream.next(behaviour)
       seen.push(await call(body))
@@ -95,7 +95,7 @@ describe('nothing secret is shown', () => {
   })
 
   test('in log rows', async () => {
-    // A test of the channel has its row too.
+    // A test of the channel has its own row.
     upstream.next(fake.status(401, { message: echo }))
     await gateway.api('GET', '/api/channel/test/1').catch(() => undefined)
     const rows = JSON.stringify(await gateway.api('GET', '/api/log/'))
@@ -104,7 +104,7 @@ describe('nothing secret is shown', () => {
       expect(rows).not.toContain(secret)
   })
 
-  test("in the program's own log", async () => {
+  test("in the gateway's own log", async () => {
     await until(() => gateway.output().includes('attempt failed'))
     for (const secret of [
       channelKey,
@@ -118,7 +118,7 @@ describe('nothing secret is shown', () => {
       expect(gateway.output()).not.toContain(secret)
   })
 
-  test("in the program's own log, whatever the network's error repeats, also of a key that nobody would take now", async () => {
+  test("in the gateway's own log, whatever the network error repeats, even a key that is no longer valid", async () => {
     const inAddress = 'sk-proj-in-the-address-0987654321.invalid'
     const twoLines = 'sk-proj-first-1234567890\nsk-proj-second-1234567890'
     const channel = { type: 1, name: 'odd', group: 'default' }

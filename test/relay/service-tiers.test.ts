@@ -1,4 +1,5 @@
-// Service tiers cost more or less than usual: charged by the tier that the answer names, held for by the one asked for.
+// Service tiers cost more or less than usual: the charge uses the tier that the answer names, the hold the requested
+// tier.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -19,7 +20,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 const openAiUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' }
 
-/** An answer in a dialect; `named` is what it says of its tier. */
+/** An answer in a dialect; `named` is the tier that it reports. */
 const answers = {
   chat: (named: object) => ({
     id: 'c',
@@ -80,18 +81,25 @@ describe('a whole answer is charged by', () => {
   test.each<[string, Dialect, object, object, number, string]>([
     ['the tier that it names', 'chat', { service_tier: 'priority' }, { service_tier: 'priority' }, 30, '× 2'],
     ['the usual tier that it names instead', 'chat', { service_tier: 'priority' }, { service_tier: 'default' }, 15, ''],
-    ['the dearer tier asked for, as it names none', 'chat', { service_tier: 'priority' }, {}, 30, '× 2'],
+    ['the more expensive requested tier, as it names none', 'chat', { service_tier: 'priority' }, {}, 30, '× 2'],
     ['that of the model', 'chat', { model: 'm2', service_tier: 'priority' }, { service_tier: 'priority' }, 45, '× 3'],
     ['a cheaper tier that it names', 'chat', { service_tier: 'flex' }, { service_tier: 'flex' }, 8, '× 0.5'],
     ['the usual price, as it names no cheaper tier', 'chat', { service_tier: 'flex' }, {}, 15, ''],
-    ['a tier that it names unasked', 'chat', { service_tier: 'auto' }, { service_tier: 'priority' }, 30, '× 2'],
-    ['the usual price where it names an unknown tier', 'chat', {}, { service_tier: 'scale' }, 15, ''],
+    [
+      'a tier that it names without a request',
+      'chat',
+      { service_tier: 'auto' },
+      { service_tier: 'priority' },
+      30,
+      '× 2',
+    ],
+    ['the usual price if it names an unknown tier', 'chat', {}, { service_tier: 'scale' }, 15, ''],
     ['the usual price', 'chat', { service_tier: 'default' }, { service_tier: 'default' }, 15, ''],
     ['the tier of a response', 'responses', { service_tier: 'priority' }, { service_tier: 'priority' }, 30, '× 2'],
     ['the usual tier of a response', 'responses', { service_tier: 'priority' }, { service_tier: 'default' }, 15, ''],
     ['the speed of a message', 'messages', { speed: 'fast' }, { speed: 'fast' }, 90, '× 6'],
     ['the usual speed of a message', 'messages', { speed: 'fast' }, { speed: 'standard' }, 15, ''],
-    ['the speed asked for, as a message names none', 'messages', { speed: 'fast' }, {}, 90, '× 6'],
+    ['the requested speed, as a message names none', 'messages', { speed: 'fast' }, {}, 90, '× 6'],
     [
       'the usual price of a message',
       'messages',
@@ -108,7 +116,7 @@ describe('a whole answer is charged by', () => {
   })
 })
 
-test('a tier that a translation has no field for is not asked for, and not charged', async () => {
+test('a tier that a translation has no field for is not requested, and not charged', async () => {
   const asked = { model: 'claude', service_tier: 'priority', messages: [{ role: 'user', content: 'Hi' }] }
   for (const stream of [false, true]) {
     const caller = await bench.caller()
@@ -130,7 +138,7 @@ describe('a stream is charged by', () => {
   test.each<[string, object, number]>([
     ['the tier that it names', { service_tier: 'priority' }, 30],
     ['the usual tier that it names instead', { service_tier: 'default' }, 15],
-    ['the tier asked for, as it names none', {}, 30],
+    ['the requested tier, as it names none', {}, 30],
   ])('%s', async (_, named, units) => {
     const chunk = { id: 'c', object: 'chat.completion.chunk', model: 'm', ...named }
     const stream = [
@@ -183,7 +191,7 @@ describe('a tier is refused', () => {
     await charged(bench, caller, 0)
   })
 
-  test('that stands twice', async () => {
+  test('that is duplicated', async () => {
     const caller = await bench.caller()
     const body = `{"service_tier":"priority",${JSON.stringify(chat).slice(1, -1)},"service_tier":"default"}`
     const headers = { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' }
@@ -196,14 +204,14 @@ test.each([
   ['priority', 2],
   ['flex', 1],
   ['default', 1],
-])('held for by the tier asked for, where that is dearer: %s', async (tier, times) => {
+])('the hold uses the requested tier, if that is more expensive: %s', async (tier, times) => {
   const body = { ...chat, max_tokens: 1000, service_tier: tier }
   const amount = await whileHeld(bench, await bench.caller(), paths.chat, body, (held) => held)
   expect(amount).toBeGreaterThan(1000 * times)
   expect(amount).toBeLessThanOrEqual(1020 * times)
 })
 
-test('a short balance caps the answer by the price of the tier', async () => {
+test('a low balance caps the answer by the price of the tier', async () => {
   const caller = await bench.caller({ user: 4000 })
   await see(bench.gateway.post(paths.chat, { ...chat, service_tier: 'priority' }, caller.token))
   expect(bench.upstream.last.fields['max_tokens']).toBe(4000 / 2 - 8)

@@ -7,22 +7,22 @@ import { addTokenWithKey } from '../helpers/accounts.ts'
 import { type FakeUpstream, neverAnswers, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** A caller's account with the quota that every test begins with. */
+/** A caller's account with the quota that every test starts with. */
 export interface Caller {
   userId: number
   tokenId: number
   token: string
 }
 
-/** A gateway with one upstream behind it, where a token of model `m` costs one unit, whether of the prompt or the answer. */
+/** A gateway with one upstream. A token of model `m` costs one unit, whether of the prompt or of the answer. */
 export interface Bench extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   /** Adds a channel to the upstream, for model `m`. */
   channel(fields?: Partial<ChannelInput>): Promise<number>
-  /** A new user with a token; both may differ from the usual. */
+  /** A new user with a token; both can be customised. */
   caller(quota?: Quota, fields?: CallerFields): Promise<Caller>
-  /** Forgets all channels, rules and requests; options that a test changed are set as given. */
+  /** Forgets all channels, rules and requests; resets options that a test changed to the given values. */
   clear(options?: Record<string, string>): Promise<void>
 }
 
@@ -37,7 +37,7 @@ interface CallerFields {
   token?: Updateable<TokensTable>
 }
 
-/** Enough for every call that is not about running out. */
+/** Enough for every call that does not test running out of quota. */
 const plenty = 1_000_000
 
 /** Starts gateway and upstream; `channels: false` leaves the gateway without a channel. */
@@ -69,7 +69,7 @@ export async function startBench(
   return bench
 }
 
-/** Straight into the database: the hashing of a password would be most of a test's time. */
+/** Directly in the database: password hashing would take most of a test's time. */
 async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerFields): Promise<Caller> {
   const { secrets, store } = context.api
   return store.write(async (trx) => {
@@ -86,11 +86,11 @@ async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerF
   })
 }
 
-/** A chat request for model `m`; its prompt counts 8 tokens, the fake upstream says 10. */
+/** A chat request for model `m`; the gateway counts 8 prompt tokens, the fake upstream reports 10. */
 export const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 /** The same, as a stream. */
 export const chatStream = { ...chat, stream: true }
-/** The same question by each caller's dialect. */
+/** The same question in each caller's dialect. */
 export const callerCalls = {
   chat: { path: '/v1/chat/completions', body: chat },
   responses: { path: '/v1/responses', body: { model: 'm', input: 'Hi' } },
@@ -102,21 +102,21 @@ export const callerCalls = {
 } as const
 export type CallerName = keyof typeof callerCalls
 export const callers = Object.keys(callerCalls) as CallerName[]
-/** Tokens that the gateway itself counts for the prompt of `chat`. */
+/** The gateway's own count of the prompt of `chat`. */
 export const promptTokens = 8
 
-/** What a caller saw of an answer. */
+/** What a caller received. */
 export interface Seen {
   status: number
   headers: Headers
   text: string
   /** The error object of the body, or of the stream's last event. */
   error: { message: string; type: string; param: string | null; code: string | number | null } | undefined
-  /** The body's transfer broke off. */
+  /** The transfer of the body broke off. */
   broken: boolean
 }
 
-/** Reads an answer to its end, however it ends. */
+/** Reads an answer until it ends, in whatever way. */
 export async function see(answer: Response | Promise<Response>): Promise<Seen> {
   const response = await answer
   const decoder = new TextDecoder()
@@ -137,7 +137,7 @@ function errorIn(text: string): Seen['error'] {
       const body = JSON.parse(candidate) as { error?: Seen['error'] }
       if (body.error) return body.error
     } catch {
-      // Not the one.
+      // Not an error object.
     }
   }
   return undefined
@@ -168,7 +168,7 @@ export function textOf(stream: string): string {
   return text
 }
 
-/** Checks that an answer is an OpenAI-shaped error with this status and code, and names its request id. */
+/** Checks that an answer is an OpenAI-shaped error with this status and code, and has a request id. */
 export function expectError(seen: Seen, status: number, code: string | number | null): void {
   const id = seen.headers.get('x-oneapi-request-id') ?? ''
   expect(id).toMatch(/^\d{20,}$/)
@@ -182,7 +182,7 @@ export function expectError(seen: Seen, status: number, code: string | number | 
   expect(seen.error).toHaveProperty('param')
 }
 
-/** Checks that a stream began well and ended with an error event of this code, and without the mark of a whole answer. */
+/** Checks that a stream began well and ended with an error event of this code, without the end mark. */
 export function expectErrorEvent(seen: Seen, code: string): void {
   expect(seen.status).toBe(200)
   expect(seen.broken).toBe(false)
@@ -191,7 +191,7 @@ export function expectErrorEvent(seen: Seen, code: string): void {
   expect(seen.text).not.toContain('[DONE]')
 }
 
-/** Waits for a condition of the gateway that nothing announces. */
+/** Waits for a condition of the gateway that nothing signals. */
 export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await condition())) {
@@ -201,8 +201,8 @@ export async function until(condition: () => Promise<boolean> | boolean, timeout
 }
 
 /**
- * Waits until no hold is open, then checks that user, token and channels agree with the log on what was charged. Returns
- * the log rows, newest first.
+ * Waits until no hold is open, then checks that user, token and channels agree with the log about what was charged.
+ * Returns the log rows, newest first.
  */
 export async function charged(bench: Bench, caller: Caller, units: number, before = plenty): Promise<LogRow[]> {
   const { gateway } = bench
@@ -225,7 +225,7 @@ export async function charged(bench: Bench, caller: Caller, units: number, befor
   return rows
 }
 
-/** Posts a call whose upstream never answers, looks at what is held for it meanwhile, and leaves. */
+/** Sends a call whose upstream never answers, looks at the hold during it, and leaves. */
 export async function whileHeld<T>(
   { gateway, upstream }: Bench,
   caller: Caller,
@@ -249,7 +249,7 @@ export async function whileHeld<T>(
   return seen
 }
 
-/** Units that one caller was charged, once no hold is open; for cases where the exact count is not the point. */
+/** Units charged to one caller, once no hold is open; for cases where the exact count does not matter. */
 export async function chargedUnits(
   bench: Bench,
   caller: Caller,

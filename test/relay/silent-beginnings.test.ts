@@ -1,4 +1,4 @@
-// An event that says nothing is no beginning: a fault after it goes to the next channel, and costs nothing.
+// An empty event does not begin an answer: a failure after it goes to the next channel, and costs nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, chargedUnits, chat, eventsOf, see, startBench } from './setup.ts'
@@ -82,8 +82,8 @@ const faults: readonly (readonly [name: string, run: (exchange: fake.Exchange) =
 ]
 
 describe.each(silent)('after %s', (_, type, events) => {
-  test.each(faults)('a stream that %s is asked for at the next channel', async (_name, fault) => {
-    // Mistral speaks chat alone, whoever asks.
+  test.each(faults)('a stream that %s is retried at the next channel', async (_name, fault) => {
+    // Mistral speaks only chat, whatever the caller's dialect.
     await bench.channel({ type: type === 1 ? 28 : type, key: 'key-a', priority: 1 })
     await bench.channel({ type: 28, key: 'key-b' })
     bench.upstream.forKey(
@@ -107,7 +107,7 @@ describe.each(silent)('after %s', (_, type, events) => {
   })
 })
 
-test('an answer without a word that ends as it should is one', async () => {
+test('an empty answer that ends properly is an answer', async () => {
   await bench.channel()
   const events = [
     chunk({ role: 'assistant', content: '' }),

@@ -11,12 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** What the sockets of both connections may hold, generously; reading ahead without bound goes far beyond in no time. */
+/** A generous limit for what the sockets of both connections may buffer; unbounded read-ahead exceeds it in no time. */
 const mostBytes = 48 * 1024 * 1024
 
 const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
 
-/** Writes as fast as it is read; `written` tells how much that was. */
+/** Writes as fast as the other side reads; `written` is the number of bytes. */
 function source(head: fake.Behaviour['run'], piece: string) {
   const state = { written: 0 }
   const run = fake.behaviour('source', async (exchange) => {
@@ -29,7 +29,7 @@ function source(head: fake.Behaviour['run'], piece: string) {
   return { state, run }
 }
 
-/** A call over a bare socket, which is not read after the first bytes of the answer. */
+/** A call over a bare socket that stops reading after the first bytes of the answer. */
 function callAndStopReading(path: string, body: object, { token }: Caller): Promise<Socket> {
   const { port } = new URL(bench.gateway.url)
   const text = JSON.stringify(body)
@@ -46,7 +46,10 @@ function callAndStopReading(path: string, body: object, { token }: Caller): Prom
   })
 }
 
-/** Reads on; resolves with the last bytes of the answer, which of a whole one are the end of its chunks, once the other side has hung up. */
+/**
+ * Continues reading; resolves with the last bytes of the answer (for a complete one, the final chunk) once the other
+ * side has disconnected.
+ */
 async function lastBytes(socket: Socket): Promise<string> {
   let end = ''
   const isOver = new Promise<void>((resolve) => {
@@ -71,7 +74,7 @@ async function stopsGrowing(state: { written: number }): Promise<void> {
   }
 }
 
-test('a caller who stops reading a stream stops the upstream too, and is not taken for a stalled upstream', async () => {
+test('a caller who stops reading a stream stops the upstream too, and the upstream does not count as stalled', async () => {
   const caller = await bench.caller({ user: 1e12, token: 1e12 })
   const { state, run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
   bench.upstream.next(run)
@@ -112,7 +115,7 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout frees ups
   beforeAll(() => bench.gateway.setOption('CallerIdleTimeout', '1'))
   afterAll(() => bench.gateway.setOption('CallerIdleTimeout', '120'))
 
-  test('of a stream, which is broken off when it is read after all', async () => {
+  test('of a stream, which breaks off when it is read after all', async () => {
     const caller = await bench.caller({ user: 1e12, token: 1e12 })
     const { run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
     bench.upstream.next(run)
@@ -123,7 +126,7 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout frees ups
     expect(await lastBytes(socket)).not.toBe('0\r\n\r\n')
   }, 120_000)
 
-  test('of speech, which is broken off when it is read after all', async () => {
+  test('of speech, which breaks off when it is read after all', async () => {
     const caller = await bench.caller({ user: 1e12, token: 1e12 })
     const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
     const { run } = source(head, '\u0001'.repeat(16_384))
@@ -148,7 +151,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
     await bench.gateway.setOption('RequestSizeLimit', '33554432')
   })
 
-  /** Sends a piece of a body and nothing more; resolves with the answer once the other side has hung up. */
+  /** Sends the start of a body and nothing more; resolves with the answer once the other side has disconnected. */
   function begin(path: string, headers: readonly string[], piece: string): Promise<string> {
     const { port } = new URL(bench.gateway.url)
     const socket = connect(Number(port), '127.0.0.1')
@@ -168,7 +171,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
   const chunked = 'transfer-encoding: chunked'
   const form = 'content-type: multipart/form-data; boundary=b'
 
-  test('of a relay call: short and long JSON of a known and of an unknown length, and a form', async () => {
+  test('of a relay call: short and long JSON of known and unknown length, and a form', async () => {
     const { token } = await bench.caller()
     const authorization = `authorization: Bearer ${token}`
     const before = bench.upstream.requests.length
@@ -185,7 +188,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
     expect(bench.upstream.requests.length).toBe(before)
   })
 
-  test('of a management call, for which nobody needs an account', async () => {
+  test('of a management call, which needs no account for this', async () => {
     const answers = await Promise.all([
       begin('/api/user/login', [long], '{"username"'),
       begin('/api/user/login', [chunked], '4\r\n{"us\r\n'),

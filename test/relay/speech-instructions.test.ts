@@ -1,13 +1,13 @@
-// Speech priced by tokens: what a caller tells the model beside the text, and what Google says that it used.
+// Speech priced by tokens: instructions besides the text, and the usage that Google reports.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, charged, chargedUnits, see, startBench, whileHeld } from './setup.ts'
 
 const path = '/v1/audio/speech'
-/** A prompt token costs a quarter of a unit, one of sound five. */
+/** A prompt token costs a quarter of a unit, an audio token five. */
 const google = 'gemini-2.5-flash-preview-tts'
-/** A prompt token costs 0.3, one of sound six. */
+/** A prompt token costs 0.3, an audio token six. */
 const openai = 'gpt-4o-mini-tts'
 let bench: Bench
 
@@ -31,7 +31,7 @@ function says(beside: object): void {
   )
 }
 
-describe('instructions are held for and charged', () => {
+describe('instructions are covered by the hold and charged', () => {
   const asSpoken = Math.ceil(3_300 * 0.25 + 13_750 * 5)
   const asPrompt = Math.ceil(3_300 * 0.3 + 1_250 * 6)
   const cases: [how: string, model: string, units: number, ready: () => void][] = [
@@ -49,7 +49,7 @@ describe('instructions are held for and charged', () => {
   })
 })
 
-describe('what Google says that it used', () => {
+describe('the usage that Google reports', () => {
   const usage = (prompt: number, sound: number) => ({
     usageMetadata: {
       promptTokenCount: prompt,
@@ -71,8 +71,8 @@ describe('what Google says that it used', () => {
   test.each([
     ['no prompt', usage(0, 700)],
     ['no sound', usage(400, 0)],
-    ['a prompt without measure', usage(9_000_000, 700)],
-    ['sound without measure', usage(400, 9_000_000)],
+    ['an absurdly large prompt', usage(9_000_000, 700)],
+    ['an absurd amount of audio', usage(400, 9_000_000)],
   ])('is not believed with %s', async (_, beside) => {
     const plain = { model: google, input: 'x'.repeat(900), voice: 'alloy' }
     const caller = await bench.caller()

@@ -1,5 +1,5 @@
-// What a history holds that only the caller's dialect has: no turn goes upstream that says nothing, and none of one side
-// follows another.
+// Parts of a history that only the caller's dialect has: no empty turn is sent upstream, and no two turns of one side
+// in a row.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
@@ -29,7 +29,7 @@ interface Turn {
   results: number
 }
 
-/** The turns of a request, whatever its dialect, as far as they can be compared. */
+/** The turns of a request of any dialect, reduced to what can be compared. */
 function turnsOf(sent: JsonObject): Turn[] {
   const list = (sent['messages'] ?? sent['input'] ?? sent['contents'] ?? []) as JsonObject[]
   const isCall = (part: JsonObject) =>
@@ -70,7 +70,7 @@ const services: readonly (readonly [string, Parameters<Bench['channel']>[0] & ob
 ]
 
 const white = ' \n\t'
-/** Histories that would leave turns behind which say nothing, and what is left to be said. */
+/** Histories that would leave empty turns, and what remains of them. */
 const histories: readonly (readonly [
   string,
   string,
@@ -175,45 +175,42 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
     '/v1/responses': 'the Responses API',
   }
   const others = services.filter(([name]) => own[path] !== name && !(path.startsWith('/v1beta') && name === 'Gemini'))
-  test.each(others)(
-    'go to %s as turns that say something, one of each side after the other',
-    async (_name, fields, fake) => {
-      const model = fields.models ?? 'm'
-      await bench.channel({ models: 'm', ...fields })
-      bench.upstream.always(says(fake, said))
-      const caller = await bench.caller()
-      const response = await bench.gateway.post(path.replace('$', model), body(model), caller.token)
-      const answer = await response.text()
-      expect([response.status, answer]).toEqual([200, answer])
-      const turns = turnsOf(bench.upstream.last.fields)
-      for (const turn of turns) expect(turn.text.trim() !== '' || turn.calls > 0 || turn.results > 0).toBe(true)
-      expect(turns.some(({ role }) => role === 'system')).toBe(false)
-      for (const [at, turn] of turns.entries()) {
-        const last = turns[at - 1]
-        // Results and calls are messages or items of their own in OpenAI's dialects.
-        const isOwn = turn.results > 0 || (last?.results ?? 0) > 0 || _name === 'the Responses API'
-        if (last && !isOwn) expect([last, turn, last.role !== turn.role]).toEqual([last, turn, true])
-      }
-      if (lost) expect(response.headers.get('x-tollgate-dropped') ?? '').toContain(lost)
-      if (expected.length > 0)
-        expect(
-          turns.map(
-            ({ role, text }) =>
-              `${role} ${text
-                .split(/[|\n]+/)
-                .filter(Boolean)
-                .join(' ')}`,
-          ),
-        ).toEqual([...expected])
-      else {
-        expect(turns.reduce((sum, { calls }) => sum + calls, 0)).toBe(2)
-        expect(turns.find(({ role }) => role === 'assistant')?.text.replaceAll('|', '')).toContain('Two')
-      }
-    },
-  )
+  test.each(others)('go to %s as non-empty turns, of alternating sides', async (_name, fields, fake) => {
+    const model = fields.models ?? 'm'
+    await bench.channel({ models: 'm', ...fields })
+    bench.upstream.always(says(fake, said))
+    const caller = await bench.caller()
+    const response = await bench.gateway.post(path.replace('$', model), body(model), caller.token)
+    const answer = await response.text()
+    expect([response.status, answer]).toEqual([200, answer])
+    const turns = turnsOf(bench.upstream.last.fields)
+    for (const turn of turns) expect(turn.text.trim() !== '' || turn.calls > 0 || turn.results > 0).toBe(true)
+    expect(turns.some(({ role }) => role === 'system')).toBe(false)
+    for (const [at, turn] of turns.entries()) {
+      const last = turns[at - 1]
+      // Results and calls are messages or items of their own in OpenAI's dialects.
+      const isOwn = turn.results > 0 || (last?.results ?? 0) > 0 || _name === 'the Responses API'
+      if (last && !isOwn) expect([last, turn, last.role !== turn.role]).toEqual([last, turn, true])
+    }
+    if (lost) expect(response.headers.get('x-tollgate-dropped') ?? '').toContain(lost)
+    if (expected.length > 0)
+      expect(
+        turns.map(
+          ({ role, text }) =>
+            `${role} ${text
+              .split(/[|\n]+/)
+              .filter(Boolean)
+              .join(' ')}`,
+        ),
+      ).toEqual([...expected])
+    else {
+      expect(turns.reduce((sum, { calls }) => sum + calls, 0)).toBe(2)
+      expect(turns.find(({ role }) => role === 'assistant')?.text.replaceAll('|', '')).toContain('Two')
+    }
+  })
 })
 
-test('answers of white space do not go on to Anthropic where the request is passed on', async () => {
+test('answers of white space are not sent to Anthropic if the request is passed on', async () => {
   await bench.channel({ type: 14 })
   bench.upstream.always(says(messagesFake, said))
   const caller = await bench.caller()
@@ -243,7 +240,7 @@ test('answers of white space do not go on to Anthropic where the request is pass
   ])
 })
 
-test('a request in which nobody says anything is the service’s to refuse', async () => {
+test('a request without any text is left for the service to refuse', async () => {
   await bench.channel({ type: 44 })
   bench.upstream.always(says(chatFake, said))
   const caller = await bench.caller()

@@ -31,7 +31,7 @@ const styles: Record<string, fake.SseStyle> = {
   'named events with ids': { named: true },
 }
 
-describe('a stream arrives whole and is charged right, written as', () => {
+describe('a stream arrives whole and is charged correctly, written as', () => {
   for (const [name, style] of Object.entries(styles)) {
     test(name, async () => {
       const caller = await bench.caller()
@@ -39,14 +39,14 @@ describe('a stream arrives whole and is charged right, written as', () => {
       const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
       expect(textOf(seen.text.replace('\ufeff', ''))).toBe(words.join(''))
       expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
-      // The usage chunk was asked for by the gateway, not by the caller.
+      // The usage chunk was requested by the gateway, not by the caller.
       expect(seen.text).not.toContain('"usage"')
       const [row] = await charged(bench, caller, 10 + words.length)
       expect(row).toMatchObject({ outcome: 'complete', estimated: 0, prompt_tokens: 10 })
     })
   }
 
-  test('bytes of a caller who asked for usage are those of the upstream', async () => {
+  test("a caller who asked for usage gets the upstream's bytes", async () => {
     const caller = await bench.caller()
     bench.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
     const body = { ...chatStream, stream_options: { include_usage: true } }
@@ -59,7 +59,7 @@ describe('a stream arrives whole and is charged right, written as', () => {
     expect(seen.text).toBe(direct)
   })
 
-  test('a last event of several lines that no blank line ends', async () => {
+  test('a last event of several lines without a blank line at the end', async () => {
     const caller = await bench.caller()
     bench.upstream.next(
       fake.behaviour('no last blank line', async (exchange) => {
@@ -74,7 +74,7 @@ describe('a stream arrives whole and is charged right, written as', () => {
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
   })
 
-  test('gzip, although it was not asked for', async () => {
+  test('gzip, although it was not requested', async () => {
     const caller = await bench.caller()
     bench.upstream.next(fake.gzipped(fake.okStream({ chunks: words })))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -90,7 +90,7 @@ describe('an event of 20 MB on one line', () => {
   const usage = { prompt_tokens: 10, completion_tokens: 25, total_tokens: 35 }
 
   test('passes through, and what follows it is still understood', async () => {
-    // Until the upstream says how little it was, all of it must be paid.
+    // Until the upstream reports how little it was, the quota must cover all of it.
     const caller = await bench.caller({ user: 1e9, token: 1e9 })
     bench.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -103,7 +103,7 @@ describe('an event of 20 MB on one line', () => {
     expect(row).toMatchObject({ outcome: 'complete', estimated: 0 })
   }, 120_000)
 
-  test('whose end comes in one write with the usage and [DONE] is not sent twice', async () => {
+  test('whose end arrives in one write with the usage and [DONE] is not sent twice', async () => {
     const caller = await bench.caller()
     bench.upstream.next(
       fake.behaviour('everything at once', async (exchange) => {

@@ -1,4 +1,4 @@
-// Where the words of the system stand in what services are sent, and `metadata` for those that refuse it.
+// Where system messages go in requests to services, and `metadata` for services that refuse it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Bench, see, startBench } from './setup.ts'
@@ -31,7 +31,7 @@ const call = {
 }
 const result = { role: 'tool', tool_call_id: 'c1abcdefg', content: 'warm' }
 
-/** What is asked, what goes out for services that take the system's words first, and where all become one. */
+/** The request, what is sent to services that want the system message first, and where all become one. */
 const cases: readonly (readonly [title: string, asked: object[], spoken: object[], first: object[]])[] = [
   [
     'behind the user',
@@ -97,14 +97,14 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
   ],
 ]
 
-describe.each(cases)('words of the system %s', (title, asked, spoken, first) => {
-  test.each([50, 8, 36, 28, 39, 56])('go to type %d where it takes them', async (type) => {
+describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
+  test.each([50, 8, 36, 28, 39, 56])('go to type %d where it accepts them', async (type) => {
     // Several at the beginning are the caller's own choice.
     const out = title === 'twice at the beginning' ? asked : spoken
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(out)
   })
 
-  test.each([1, 20, 45, 4])('go to type %d as they came', async (type) => {
+  test.each([1, 20, 45, 4])('go to type %d unchanged', async (type) => {
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(asked)
   })
 
@@ -117,7 +117,7 @@ describe.each(cases)('words of the system %s', (title, asked, spoken, first) => 
   })
 })
 
-test('a channel’s own system prompt stands in the place of the first, and later words are still said', async () => {
+test('a channel’s own system prompt replaces the first, and later system messages remain', async () => {
   expect(
     await messagesOf(
       '/v1/chat/completions',
@@ -127,7 +127,7 @@ test('a channel’s own system prompt stands in the place of the first, and late
   ).toEqual([{ role: 'system', content: 'Mine.' }, user(`Hi\n\n${words}`)])
 })
 
-test('several at the beginning become one where they come from another dialect', async () => {
+test('several at the beginning become one if they come from another dialect', async () => {
   const body = { instructions: 'Be brief.', input: [{ ...late, role: 'developer' }, user('Hi')] }
   const one = [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')]
   for (const type of [50, 8, 28, 36]) expect(await messagesOf('/v1/responses', body, { type })).toEqual(one)
@@ -135,7 +135,7 @@ test('several at the beginning become one where they come from another dialect',
   expect(await messagesOf('/v1/messages', { system: 'Be brief.', messages, max_tokens: 9 }, { type: 50 })).toEqual(one)
 })
 
-test('items of Codex in the middle are the user’s for a strict service, and the system’s for OpenAI', async () => {
+test('Codex items in the middle become the user’s for a strict service, and the system’s for OpenAI', async () => {
   const input = [
     { type: 'message', role: 'user', content: 'Hi' },
     { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak French.' }] },
@@ -154,7 +154,7 @@ test('items of Codex in the middle are the user’s for a strict service, and th
   expect((await sent(path, { input }, { type: 1 })).body['input']).toEqual(input)
 })
 
-test('turns of the system go to models of the Messages API that take them, and are the user’s for others', async () => {
+test('system turns go to models of the Messages API that accept them, and become the user’s for others', async () => {
   const messages = [user('Hi'), late, assistant, user('Go on')]
   const body = { messages, max_tokens: 10 }
   const spoken = [user(`Hi\n\n${words}`), assistant, user('Go on')]
@@ -168,7 +168,7 @@ test('turns of the system go to models of the Messages API that take them, and a
   expect(await messagesOf('/v1/messages', body, { type: 50 })).toEqual(spoken)
 })
 
-test('words of the system come between no call and its result, in any dialect', async () => {
+test('system messages never come between a call and its result, in any dialect', async () => {
   const called = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
   const output = { type: 'function_call_output', call_id: 'c1', output: 'warm' }
   const developer = { type: 'message', role: 'developer', content: 'Speak French.' }
@@ -204,10 +204,10 @@ describe('in a translated request', () => {
     'between the results': [tool('a'), late, tool('b')],
   }
 
-  describe.each(Object.entries(orders))('words of the system %s', (_title, rest) => {
+  describe.each(Object.entries(orders))('system messages %s', (_title, rest) => {
     const messages = [user('Hi'), asks, ...rest, user('Go on')]
 
-    test('stand behind them for a model of the Messages API that takes none there', async () => {
+    test('follow them, for a model of the Messages API that does not accept them there', async () => {
       const sonnet = { type: 14, model_mapping: '{"m":"claude-sonnet-4-5"}' }
       expect(await messagesOf('/v1/chat/completions', { messages }, sonnet)).toEqual([
         user('Hi'),
@@ -216,7 +216,7 @@ describe('in a translated request', () => {
       ])
     })
 
-    test('stand behind them for a model of the Messages API that takes them', async () => {
+    test('follow them, for a model of the Messages API that accepts them', async () => {
       expect(await messagesOf('/v1/chat/completions', { model: 'claude-opus-5', messages }, { type: 14 })).toEqual([
         user('Hi'),
         { role: 'assistant', content: [used('a'), used('b')] },
@@ -226,7 +226,7 @@ describe('in a translated request', () => {
       ])
     })
 
-    test('stand behind them for Google', async () => {
+    test('follow them, for Google', async () => {
       const { body } = await sent('/v1/chat/completions', { messages }, { type: 24 })
       expect((body['contents'] as JsonObject[])[2]).toEqual({
         role: 'user',
@@ -234,7 +234,7 @@ describe('in a translated request', () => {
       })
     })
 
-    test('stand behind them for a strict service of chat, where callers speak another dialect', async () => {
+    test('follow them, for a strict chat service and callers of another dialect', async () => {
       const developer = { type: 'message', role: 'developer', content: 'Speak French.' }
       const input = [
         { type: 'message', role: 'user', content: 'Hi' },
@@ -254,7 +254,7 @@ describe('in a translated request', () => {
     })
   })
 
-  test('what the user said between results stands behind them, too', async () => {
+  test('user text between results follows them too', async () => {
     const messages = [user('Hi'), asks, tool('a'), user('Wait'), tool('b')]
     expect(await messagesOf('/v1/chat/completions', { messages }, { type: 14 })).toEqual([
       user('Hi'),
@@ -263,7 +263,7 @@ describe('in a translated request', () => {
     ])
   })
 
-  test('a call that nobody answered keeps nothing back', async () => {
+  test('a call without a result delays nothing', async () => {
     const messages = [user('Hi'), asks, tool('a'), late, assistant, user('Go on')]
     expect(await messagesOf('/v1/chat/completions', { messages }, { type: 14 })).toEqual([
       user('Hi'),
@@ -274,7 +274,7 @@ describe('in a translated request', () => {
     ])
   })
 
-  test('words of the system alone are the user’s for services that want a turn', async () => {
+  test('a request of system messages alone becomes the user’s for services that require a turn', async () => {
     const messages = [system, { role: 'developer', content: 'Say hello.' }]
     expect((await sent('/v1/chat/completions', { messages }, { type: 14 })).body).toMatchObject({
       system: 'Be brief.',
@@ -291,7 +291,7 @@ describe('in a translated request', () => {
   })
 })
 
-test('what two people said stays theirs', async () => {
+test('messages from two named speakers are not merged', async () => {
   const messages = [{ ...user('Hi'), name: 'ann' }, late, { ...user('Ho'), name: 'bob' }]
   expect(await messagesOf('/v1/chat/completions', { messages }, { type: 50 })).toEqual([
     { ...user(`Hi\n\n${words}`), name: 'ann' },
@@ -299,7 +299,7 @@ test('what two people said stays theirs', async () => {
   ])
 })
 
-test('a turn of the system that is more than words stays one', async () => {
+test('a system turn with more than text stays a turn', async () => {
   const added = { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'f' } }] }
   const messages = [user('Hi'), added]
   expect(await messagesOf('/v1/messages', { messages, max_tokens: 10 }, { type: 36 })).toEqual(messages)
@@ -309,7 +309,7 @@ describe('metadata', () => {
   const metadata = { session: 's1' }
   const chat = { messages: [user('Hi')], metadata }
 
-  test.each([28, 29, 56, 1])('is not sent to type %d, and named', async (type) => {
+  test.each([28, 29, 56, 1])('is not sent to type %d, and is named as dropped', async (type) => {
     const { body, header } = await sent('/v1/chat/completions', chat, { type })
     expect(body).not.toHaveProperty('metadata')
     expect(header).toBe('metadata')
@@ -320,7 +320,7 @@ describe('metadata', () => {
     expect([body['metadata'], header]).toEqual([metadata, null])
   })
 
-  test('goes to OpenAI with an answer that is to be kept', async () => {
+  test('goes to OpenAI with an answer that is to be stored', async () => {
     expect((await sent('/v1/chat/completions', { ...chat, store: true }, { type: 1 })).body['metadata']).toEqual(
       metadata,
     )
@@ -329,7 +329,7 @@ describe('metadata', () => {
     )
   })
 
-  test('of callers of the Responses API is named, too', async () => {
+  test('of callers of the Responses API is named as dropped too', async () => {
     const { body, header } = await sent('/v1/responses', { input: 'Hi', metadata }, { type: 28 })
     expect(body).not.toHaveProperty('metadata')
     expect(header).toContain('metadata')

@@ -1,4 +1,4 @@
-// State of thought in requests that are passed on in their own dialect: what goes on, and what is named as left out.
+// Reasoning state in requests that are passed on in their own dialect: what is sent, and what is named as dropped.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeSeal } from '../../server/dialects/wire/thought-signature.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -21,7 +21,7 @@ beforeEach(() => bench.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false
 
 const said = { thought: '', text: 'Fine.', calls: [] }
 const seal = (from: 'anthropic-messages' | 'openai-responses' | 'gemini', to: typeof from) =>
-  // An envelope as a caller of `to` got it, whoever made what is in it.
+  // An envelope as a caller of `to` got it, whichever service made its content.
   from === to
     ? Buffer.from(JSON.stringify({ tollgate: 1, from, of: 'thought', value: 'own-state' })).toString('base64')
     : writeSeal({ from, value: 'foreign-state' }, to)
@@ -68,7 +68,7 @@ describe('a caller of Messages at Anthropic', () => {
     ],
     ['in an envelope from Gemini', { type: 'redacted_thinking', data: seal('gemini', 'anthropic-messages') }],
     [
-      'in an envelope that was cut',
+      'in a truncated envelope',
       { type: 'thinking', thinking: 'Hm', signature: cut(seal('gemini', 'anthropic-messages')) },
     ],
     ['with an empty signature', { type: 'thinking', thinking: 'Hm', signature: '' }],
@@ -76,14 +76,14 @@ describe('a caller of Messages at Anthropic', () => {
     ['with null as its signature', { type: 'thinking', thinking: 'Hm', signature: null }],
     ['that is hidden and empty', { type: 'redacted_thinking', data: '' }],
   ]
-  test.each(foreign)('does not send on a thought %s, and hears of it', async (_name, thought) => {
+  test.each(foreign)('a thought %s is not sent on, and the caller is told', async (_name, thought) => {
     const sent = await ask([thought, text])
     expect(sent.status).toBe(200)
     expect(contentOf(sent)).toEqual([text])
     expect(sent.dropped).toBe('messages.thinking')
   })
 
-  test('sends on what Anthropic made, byte by byte', async () => {
+  test('what Anthropic made is sent on, byte for byte', async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' }
     const hidden = { type: 'redacted_thinking', data: 'EmwKAhgBEgy3' }
     const body = `{ "model" : "${model}","max_tokens":4000,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":${JSON.stringify([thought, hidden, text])}},{"role":"user","content":"caf\\u00e9"}]}`
@@ -92,19 +92,19 @@ describe('a caller of Messages at Anthropic', () => {
     expect(sent.dropped).toBe(null)
   })
 
-  test('sends on what comes back in an envelope to its maker, without the envelope', async () => {
+  test('content that comes back in an envelope to its maker is sent on, without the envelope', async () => {
     const own = { type: 'thinking', thinking: 'Hm', signature: seal('anthropic-messages', 'anthropic-messages') }
     const sent = await ask([own, text])
     expect(contentOf(sent)).toEqual([{ ...own, signature: 'own-state' }, text])
     expect(sent.dropped).toBe(null)
   })
 
-  test('sends no turn of which nothing is left', async () => {
+  test('a turn of which nothing is left is not sent', async () => {
     const sent = await ask([{ type: 'thinking', thinking: 'Hm', signature: '' }])
     expect((sent.fields['messages'] as JsonObject[]).map(({ role }) => role)).toEqual(['user', 'user'])
   })
 
-  test('is not made to think by a budget in a loop of calls that another service has thought about', async () => {
+  test('a budget does not make it think in a loop of calls that another service has thought about', async () => {
     const use = { type: 'tool_use', id: 'a', name: 'look', input: {} }
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'blue' }] }
     const thinking = { type: 'enabled', budget_tokens: 2000 }
@@ -146,7 +146,7 @@ describe('a caller of Messages at Anthropic', () => {
     expect(later.fields['thinking']).toEqual(thinking)
   })
 
-  test('goes on with thoughts without a signature where the model is of a maker who has none', async () => {
+  test("goes on with unsigned thoughts if the model's maker does not sign them", async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: '' }
     for (const [type, asked] of [
       [36, 'm'],
@@ -161,7 +161,7 @@ describe('a caller of Messages at Anthropic', () => {
     }
   })
 
-  test('is refused where nothing may be left out', async () => {
+  test('is refused if nothing may be dropped', async () => {
     await bench.gateway.setOption('StrictTranslationEnabled', 'true')
     await bench.channel({ type: 14, models: model })
     const caller = await bench.caller()
@@ -192,21 +192,21 @@ describe('a caller of the Responses API at OpenAI', () => {
   test.each([
     ['from Anthropic', thought({ id: ours, encrypted_content: seal('anthropic-messages', 'openai-responses') })],
     ['from Gemini', thought({ encrypted_content: seal('gemini', 'openai-responses') })],
-    ['in an envelope that was cut', thought({ encrypted_content: cut(seal('gemini', 'openai-responses')) })],
+    ['in a truncated envelope', thought({ encrypted_content: cut(seal('gemini', 'openai-responses')) })],
     [
-      'that was written here and has no content',
+      'that the gateway wrote and that has no content',
       thought({ id: ours, summary: [{ type: 'summary_text', text: 'Hm' }] }),
     ],
     ['without id and content', thought({ encrypted_content: null, content: null })],
-    ['named by an id of ours that is not kept', { type: 'item_reference', id: ours }],
-  ])('does not send on a thought %s, and hears of it', async (_name, item) => {
+    ['named by one of our ids that is not stored', { type: 'item_reference', id: ours }],
+  ])('a thought %s is not sent on, and the caller is told', async (_name, item) => {
     const sent = await ask(item)
     expect(sent.status).toBe(200)
     expect(itemsOf(sent)).toEqual([])
     expect(sent.dropped).toBe('input.reasoning')
   })
 
-  test('sends on what OpenAI made or keeps', async () => {
+  test('what OpenAI made or stores is sent on', async () => {
     const kept = [
       thought({ id: 'rs_0123', encrypted_content: 'gAAAAAB' }),
       thought({ id: 'rs_0123456789' }),
@@ -255,7 +255,7 @@ describe('a caller of Gemini at Google', () => {
       'contents.thought',
     ],
     [
-      'a foreign signature by itself',
+      'a foreign signature alone',
       [{ text: 'Hello' }, { text: '', thoughtSignature: foreign }],
       [{ text: 'Hello' }],
       'contents.parts.thoughtSignature',
@@ -268,31 +268,31 @@ describe('a caller of Gemini at Google', () => {
     ],
     ['an empty signature', [{ text: 'Hello', thoughtSignature: '' }], [{ text: 'Hello' }], null],
     [
-      'calls that nobody signed',
+      'unsigned calls',
       [{ functionCall }, { functionCall }],
       [{ functionCall, thoughtSignature: dummy }, { functionCall }],
       null,
     ],
     [
-      'what Google signed',
+      'content that Google signed',
       [{ functionCall, thoughtSignature: 'CiQB' }, { functionCall }, { text: 'x', thoughtSignature: 'CiQC' }],
       [{ functionCall, thoughtSignature: 'CiQB' }, { functionCall }, { text: 'x', thoughtSignature: 'CiQC' }],
       null,
     ],
     [
-      'Google’s own word',
+      'Google’s own placeholder',
       [{ functionCall, thoughtSignature: dummy }],
       [{ functionCall, thoughtSignature: dummy }],
       null,
     ],
-  ])('sends %s as Google takes it', async (_name, parts, expected, dropped) => {
+  ])('%s is sent in the form that Google accepts', async (_name, parts, expected, dropped) => {
     const sent = await ask(parts)
     expect(sent.status).toBe(200)
     expect(partsOf(sent)).toEqual(expected)
     expect(sent.dropped).toBe(dropped)
   })
 
-  test('has its calls left as they are where the model does not ask for signatures', async () => {
+  test('calls are left unchanged if the model does not require signatures', async () => {
     expect(partsOf(await ask([{ functionCall }], 'gemini-2.5-pro'))).toEqual([{ functionCall }])
     await bench.clear()
     // The newest of its kind, whatever its number.
@@ -301,7 +301,7 @@ describe('a caller of Gemini at Google', () => {
   })
 })
 
-describe('what a service refuses though it looks like its own', () => {
+describe('a state that a service refuses although it looks like its own', () => {
   const refusals: [string, number, string, string, number, JsonObject, JsonObject, string][] = [
     [
       'Anthropic',
@@ -374,7 +374,7 @@ describe('what a service refuses though it looks like its own', () => {
     ],
   ]
   test.each(refusals)(
-    'is left out, and %s is asked once more',
+    'is dropped, and %s is called once more',
     async (_name, type, path, model, code, refusal, fields, name) => {
       await bench.channel({ type, models: model })
       const fake = type === 24 ? geminiFake : type === 1 ? responsesFake : messagesFake
@@ -401,7 +401,7 @@ describe('what a service refuses though it looks like its own', () => {
     expect(bench.upstream.requests).toHaveLength(2)
   })
 
-  test('is no reason to ask again where the conversation holds no state of thought', async () => {
+  test('does not cause a second attempt if the conversation holds no reasoning state', async () => {
     const [, type = 0, path = '', model = '', code = 0, refusal] = refusals[0] ?? []
     await bench.channel({ type, models: model })
     bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))

@@ -1,4 +1,4 @@
-// Threads of Anthropic's Messages API: the service keeps the conversation, and the caller sends what is new of it.
+// Threads of Anthropic's Messages API: the service stores the conversation, and the caller sends only what is new.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -6,13 +6,13 @@ import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'
 import { type Bench, chargedUnits, startBench, whileHeld } from './setup.ts'
 
-/** The context of a model that nobody knows, at one unit for a token. */
+/** The context of an unknown model, at one unit per token. */
 const context = 1_048_576
 
 let bench: Bench
 let answers = 0
 
-/** An answer of Anthropic's, of a name of its own; the thousand tokens of the prompt are kept there. */
+/** An answer of Anthropic's with its own thread id; the thousand prompt tokens are stored there. */
 function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
   return behaviour('says', (exchange) => {
     const usage = { input_tokens: 1000, output_tokens: 5 }
@@ -36,7 +36,7 @@ function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
 const sunny = says([{ type: 'text', text: 'Sunny.' }])
 const asks = says([{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Bern' } }], 'tool_use')
 
-/** The same in the form of OpenAI's chat. */
+/** The same in the format of OpenAI's chat. */
 const chat = (message: JsonObject, reason: string) =>
   behaviour('chat', (exchange) =>
     sendJson(exchange, 200, {
@@ -75,7 +75,7 @@ async function errorOf(response: Response): Promise<JsonObject> {
   return { status: response.status, type: error['type'], details: error['details'] }
 }
 
-/** Runs a tool by the SDK's own runner, and gives its last words. */
+/** Runs a tool with the SDK's own runner, and returns its final text. */
 async function runTool(token = bench.gateway.token): Promise<string> {
   const client = new Anthropic({ baseURL: bench.gateway.url, apiKey: token, maxRetries: 0 })
   const runner = client.beta.messages.toolRunner({
@@ -96,8 +96,8 @@ async function runTool(token = bench.gateway.token): Promise<string> {
   return last.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
 
-describe('a channel that keeps no threads', () => {
-  test('says so in the form that lets a program send the whole conversation', async () => {
+describe('a channel without threads', () => {
+  test('says so in the form that makes a client send the whole conversation', async () => {
     await bench.channel()
     for (const thread of [{ type: 'create' }, goOn('msg_1')])
       expect(await errorOf(await ask(thread))).toEqual({
@@ -108,20 +108,20 @@ describe('a channel that keeps no threads', () => {
     expect(bench.upstream.requests).toEqual([])
   })
 
-  test('is passed over for one that does', async () => {
+  test('is skipped in favour of one that has threads', async () => {
     await bench.channel({ priority: 10 })
     await claude()
     bench.upstream.always(sunny)
     expect((await ask({ type: 'create' })).status).toBe(200)
   })
 
-  test('is Claude elsewhere, too', async () => {
+  test('includes Claude on other services', async () => {
     await bench.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
     const refused = await ask({ type: 'create' }, undefined, said, { model: 'claude-sonnet-4-5' })
     expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
   })
 
-  test("is told the whole conversation by the SDK's tool runner", async () => {
+  test("gets the whole conversation from the SDK's tool runner", async () => {
     await bench.channel()
     bench.upstream.next(chatAsks)
     bench.upstream.always(chatSunny)
@@ -132,7 +132,7 @@ describe('a channel that keeps no threads', () => {
 })
 
 describe('a thread at Anthropic', () => {
-  test("goes on by the SDK's tool runner, which sends what is new alone", async () => {
+  test("continues with the SDK's tool runner, which sends only what is new", async () => {
     await claude()
     bench.upstream.next(asks)
     bench.upstream.always(sunny)
@@ -142,7 +142,7 @@ describe('a thread at Anthropic', () => {
     expect(second).toMatchObject({ thread: { type: 'continue' }, messages: [{ role: 'user' }] })
   })
 
-  test('goes on at the channel that began it, whatever the others are like', async () => {
+  test('continues at the channel that began it, whatever the others are like', async () => {
     const keys = ['key-a', 'key-b', 'key-c', 'key-d']
     await claude({ key: keys[0] })
     bench.upstream.always(sunny)
@@ -155,7 +155,7 @@ describe('a thread at Anthropic', () => {
     expect(bench.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).toEqual(Array(4).fill(keys[0]))
   })
 
-  test('keeps the system prompt of the channel that it was begun with', async () => {
+  test('keeps the system prompt of the channel where it began', async () => {
     await claude({ system_prompt: 'Be brief.' })
     bench.upstream.always(sunny)
     const id = await idOf(await ask({ type: 'create' }))
@@ -166,7 +166,7 @@ describe('a thread at Anthropic', () => {
     ])
   })
 
-  test('goes on with the key of a channel that began it', async () => {
+  test('continues with the key of a channel that began it', async () => {
     await claude({ key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' })
     bench.upstream.always(sunny)
     let id = await idOf(await ask({ type: 'create' }))
@@ -178,14 +178,14 @@ describe('a thread at Anthropic', () => {
     const many = { key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' }
     const keys = () => bench.upstream.requests.map(({ headers }) => headers.get('x-api-key') ?? '')
     const lost = { status: 404, details: { error_code: 'thread_not_found' } }
-    /** A thread, and the key that it was begun with. */
+    /** A thread, and the key it began with. */
     const begin = async (token?: string) => {
       const id = await idOf(await ask({ type: 'create' }, token))
       return { id, key: keys().at(-1) ?? '' }
     }
 
     for (const others of [0, 1])
-      test(`is begun anew when the operator has removed that key, with ${others} other channels`, async () => {
+      test(`starts again if the operator has removed that key, with ${others} other channels`, async () => {
         const channel = await claude(many)
         for (let at = 0; at < others; at++) await claude({ key: 'key-z', priority: -1 })
         bench.upstream.always(sunny)
@@ -198,7 +198,7 @@ describe('a thread at Anthropic', () => {
         expect((await ask({ type: 'create' })).status).toBe(200)
       })
 
-    test('is begun anew when that key is refused for good, and is not sent to the account of another key', async () => {
+    test('starts again if that key is refused for good, and is not sent to the account of another key', async () => {
       await claude(many)
       bench.upstream.always(sunny)
       const { id, key } = await begin()
@@ -210,7 +210,7 @@ describe('a thread at Anthropic', () => {
       expect(keys().slice(before)).toEqual([key])
     })
 
-    test('waits for a key that has too many calls, and goes to no other', async () => {
+    test('waits for a key that is rate limited, and goes to no other', async () => {
       await claude(many)
       bench.upstream.always(sunny)
       const { id, key } = await begin()
@@ -232,7 +232,7 @@ describe('a thread at Anthropic', () => {
     })
   })
 
-  test('of which nobody knows where it began is begun anew by the program', async () => {
+  test('with an unknown origin is started again by the client', async () => {
     await claude()
     await claude()
     const unknown = await errorOf(await ask(goOn('msg_of_another_day')))
@@ -248,7 +248,7 @@ describe('a thread at Anthropic', () => {
     expect((await errorOf(await ask(goOn(id), other.token))).status).toBe(404)
   })
 
-  test('is passed to the one channel there is, and what that says of it to the caller', async () => {
+  test("is passed to the only channel there is, and that channel's error to the caller", async () => {
     await claude()
     const details = { error_code: 'thread_already_continued' }
     const error = { type: 'invalid_request_error', message: 'It went on already.', details }
@@ -256,7 +256,7 @@ describe('a thread at Anthropic', () => {
     expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
   })
 
-  test('is held for as a prompt that cannot be seen, and charged as the service counts it', async () => {
+  test("the hold treats it as a prompt that cannot be seen, and the charge follows the service's count", async () => {
     await claude()
     bench.upstream.always(sunny)
     const caller = await bench.caller()

@@ -29,7 +29,7 @@ async function refused(seen: Seen, status: number, code: string, caller?: Caller
   if (caller) expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
 }
 
-describe('no token that is one → 401 invalid_token:', () => {
+describe('an invalid token → 401 invalid_token:', () => {
   const headers: Record<string, string | undefined> = {
     'no header': undefined,
     'an empty header': '',
@@ -109,7 +109,7 @@ describe('a token that may not be used:', () => {
     expect(bench.upstream.requests).toEqual([])
   })
 
-  test('a ban counts from the next call on', async () => {
+  test('a ban applies from the next call on', async () => {
     const caller = await bench.caller()
     expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
     bench.upstream.requests.length = 0
@@ -120,7 +120,7 @@ describe('a token that may not be used:', () => {
     await refused(await call(`Bearer ${caller.token}`), 403, 'user_banned')
   })
 
-  test('one past its time is shown as expired from then on', async () => {
+  test('an expired one is shown as expired from then on', async () => {
     const caller = await bench.caller(undefined, { token: { expired_time: now - 5 } })
     await call(`Bearer ${caller.token}`)
     const { read } = bench.gateway.context.store
@@ -129,7 +129,7 @@ describe('a token that may not be used:', () => {
     await until(async () => (await status()).status === 3)
   })
 
-  test('a subnet is matched by the address that a trusted proxy tells', async () => {
+  test('a subnet is matched against the address that a trusted proxy reports', async () => {
     const caller = await bench.caller(undefined, { token: { subnet: '203.0.113.0/24,2001:db8::/32' } })
     const from = (address: string) => call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })
     for (const address of ['203.0.113.9', '::ffff:203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8::1']) {
@@ -141,7 +141,7 @@ describe('a token that may not be used:', () => {
     }
   })
 
-  test('a subnet of IPv4 may be written within IPv6; a short form means nothing', async () => {
+  test('an IPv4 subnet may be written as IPv6; a short form matches no address', async () => {
     const from = async (subnet: string, address: string) => {
       const caller = await bench.caller(undefined, { token: { subnet } })
       return (await call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })).status
@@ -186,7 +186,7 @@ describe('sk-…-<channel>', () => {
     await refused(await call(`Bearer ${bench.gateway.token}-${disabled}`), 403, 'channel_disabled')
   })
 
-  test('a channel that cannot make the call → 400', async () => {
+  test('a channel that cannot serve the call → 400', async () => {
     const azure = await bench.channel({ type: 3 })
     const seen = await see(
       bench.gateway.post('/v1/moderations', { model: 'm', input: 'Hi' }, `${bench.gateway.token}-${azure}`),
@@ -206,7 +206,7 @@ describe('a model', () => {
     )
   })
 
-  test('that no channel serves for this kind of call is refused by what was asked for', async () => {
+  test('that no channel serves for this kind of call is refused, naming what was requested', async () => {
     await bench.channel({ type: 14, models: 'claude' })
     const { token } = await bench.caller()
     const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'claude', input: 'a' }, token))

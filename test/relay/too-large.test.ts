@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 
-// A process of its own, so that its memory can be looked at without that of the test.
+// A separate process, so that its memory can be measured without that of the test.
 let gateway: ChildGateway
 
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 const size = 100 * 1024 * 1024
-/** What may be on the way through sockets and the runtime's reading buffers. */
+/** What sockets and the runtime's read buffers may hold. */
 const margin = 40 * 1024 * 1024
 
 async function residentBytes(): Promise<number> {
@@ -19,7 +19,9 @@ async function residentBytes(): Promise<number> {
   return Number(/^tollgate_process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
 }
 
-/** Sends the head, then zeros as long as they are taken, or nothing; resolves with the answer, however it ends. */
+/**
+ * Sends the headers, then zeros as long as they are accepted, or nothing; resolves with the answer, however it ends.
+ */
 function send(path: string, headers: readonly string[], body: 'plain' | 'chunked' | 'none'): Promise<string> {
   const { port } = new URL(gateway.url)
   return new Promise((resolve) => {
@@ -66,7 +68,7 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
   for (const [name, path, type] of cases) {
     test(`${name} with a Content-Length → 413 before it is read`, async () => {
       const headers = [type, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
-      // The head alone is answered: nothing of the body was waited for.
+      // The headers alone are answered, without waiting for the body.
       expect(await send(path, headers, 'none')).toStartWith('HTTP/1.1 413')
       await send(path, headers, 'plain')
       const before = await residentBytes()
@@ -74,12 +76,12 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
       expect((await residentBytes()) - before).toBeLessThan(margin)
     })
 
-    test(`${name} without one → 413 once it is above the limit`, async () => {
+    test(`${name} without one → 413 once it exceeds the limit`, async () => {
       const before = await residentBytes()
       const headers = [type, `authorization: Bearer ${gateway.token}`, 'transfer-encoding: chunked']
       const answer = await send(path, headers, 'chunked')
       expect(answer).toStartWith('HTTP/1.1 4')
-      // The limit is 32 MB, and that much of a JSON body may be held.
+      // The limit is 32 MB, and that much of a JSON body may be buffered.
       expect((await residentBytes()) - before).toBeLessThan(40 * 1024 * 1024 + margin)
     })
 
@@ -91,7 +93,7 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
     })
   }
 
-  test('to a path that nobody serves', async () => {
+  test('to a path that is not served', async () => {
     const before = await residentBytes()
     const answer = await send('/v1/nothing', [json, `content-length: ${size}`], 'plain')
     expect(answer).toStartWith('HTTP/1.1 404')

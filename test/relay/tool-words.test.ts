@@ -1,5 +1,5 @@
-// Ids of calls and names of tools that a service would refuse: they are made fit, one to one, and are the caller's own again
-// in the answer.
+// Call ids and tool names that a service would refuse are made valid, one to one. In the answer the caller gets its own
+// again.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
@@ -37,7 +37,7 @@ const calling = (name: string, ...ids: string[]): Said => ({
   calls: ids.map((id) => ({ id, name, input: {} })),
 })
 
-/** The same loop of calls in three dialects of callers. */
+/** The same loop of calls in the dialects of three callers. */
 const histories: Readonly<Record<string, (ids: readonly string[]) => JsonObject>> = {
   '/v1/messages': (ids) => ({
     model: 'm',
@@ -77,7 +77,7 @@ const histories: Readonly<Record<string, (ids: readonly string[]) => JsonObject>
   }),
 }
 
-/** Ids of calls and of results in a request, in their order. */
+/** Ids of calls and of results in a request, in order. */
 function idsIn(value: unknown): { calls: string[]; results: string[] } {
   const found = { calls: [] as string[], results: [] as string[] }
   const walk = (each: unknown): void => {
@@ -108,10 +108,10 @@ const services: readonly [
   ['the Responses API', { type: 1, models: responsesModel }, responsesFake, /^[\s\S]{1,64}$/],
 ]
 
-describe.each(services)('ids of calls that go to %s', (_service, fields, fake, pattern) => {
+describe.each(services)('call ids that go to %s', (_service, fields, fake, pattern) => {
   const model = fields.models ?? 'm'
   const ids = ['functions.Bash:0', 'a:0', 'a.0', 'a_0', 'call_123', 'x'.repeat(90), `${'x'.repeat(90)}y`, '', '']
-  test.each(Object.keys(histories))('from %s fit, are apart, and are the same in call and result', async (path) => {
+  test.each(Object.keys(histories))('from %s are valid, distinct, and the same in call and result', async (path) => {
     await bench.channel({ models: 'm', ...fields })
     bench.upstream.always(says(fake, spoken))
     const { sent } = await ask(path, { ...histories[path]?.(ids), model })
@@ -124,7 +124,7 @@ describe.each(services)('ids of calls that go to %s', (_service, fields, fake, p
   })
 
   test.each(Object.keys(histories))(
-    'from %s are told apart where two calls have one id, if the service wants that',
+    'from %s are distinguished if two calls have the same id and the service requires it',
     async (path) => {
       await bench.channel({ models: 'm', ...fields })
       bench.upstream.always(says(fake, spoken))
@@ -137,7 +137,7 @@ describe.each(services)('ids of calls that go to %s', (_service, fields, fake, p
   )
 })
 
-test('bytes of a request whose ids fit go on as they came', async () => {
+test('a request whose ids are valid is passed on byte for byte', async () => {
   for (const [path, type, model] of [
     ['/v1/messages', 14, 'm'],
     ['/v1/chat/completions', 1, 'm'],
@@ -151,7 +151,7 @@ test('bytes of a request whose ids fit go on as they came', async () => {
   }
 })
 
-test('an id that a caller could not send is sent to it within another, and comes back as it was', async () => {
+test('an id that a caller could not send is embedded in another, and comes back as it was', async () => {
   await bench.channel({ type: 1 })
   const own = 'functions.Bash:0'
   for (const stream of [false, true]) {
@@ -171,7 +171,7 @@ test('an id that a caller could not send is sent to it within another, and comes
   }
 })
 
-test('calls of an answer that have no id, or one id, get ids of their own', async () => {
+test('calls of an answer with missing or equal ids get ids of their own', async () => {
   await bench.channel({ type: 14 })
   for (const stream of [false, true]) {
     bench.upstream.always(says(messagesFake, calling('look', '', '', 'a', 'a')))
@@ -185,7 +185,7 @@ test('calls of an answer that have no id, or one id, get ids of their own', asyn
   }
 })
 
-describe('names of tools', () => {
+describe('tool names', () => {
   const names = [
     'mcp.server.read',
     'mcp:server:read',
@@ -234,7 +234,7 @@ describe('names of tools', () => {
     }),
   }
 
-  /** The names of tools that a request offers, wherever its dialect has them. */
+  /** The tool names that a request offers, in whatever field its dialect has them. */
   function offered(sent: JsonObject): string[] {
     const out: string[] = []
     const walk = (value: unknown): void => {
@@ -247,7 +247,7 @@ describe('names of tools', () => {
     return [...new Set(out)]
   }
 
-  /** Calls the tool that is offered `at` so many places behind the first. */
+  /** Calls the tool that is `at` positions after the first. */
   const callsOffered = (fake: Fake, at: number): Behaviour =>
     behaviour('calls what is offered', (exchange) =>
       says(fake, calling(offered(exchange.request.fields)[at] ?? '', 'b')).run(exchange),
@@ -270,11 +270,11 @@ describe('names of tools', () => {
   )
 
   test.each(ways)(
-    'from %s go to %s as it takes them, and are the caller’s own again',
+    'from %s go to %s in the form that it accepts, and are the caller’s own again',
     async (path, service, fields, fake, pattern) => {
       await bench.channel({ models: 'm', ...fields })
       const whole = tools[path]?.(fields.models ?? 'm') ?? {}
-      // Where a tool is chosen, Cohere is offered no other.
+      // If a tool is chosen, Cohere is offered no other.
       const body = service === 'Cohere' ? { ...whole, tool_choice: undefined } : whole
       for (const at of [0, 5, 7])
         for (const stream of [false, true]) {
@@ -284,7 +284,7 @@ describe('names of tools', () => {
           expect([service, sentNames.length]).toEqual([service, names.length])
           for (const name of sentNames) expect(name).toMatch(pattern)
           for (const [index, name] of names.entries()) if (pattern.test(name)) expect(sentNames[index]).toBe(name)
-          // In the history and in the choice they are the same.
+          // In the history and in the tool choice they are the same.
           const rest = JSON.stringify({ ...sent, tools: [] })
           expect(rest).toContain(JSON.stringify(sentNames[0]))
           expect(text).toContain(JSON.stringify(names[at]))

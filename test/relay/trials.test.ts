@@ -1,4 +1,4 @@
-// A channel that was left alone is tried by one call at a time; a trial that ends without a verdict leaves room for the next.
+// A skipped channel is tried by one call at a time; a trial that ends without a verdict makes room for the next.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
@@ -17,7 +17,7 @@ const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
 const sound: readonly (readonly [string, string])[] = [['content-type', 'audio/mpeg']]
 
 let bench: Bench
-/** Moves the gateway's clock. */
+/** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function call(path: string, body: object, quota?: { user: number }) {
   return see(bench.gateway.post(path, body, caller.token))
 }
 
-/** Makes the channel with the key `bad` fail until it is left alone, and lets that time pass. */
+/** Makes the channel with the key `bad` fail until it is skipped, and lets the pause pass. */
 async function halfOpen(path: string, body: object): Promise<void> {
   bench.upstream.forKey('bad', fake.status(503))
   for (let count = 0; count < 5; count++) expect((await call(path, body)).status).toBe(503)
@@ -52,20 +52,20 @@ async function twoChannels(path: string, body: object): Promise<void> {
 
 const chatPath = '/v1/chat/completions'
 
-/** Whom the next call goes to. */
+/** The channel that the next call goes to. */
 async function next(path: string, body: object): Promise<string | undefined> {
   bench.upstream.forKey('bad', path === chatPath ? fake.ok() : fake.okSpeech())
   expect((await call(path, body)).status).toBe(200)
   return bench.upstream.last.key
 }
 
-test('a call that is refused before it goes anywhere', async () => {
+test('a call that is refused before it is sent anywhere', async () => {
   await twoChannels(chatPath, chat)
   expectError(await call(chatPath, chat, { user: 5 }), 403, 'insufficient_user_quota')
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('a call that cannot pay the channel it would go to next', async () => {
+test('a call that cannot pay for the next channel', async () => {
   await bench.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
   await bench.channel({ key: 'good' })
   await halfOpen(chatPath, chat)
@@ -106,13 +106,13 @@ test('speech whose caller leaves', async () => {
   expect(await next('/v1/audio/speech', speech)).toBe('bad')
 })
 
-test('a count of tokens, which asks for no answer', async () => {
+test('a token count, which requests no answer', async () => {
   await twoChannels(chatPath, chat)
   expect((await call('/v1/messages/count_tokens', { ...chat, max_tokens: 9 })).status).toBe(200)
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-/** A behaviour that waits for the word to go on. */
+/** A behaviour that waits until it is released. */
 function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   const behaviour = fake.behaviour(`held, then ${then.name}`, async (exchange) => {
@@ -124,7 +124,7 @@ function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => vo
 
 const stateOfBad = () => bench.gateway.context.relay.relay.breaker.snapshot().at(-1)?.state
 
-test('calls that were under way when the channel was left alone do not lengthen the pause', async () => {
+test('calls that were already running when the channel was skipped do not lengthen the pause', async () => {
   await bench.channel({ key: 'bad', priority: 1 })
   await bench.channel({ key: 'good' })
   const { behaviour, goOn } = held(fake.resetsBeforeHeaders())
@@ -142,7 +142,7 @@ test('calls that were under way when the channel was left alone do not lengthen 
 test.each([
   ['is refused', fake.status(400), 400],
   ['fails', fake.status(503), 503],
-])('a call from before that %s does not speak for the one that tries', async (_, ending, status) => {
+])('an earlier call that %s does not decide for the trial', async (_, ending, status) => {
   await bench.channel({ key: 'bad', priority: 1 })
   await bench.channel({ key: 'good' })
   const before = held(ending)
@@ -156,7 +156,7 @@ test.each([
   await bench.upstream.received(7)
   before.goOn()
   expect((await old).status).toBe(status)
-  // The trial is still out: others go elsewhere.
+  // The trial is still running: others go elsewhere.
   expect((await call(chatPath, chat)).status).toBe(200)
   expect(bench.upstream.last.key).toBe('good')
   trial.goOn()

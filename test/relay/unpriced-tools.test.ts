@@ -1,4 +1,5 @@
-// Tools that a service runs with another model: images have a price of their own, others are refused unless what has no price may pass.
+// Tools that a service runs with another model: images have their own price, others are refused unless unpriced items
+// may pass.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -29,7 +30,7 @@ const answer = fake.behaviour('response', (exchange) =>
   }),
 )
 
-test('image_generation has a price by the image, which is charged where one comes', async () => {
+test('image_generation has a price per image, which is charged if one arrives', async () => {
   await bench.channel()
   const caller = await bench.caller()
   bench.upstream.next(answer)
@@ -48,7 +49,7 @@ test('other tools pass', async () => {
   await charged(bench, caller, 15)
 })
 
-test('a model that paints itself is asked to, in place of the tool', async () => {
+test('a model that makes images itself is asked to, instead of the tool', async () => {
   await bench.channel({ type: 24 })
   const caller = await bench.caller()
   const parts = [{ inlineData: { mimeType: 'image/png', data: fake.PNG_BASE64 } }]
@@ -103,7 +104,7 @@ describe('the advisor of Anthropic, which is another model,', () => {
     await charged(bench, caller, 0)
   })
 
-  test('passes where what has no price may', async () => {
+  test('passes if unpriced items may pass', async () => {
     await bench.clear({ UnpricedModelPolicy: 'fallback' })
     await bench.channel({ type: 14 })
     const caller = await bench.caller()
@@ -113,7 +114,7 @@ describe('the advisor of Anthropic, which is another model,', () => {
     await charged(bench, caller, 15)
   })
 
-  test('leaves other tools alone', async () => {
+  test('does not affect other tools', async () => {
     await bench.channel({ type: 14 })
     const caller = await bench.caller()
     const tools = [asked.tools[0], { type: 'web_search_20260209', name: 'web_search' }]

@@ -22,8 +22,8 @@ interface SilentHost {
 }
 
 /**
- * A port whose connections are never taken: a process that stands still, with its queue of connections full. Further
- * ones get no answer from the kernel, as with a host that is off behind a firewall.
+ * A port whose connections are never accepted: a frozen process, with a full connection queue. Further connections get
+ * no answer from the kernel, as with a host that is off behind a firewall.
  */
 async function startSilentHost(): Promise<SilentHost> {
   const program = `const { createServer } = require('node:net')
@@ -49,7 +49,7 @@ function connects(port: number, waiting: Socket[]): Promise<boolean> {
   socket.on('error', () => undefined)
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
-    // Long enough for a machine that is busy: one that is taken late would leave room for the next.
+    // Long enough for a busy machine: a connection that is accepted late would make room for the next.
     setTimeout(() => resolve(false), 2000)
   })
 }
@@ -68,7 +68,7 @@ describe('ConnectTimeout', () => {
     }, 120_000)
   }
 
-  test('a host that does not answer is charged to nobody who leaves before that is known', async () => {
+  test('a caller who leaves before it is known that a host does not answer is charged nothing', async () => {
     const caller = await bench.caller()
     const leave = new AbortController()
     const body = { ...chat, model: 'm2' }
@@ -79,7 +79,7 @@ describe('ConnectTimeout', () => {
     expect(await charged(bench, caller, 0)).toEqual([])
   }, 120_000)
 
-  test('an upstream that is there and thinks is waited for', async () => {
+  test('the gateway waits for an upstream that is reachable and still thinking', async () => {
     const caller = await bench.caller()
     bench.upstream.next(fake.late(3000, fake.okChat()))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))

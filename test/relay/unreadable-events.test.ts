@@ -1,5 +1,5 @@
-// An event that nobody can read, where caller and service speak the same dialect: left out and counted, unless it may have
-// held what the answer cannot do without.
+// An unreadable event, where caller and service speak the same dialect, is skipped and counted, unless it may have held
+// something that the answer cannot do without.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
@@ -30,7 +30,7 @@ const sends = (pieces: readonly string[], headers = [['content-type', 'text/even
     exchange.end()
   })
 
-/** The answer to a call of a caller's dialect by a service that speaks it, too. */
+/** A service's answer to a call in a caller's dialect that it speaks too. */
 async function ask(name: CallerName, pieces: readonly string[]) {
   await bench.clear()
   await bench.channel({ type: services[name].type })
@@ -45,7 +45,7 @@ async function ask(name: CallerName, pieces: readonly string[]) {
 }
 
 const piecesOf = (name: CallerName) => services[name].fake.pieces(said) as string[]
-/** Where the second half of the text stands. */
+/** Position of the second half of the text. */
 const middleOf = (name: CallerName) => piecesOf(name).findIndex((piece) => piece.includes('s blue.'))
 const put = (name: CallerName, at: number, ...lines: readonly string[]) => {
   const pieces = piecesOf(name)
@@ -57,7 +57,7 @@ describe.each(names)('a stream of %s', (name) => {
     ['that breaks off in a text', '{"choices":[{"index":0,"finish_reason":null,"usage":null,"delta":{"content":"lo'],
     ['that is a list', '["text"]'],
     ['that is a word', 'oops'],
-  ])('goes on without an event %s, is charged as reported, and its row tells', async (_, line) => {
+  ])('continues without an event %s, is charged as reported, and its row says so', async (_, line) => {
     const whole = await ask(name, piecesOf(name))
     const { seen, row, units } = await ask(name, put(name, middleOf(name), line))
     expect(seen.text).toBe(whole.seen.text)
@@ -66,7 +66,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
   })
 
-  test('goes on without a line that has no name of a field, alone or beside an event', async () => {
+  test('continues without a line that has no field name, alone or beside an event', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -83,7 +83,7 @@ describe.each(names)('a stream of %s', (name) => {
     }
   })
 
-  test('is read although no blank lines part its events', async () => {
+  test('is read although no blank lines separate its events', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -95,7 +95,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).not.toContain('unreadable')
   })
 
-  test('ends with an error that stands between its events as it is', async () => {
+  test('ends with an error that arrives between its events unchanged', async () => {
     const middle = middleOf(name)
     const error = '{"error":{"message":"overloaded","type":"overloaded_error"}}'
     const line = name === 'messages' ? `{"type":"error",${error.slice(1)}` : error
@@ -109,7 +109,7 @@ describe.each(names)('a stream of %s', (name) => {
     ])
   })
 
-  test('goes on without several of them, which are counted', async () => {
+  test('continues without several of them, which are counted', async () => {
     const middle = middleOf(name)
     const pieces = put(name, middle, 'oops')
     const { seen, row } = await ask(name, [
@@ -126,23 +126,23 @@ describe.each(names)('a stream of %s', (name) => {
 
   test.each([
     ['two in a row', ['oops', 'oops']],
-    ['one that may tell of usage', ['{"usage":{"prompt_tokens":1']],
-    ["one that may tell of usage in Google's words", ['{"usageMetadata":{"promptTokenCount":']],
+    ['one that may report usage', ['{"usage":{"prompt_tokens":1']],
+    ["one that may report usage in Google's format", ['{"usageMetadata":{"promptTokenCount":']],
     ['one that may be the end', ['{"choices":[{"index":0,"delta":{},"finish_reason":"st']],
-    ["one that may be the end in Anthropic's words", ['{"type":"message_delta","delta":{']],
-    ["one that may be the end in Google's words", ['{"candidates":[{"finishReason":"ST']],
+    ["one that may be the end in Anthropic's format", ['{"type":"message_delta","delta":{']],
+    ["one that may be the end in Google's format", ['{"candidates":[{"finishReason":"ST']],
     ['one that may be an error', ['{"error":{"message":"ou']],
     ['one that may hold a piece of a call', ['{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"functi']],
     [
-      "one that may hold a piece of a call in Anthropic's words",
+      "one that may hold a piece of a call in Anthropic's format",
       ['{"type":"content_block_delta","delta":{"type":"input_json_delta","pa'],
     ],
-    ["one that may hold a call in Google's words", ['{"candidates":[{"content":{"parts":[{"functionCall":{"na']],
+    ["one that may hold a call in Google's format", ['{"candidates":[{"content":{"parts":[{"functionCall":{"na']],
     [
-      'one that may hold a piece of a call in the words of Responses',
+      'one that may hold a piece of a call in the Responses format',
       ['{"type":"response.function_call_arguments.delta","del'],
     ],
-    ['one that may hold sound', ['{"choices":[{"index":0,"delta":{"audio":{"data":"AAAA']],
+    ['one that may hold audio', ['{"choices":[{"index":0,"delta":{"audio":{"data":"AAAA']],
     ['one that may begin something', ['{"type":"content_block_start","index":1,"con']],
   ])('is broken by %s, which is not passed on', async (_, lines) => {
     const { seen, row } = await ask(name, put(name, middleOf(name), ...lines))
@@ -156,7 +156,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).not.toContain('skipped')
   })
 
-  test('without its end is broken although it has its end mark', async () => {
+  test('without its end is broken even with its end mark', async () => {
     const end = piecesOf(name).findIndex((piece) =>
       /"(?:finish_reason|finishReason|stop_reason)":"|response\.completed/.test(piece),
     )
@@ -167,7 +167,7 @@ describe.each(names)('a stream of %s', (name) => {
   })
 })
 
-test('a cut type of a text is no end of a stream of messages', async () => {
+test('a truncated type of a text event does not end a stream of messages', async () => {
   const whole = await ask('messages', piecesOf('messages'))
   const { seen, row } = await ask('messages', put('messages', middleOf('messages'), '{"type":"content_bl'))
   expect([seen.text, row?.outcome]).toEqual([whole.seen.text, 'complete'])
@@ -185,7 +185,7 @@ describe('a stream with a call', () => {
       .filter((piece) => piece !== '')
       .map((piece) => `${piece}\n\n`)
 
-  /** Each is an event of the stream of which nothing that came later makes up. */
+  /** Each is an event that nothing later in the stream replaces. */
   test.each([
     ['chat', 'the first piece of an input', /"tool_calls":\[/, 1],
     ['chat', 'the last piece of an input', /"tool_calls":\[/, 2],
@@ -210,14 +210,14 @@ describe('a stream with a call', () => {
   test.each([
     ['message', /output_item\.added/],
     ['text', /content_part\.added/],
-  ] as const)('of responses does not begin without the beginning of its %s', async (_title, isIt) => {
+  ] as const)('of responses does not begin without the start of its %s', async (_title, isIt) => {
     const events = eventsIn('responses')
     const at = events.findIndex((event) => isIt.test(event))
     const { seen } = await ask('responses', events.with(at, 'data: oops\n\n'))
     expect([seen.status, seen.error?.message]).toEqual([502, expect.stringContaining('cannot be read')])
   })
 
-  test('of words is broken by what stood in the middle of them: nobody can tell whether they are whole', async () => {
+  test('of words is broken by an unreadable event in the middle: nobody can tell whether the words are complete', async () => {
     const piece = (custom: object, id?: string) => ({
       id: 'c1',
       choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...(id && { id, type: 'custom' }), custom }] } }],
@@ -239,7 +239,7 @@ test('without the usage that may have been in it, a stream is broken', async () 
   expect(row).toMatchObject({ outcome: 'interrupted' })
 })
 
-test('a transcript goes on without an event that cannot be read', async () => {
+test('a transcript continues without an unreadable event', async () => {
   await bench.clear({ ModelRatio: '{"whisper-1":1,"m":1}' })
   await bench.channel({ type: 1, models: 'whisper-1' })
   const event = (more: object) => `data: ${JSON.stringify(more)}\n\n`
@@ -279,7 +279,7 @@ test('a transcript goes on without an event that cannot be read', async () => {
   })
 })
 
-test('an event of which a part has gone out cannot be left out', async () => {
+test('an event that has been sent in part cannot be skipped', async () => {
   await bench.clear()
   await bench.channel({ type: 28 })
   const long = `{"choices":[{"index":0,"delta":{"content":"${'x'.repeat(600_000)}`

@@ -40,7 +40,7 @@ async function leaveAtFinish(token: string): Promise<void> {
 }
 
 describe('reasoning that a stream does not show', () => {
-  test('is paid although the caller leaves at the last word', async () => {
+  test('is paid for even if the caller leaves at the last word', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     upstream.next(fake.okStream({ usage, usageChunk: 'asked', delayMs: 30 }))
     await leaveAtFinish(caller.token)
@@ -49,7 +49,7 @@ describe('reasoning that a stream does not show', () => {
     expect(row).toMatchObject({ outcome: 'complete', completion_tokens: reasoning + 5, reasoning_tokens: reasoning })
   })
 
-  test('is held for with any model that is asked to think', async () => {
+  test('is covered by the hold for any model that is asked to think', async () => {
     await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4o' })
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     const ask = async (fields: object) => {
@@ -64,19 +64,19 @@ describe('reasoning that a stream does not show', () => {
     expect(await ask({ reasoning_effort: 'none' })).toBeUndefined()
   })
 
-  test('is held for: a stream is capped to what the balance affords', async () => {
+  test('is covered by the hold: a stream is capped by the balance', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     upstream.next(fake.okStream({ promptTokens: 10 }))
     const response = await gateway.post('/v1/chat/completions', question, caller.token)
     await response.text()
     const sent = upstream.last?.json as { max_completion_tokens?: number }
-    // 700 units at 2.2 for each completion token, less the prompt.
+    // 700 units at 2.2 per completion token, minus the prompt.
     expect(sent.max_completion_tokens).toBeGreaterThan(100)
     expect(sent.max_completion_tokens).toBeLessThan(320)
   })
 })
 
-describe('the larger of two limits is held for, and neither goes out beyond what the balance affords', () => {
+describe('the larger of two limits decides the hold, and neither is sent with more than the balance affords', () => {
   const sentFor = async (model: string) => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     const body = { ...question, model, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
@@ -84,14 +84,14 @@ describe('the larger of two limits is held for, and neither goes out beyond what
     return upstream.last?.json as { max_completion_tokens?: number; max_tokens?: number }
   }
 
-  test('where the model takes both names', async () => {
+  test('if the model accepts both names', async () => {
     await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4o' })
     const sent = await sentFor('gpt-4o')
     expect(sent.max_completion_tokens).toBe(1)
     expect(sent.max_tokens).toBeLessThan(320)
   })
 
-  test('where the model refuses the older name, which is left out', async () => {
+  test('if the model refuses the older name, which is dropped', async () => {
     expect(await sentFor('o4-mini')).toMatchObject({ max_completion_tokens: 1 })
     expect(upstream.last?.json).not.toHaveProperty('max_tokens')
   })

@@ -34,7 +34,7 @@ function spooled(): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-/** A part with the headers given, or a plain field. */
+/** A part with the given headers, or a plain field. */
 function part(head: string, value: string | Uint8Array): Buffer {
   const disposition = head.includes(':') ? head : `Content-Disposition: form-data; name="${head}"`
   return Buffer.concat([
@@ -52,7 +52,7 @@ function file(bytes: Uint8Array | string = 'sound'): Buffer {
   return part('Content-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg', bytes)
 }
 
-/** Every byte value, and what looks like boundaries. */
+/** Every byte value, and sequences that look like boundaries. */
 function soundBytes(length: number): Buffer {
   const bytes = Buffer.alloc(length)
   for (let index = 0; index < length; index++) bytes[index] = (index * 31 + (index >> 8)) & 0xff
@@ -93,7 +93,7 @@ describe('an upload', () => {
     120_000,
   )
 
-  test('without a mapping arrives byte for byte, whatever stands around its parts', async () => {
+  test('without a mapping arrives byte for byte, whatever surrounds its parts', async () => {
     const body = Buffer.concat([
       Buffer.from('preamble\r\n'),
       form(file(), part('model', 'whisper-1')),
@@ -108,7 +108,7 @@ describe('an upload', () => {
     `multipart/form-data; x-boundary=inner; boundary=${boundary}`,
     `multipart/form-data; x="boundary=inner;"; boundary=${boundary}`,
     `multipart/form-data; boundary=${boundary}; boundary=inner`,
-  ])('is read by one boundary, which is all that the upstream is told: %s', async (given) => {
+  ])('is read by one boundary, the only one that the upstream gets: %s', async (given) => {
     const inner = '--inner\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-image-1\r\n--inner--\r\n'
     const { caller, seen } = await call(form(file(inner), part('model', 'whisper-1')), { type: given })
     expect(seen.status).toBe(200)
@@ -117,7 +117,7 @@ describe('an upload', () => {
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
-  test('without a model asks for the one that is charged, ahead of the first part', async () => {
+  test('without a model requests the charged one, ahead of the first part', async () => {
     const { caller, seen } = await call(Buffer.concat([Buffer.from('\r\n'), form(file())]))
     expect(seen.status).toBe(200)
     const expected = Buffer.concat([Buffer.from('\r\n'), form(part('model', 'whisper-1'), file())])
@@ -126,7 +126,7 @@ describe('an upload', () => {
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
-  test('of an image whose size is a file → 400, for some readers take it for a field', async () => {
+  test('of an image whose size is a file → 400, because some readers accept it as a field', async () => {
     const size = part('Content-Disposition: form-data; name="size"; filename=""', '1024x1024')
     const { seen } = await call(form(part('model', 'gpt-image-1'), size, file()), { path: '/v1/images/edits' })
     expectError(seen, 400, 'invalid_field_value')
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect(bench.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
-  test('that cannot be kept on this machine → 503, for it is no fault of the caller; nothing is charged', async () => {
+  test("that cannot be stored on this machine → 503, because it is not the caller's fault; nothing is charged", async () => {
     const folder = join(bench.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')
@@ -179,7 +179,7 @@ describe('an upload', () => {
     bench.upstream.forKey('first', fake.ok())
   })
 
-  test('that the upstream refuses while it comes leaves no file behind', async () => {
+  test('that the upstream refuses while it is being sent leaves no file behind', async () => {
     await bench.gateway.setOption('RetryTimes', '0')
     bench.upstream.forKey('first', fake.resetsDuringBody())
     const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(8_000_000))))
@@ -213,7 +213,7 @@ describe('an upload', () => {
   })
 })
 
-describe('a form that cannot be read', () => {
+describe('an unreadable form', () => {
   const sound = file()
   const model = part('model', 'whisper-1')
   const cases: readonly { name: string; body: Buffer; type?: string; status?: number; code: string }[] = [
@@ -333,7 +333,7 @@ describe('an upload above RequestSizeLimit → 413', () => {
     expect(spooled()).toEqual([])
   })
 
-  test('as it comes, when it tells no length, and its file is removed', async () => {
+  test('as it arrives, if it has no length, and its file is removed', async () => {
     const pieces = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(Buffer.concat([part('model', 'whisper-1'), file(soundBytes(2_500_000))]))

@@ -1,4 +1,5 @@
-// What of an upstream's answer reaches callers beside what was asked for: no part of a key, an id under the caller's own name.
+// What else of an upstream's answer reaches callers: no part of a key, and a request id under the caller's own header
+// name.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, chat, chatStream, see, startBench } from './setup.ts'
@@ -29,7 +30,7 @@ test('neither errors nor headers hold a part of the key of the channel, or its b
       bench.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
       const seen = await see(bench.gateway.post(path, body))
       expect(seen.status).toBe(400)
-      // At most a few characters of base64 stand before, which say next to nothing.
+      // At most a few characters of base64 come before it, which reveal next to nothing.
       expect(seen.text).toMatch(/The request with \S{0,4}\[key\]/)
       expect(seen.text + JSON.stringify([...seen.headers])).not.toContain(echo.slice(0, 16))
     }
@@ -41,13 +42,13 @@ test('neither errors nor headers hold a part of the key of the channel, or its b
   }
 })
 
-test('every answer carries the id of its request under the name that the caller’s library reads', async () => {
+test('every answer carries its request id under the name that the caller’s library reads', async () => {
   await bench.channel({ type: 28 })
   for (const reply of [fake.ok(), fake.status(500), fake.status(401)]) {
     bench.upstream.always(reply)
     for (const [path, body, name] of Object.values(calls)) {
       const seen = await see(bench.gateway.post(path, body))
-      // The service's own id stays where it told one.
+      // The service's own id is kept where it sent one.
       const own = [seen.headers.get('x-oneapi-request-id'), ...(seen.status === 200 ? ['req_fake'] : [])]
       expect(own).toContain(seen.headers.get(name))
     }
@@ -58,7 +59,7 @@ test('every answer carries the id of its request under the name that the caller�
   expect(list.headers.get('x-request-id')).toBe(list.headers.get('x-oneapi-request-id'))
 })
 
-test('529 is a number of Anthropic’s: other callers get 503', async () => {
+test('529 is Anthropic’s own status: other callers get 503', async () => {
   await bench.channel()
   bench.upstream.always(fake.status(529))
   for (const [name, [path, body]] of Object.entries(calls)) {
@@ -68,7 +69,7 @@ test('529 is a number of Anthropic’s: other callers get 503', async () => {
   }
 })
 
-test('vectors of a Gemini channel come with usage, which the service does not tell', async () => {
+test('vectors of a Gemini channel come with usage, which the service does not report', async () => {
   await bench.channel({ type: 24, models: 'text-embedding-004' })
   bench.upstream.always(
     fake.behaviour('embeds', async (exchange) => {

@@ -12,7 +12,7 @@ afterAll(() => bench[Symbol.asyncDispose]())
 interface Case {
   upstream: fake.Behaviour
   status: number
-  /** Of the gateway, or the upstream's own where it sent an error in OpenAI's shape. */
+  /** The gateway's code, or the upstream's own if it sent an error in OpenAI's shape. */
   code: string | number | null
   message?: string
   only?: 'plain' | 'stream'
@@ -137,7 +137,7 @@ test('an upstream that refuses connections costs nothing', async () => {
   expect(await charged(bench, caller, 0)).toEqual([])
 })
 
-test('answers with errors are counted by code, though no log row is written for them', async () => {
+test('error responses are counted by code, although they have no log row', async () => {
   const counted = async (code: string) => {
     const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
     return Number(new RegExp(`^tollgate_error_answers_total\\{code="${code}"\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
@@ -159,8 +159,8 @@ test('answers with errors are counted by code, though no log row is written for 
   expect(await charged(bench, caller, 0)).toEqual([])
 })
 
-test('a short answer that stops in the middle gives up its connection, and costs nothing', async () => {
-  // What may be silent for long is read in one go.
+test('a short answer that stops in the middle drops its connection, and costs nothing', async () => {
+  // A call that may be silent for long is read at once.
   await bench.gateway.setOption('StreamIdleTimeout', '60')
   await bench.gateway.setOption('RelayTimeout', '1')
   const caller = await bench.caller()
@@ -180,7 +180,7 @@ test('a short answer that stops in the middle gives up its connection, and costs
   await bench.gateway.setOption('StreamIdleTimeout', '3')
 })
 
-test('a slow answer within the limits is no failure', async () => {
+test('a slow answer within the limits is not a failure', async () => {
   const caller = await bench.caller()
   bench.upstream.next(fake.late(150, fake.okChat()), fake.trickled(fake.okChat(), { bytes: 40, everyMs: 30 }))
   for (let call = 1; call <= 2; call++) {
@@ -190,7 +190,7 @@ test('a slow answer within the limits is no failure', async () => {
   }
 })
 
-test('a slow stream within the limits is no failure', async () => {
+test('a slow stream within the limits is not a failure', async () => {
   const caller = await bench.caller()
   bench.upstream.next(fake.okStream({ chunks: 5, delayMs: 120 }))
   const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -198,7 +198,7 @@ test('a slow stream within the limits is no failure', async () => {
   await charged(bench, caller, 15)
 })
 
-describe('the row of a call that failed tells administrators', () => {
+describe('the row of a failed call shows administrators', () => {
   const rowOf = async (upstream: fake.Behaviour, body: object = chat) => {
     await bench.clear()
     await bench.channel({ type: 8 })
@@ -224,7 +224,7 @@ describe('the row of a call that failed tells administrators', () => {
     }
   }
 
-  test('what stood on the page that the upstream answered with', async () => {
+  test("the text of the upstream's error page", async () => {
     const { row, attempts } = await rowOf(fake.status(500, { shape: 'html' }))
     expect(row?.upstream_message).toContain('<html>')
     expect(attempts.at(-1)?.error).toContain('<html>')
@@ -235,13 +235,13 @@ describe('the row of a call that failed tells administrators', () => {
     expect(row?.upstream_message).toBe('redirected to http://127.0.0.1:1/elsewhere')
   })
 
-  test('what the network said', async () => {
+  test('the network error', async () => {
     const { row, attempts } = await rowOf(fake.resetsBeforeHeaders())
     expect(attempts.at(-1)?.error).toMatch(/^the request to the upstream failed: .+/)
     expect(row?.content).toBe('the request to the upstream failed')
   })
 
-  test('what the upstream said of its account in the middle of a stream', async () => {
+  test('what the upstream reported about its account in the middle of a stream', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }
     const error = {
       error: { message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' },

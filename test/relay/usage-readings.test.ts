@@ -1,4 +1,5 @@
-// Usage whose figures leave open what they count, as callers are charged for it: whole and streamed, passed on and translated.
+// Usage whose numbers do not say what they include, as callers are charged for it: whole and streamed, passed on and
+// translated.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 beforeEach(() => bench.clear())
 
-/** A service that speaks chat alone, and Google. */
+/** A service that speaks only chat, and Google. */
 type Type = 28 | 24
 
 const message = { role: 'assistant', content: 'Hello.' }
@@ -119,20 +120,23 @@ describe.each([28, 24] as const)('an upstream of type %d,', (type) => {
           prompt_tokens_details: { cached_tokens: 1000, image_tokens: 900 },
         }
 
-  test.each(each)('a %s caller, %s: thoughts that only the total tells are charged, and noted', async (name, how) => {
-    const { units, row } = await rowOf(type, name, how === 'streamed', [openThoughts])
-    expect(units).toBe(9 + 1985 * 5)
-    expect(row).toMatchObject({ prompt_tokens: 9, completion_tokens: 1985, estimated: 0 })
-    expect(row?.content).toContain('usage of the upstream doubtful: 1321 tokens of the total')
-  })
+  test.each(each)(
+    'a %s caller, %s: thoughts that only the total includes are charged, and logged',
+    async (name, how) => {
+      const { units, row } = await rowOf(type, name, how === 'streamed', [openThoughts])
+      expect(units).toBe(9 + 1985 * 5)
+      expect(row).toMatchObject({ prompt_tokens: 9, completion_tokens: 1985, estimated: 0 })
+      expect(row?.content).toContain('usage of the upstream doubtful: 1321 tokens of the total')
+    },
+  )
 
-  test.each(each)('a %s caller, %s: cached images cost a share of the price of images', async (name, how) => {
+  test.each(each)('a %s caller, %s: cached images cost a share of the image price', async (name, how) => {
     const { units, row } = await rowOf(type, name, how === 'streamed', [cachedImages])
     expect(units).toBe(10 + 180 + 31 * 5)
     expect(row?.content).not.toContain('doubtful')
   })
 
-  test.each(names)('a %s caller: real usage that zeros follow counts', async (name) => {
+  test.each(names)('a %s caller: real usage followed by zeros counts', async (name) => {
     const { units, row } = await rowOf(type, name, true, [openThoughts, zeros])
     expect(units).toBe(9 + 1985 * 5)
     expect(row).toMatchObject({ estimated: 0 })

@@ -32,7 +32,7 @@ const calls: [dialect: string, path: string, body: object][] = [
   ],
   ['the Messages API', '/v1/messages', { ...chatStream, max_tokens: 20 }],
 ]
-describe('a stream is asked for again without its usage, which is counted, for callers of', () => {
+describe('a stream is requested again without its usage, which is then counted, for callers of', () => {
   for (const [dialect, path, body] of calls) {
     test(dialect, async () => {
       const caller = await bench.caller()
@@ -51,7 +51,7 @@ describe('a stream is asked for again without its usage, which is counted, for c
   }
 })
 
-test('a caller who asks for the usage hears that it is not to be had', async () => {
+test('a caller who asks for the usage is told that it is not available', async () => {
   const caller = await bench.caller()
   const body = { ...chatStream, stream_options: { include_usage: true } }
   const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
@@ -66,7 +66,7 @@ const refuses = (message: string) =>
     sendJson(exchange, 400, { error: { message, type: 'invalid_request_error' } }),
   )
 
-test('words of the caller that an upstream repeats mean nothing', async () => {
+test("an upstream that repeats the caller's words proves nothing", async () => {
   const caller = await bench.caller()
   bench.upstream.next(refuses("Invalid value: 'include_usage'. Supported values are: 'system' and 'user'."))
   const body = { ...chatStream, messages: [{ role: 'include_usage', content: 'Hi' }] }
@@ -74,7 +74,7 @@ test('words of the caller that an upstream repeats mean nothing', async () => {
   expect(bench.upstream.requests.length).toBe(1)
 })
 
-test('what a model refuses is asked of the others, and a model that reasons unseen is not called without', async () => {
+test("one model's refusal does not apply to the others, and models that hide their reasoning need usage", async () => {
   const caller = await bench.caller()
   await bench.channel({ models: 'm2,o3', priority: -1 })
   const post = (model: string) =>
@@ -89,7 +89,7 @@ test('what a model refuses is asked of the others, and a model that reasons unse
   expect(bench.upstream.requests.length).toBe(before + 1)
 })
 
-test('one who leaves has not heard that it is so', async () => {
+test('a caller who leaves has not learned of it', async () => {
   const caller = await bench.caller()
   const leave = new AbortController()
   bench.upstream.next(refuses('Unrecognized request argument supplied: stream_options'))
@@ -105,7 +105,7 @@ test('one who leaves has not heard that it is so', async () => {
   expect(bench.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
 })
 
-test('an upstream that refuses the rest, too, is asked twice and not thought to know no usage', async () => {
+test('an upstream that refuses the rest too is called twice, and not remembered as one without usage', async () => {
   bench.upstream.next(refuses('Unknown parameter: stream_options'))
   bench.upstream.next(refuses('Unknown parameter: messages'))
   const caller = await bench.caller()

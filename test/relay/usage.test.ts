@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]())
 
 const text = 'word0 word1 word2 word3 word4'
-/** Tokens that the gateway counts for that text. */
+/** The gateway's count of that text. */
 const textTokens = 10
 const words = ['word0', ' word1', ' word2', ' word3', ' word4']
 const counted = { estimated: 1, prompt_tokens: promptTokens, completion_tokens: textTokens }
@@ -31,7 +31,7 @@ async function call(kind: 'plain' | 'stream', upstream: fake.Behaviour, body: ob
 }
 
 for (const kind of ['plain', 'stream'] as const) {
-  describe(`usage of a ${kind} answer that cannot be right is refused, and the gateway's count charged:`, () => {
+  describe(`impossible usage of a ${kind} answer is rejected, and the gateway's count is charged:`, () => {
     for (const name of Object.keys(fake.WRONG_USAGE) as (keyof typeof fake.WRONG_USAGE)[]) {
       test(name, async () => {
         const { caller } = await call(kind, fake.wrongUsage(name, { text, chunks: words }))
@@ -41,7 +41,7 @@ for (const kind of ['plain', 'stream'] as const) {
       })
     }
 
-    test('missing: nothing was refused', async () => {
+    test('missing: nothing was rejected', async () => {
       const { caller } = await call(kind, fake.missingUsage({ text, chunks: words }))
       const [row] = await charged(bench, caller, promptTokens + textTokens)
       expect(row).toMatchObject({ outcome: 'complete', ...counted })
@@ -50,8 +50,8 @@ for (const kind of ['plain', 'stream'] as const) {
   })
 }
 
-describe('usage that comes more than once', () => {
-  test('twice the same is charged once', async () => {
+describe('usage that is sent more than once', () => {
+  test('equal usage twice is charged once', async () => {
     const { caller } = await call('stream', fake.duplicateUsage({ chunks: words }))
     const [row] = await charged(bench, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
@@ -63,7 +63,7 @@ describe('usage that comes more than once', () => {
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
-  test('a bad total after a good one is not replaced by the good one', async () => {
+  test('a bad total after a good one does not fall back to the good one', async () => {
     const { caller } = await call('stream', fake.wrongUsage('negative', { chunks: words, usageChunk: 'twice' }))
     const [row] = await charged(bench, caller, promptTokens + textTokens)
     expect(row).toMatchObject(counted)
@@ -85,7 +85,7 @@ describe('an upstream that ignores max_tokens', () => {
     expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 100, quota: 40 })
   })
 
-  test('a plain call is capped to what the balance affords', async () => {
+  test('a plain call is capped by the balance', async () => {
     const caller = await bench.caller({ user: 40, token: 40 })
     bench.upstream.next(fake.okChat({ text: 'word '.repeat(100).trim() }))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
@@ -97,7 +97,7 @@ describe('an upstream that ignores max_tokens', () => {
   })
 })
 
-test('what calls used is told in the metrics, however often they are read', async () => {
+test('the metrics report what calls used, however often they are read', async () => {
   const figures = async () => {
     const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
     const figure = (name: string) =>

@@ -1,4 +1,4 @@
-// One request must not hold up all the others: work for each pair of its many parts would take minutes here.
+// One request must not block all the others: work for each pair of its many parts would take minutes here.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Bench, see, startBench } from './setup.ts'
@@ -62,7 +62,7 @@ const requests: [name: string, path: string, body: () => object | string][] = [
   ],
 ]
 
-describe('sent on at once is', () => {
+describe('passed on at once:', () => {
   test.each(requests)(
     '%s',
     async (_, path, body) => {
@@ -76,7 +76,7 @@ describe('sent on at once is', () => {
   )
 })
 
-test('refused at once is a name in both spellings among many', async () => {
+test('refused at once: a name in both spellings among many', async () => {
   const caller = await bench.caller()
   const fields = Object.fromEntries(times(4_000, (index) => [`k${index}`, 0]))
   const body = { ...fields, some_field: 0, someField: 0 }

@@ -1,4 +1,5 @@
-// Whose fault a failure is, and whether it may pass: what the caller is told of an upstream that refuses the operator's account.
+// Who is at fault for a failure, and whether it may pass: what callers are told when an upstream refuses the operator's
+// account.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -48,7 +49,7 @@ const json = (status: number, body: unknown, headers: readonly (readonly [string
     exchange.end()
   })
 
-/** Words that make a program ask its user for another key, or a person look at their own bill. */
+/** Words that make a client ask its user for another key, or a person check their own bill. */
 const alarming =
   /key|auth|credential|log.?in|token|quota|credit|billing|balance|account|plan|permission|forbidden|40[0-9]/i
 
@@ -66,7 +67,7 @@ function expectUnavailable(caller: CallerName, seen: Awaited<ReturnType<typeof s
   expect(seen.headers.get('retry-after')).toBeNull()
 }
 
-describe("what an upstream says of the operator's account is 503 for the caller:", () => {
+describe("an upstream's refusal of the operator's account is 503 for the caller:", () => {
   const openAi = (status: number, message: string, code: string | null, type = 'invalid_request_error') =>
     json(status, { error: { message, type, param: null, code } })
   const refusals: readonly (readonly [fake.Behaviour, keyof typeof channelTypes])[] = [
@@ -134,7 +135,7 @@ describe("what an upstream says of the operator's account is 503 for the caller:
     )
   })
 
-  test('it is told in a stream that has begun, too', async () => {
+  test('it is also reported in a stream that has begun', async () => {
     await bench.channel()
     const refused = {
       error: { message: 'Your credit balance is too low', type: 'billing_error', code: 'insufficient_quota' },
@@ -154,7 +155,7 @@ describe("what an upstream says of the operator's account is 503 for the caller:
   })
 })
 
-describe('what the caller itself sent is told to it:', () => {
+describe("errors in the caller's own request are passed on:", () => {
   test.each([
     ['Your chosen model requires moderation and your input was flagged for "violence".'],
     ['Content violates usage guidelines.'],
@@ -169,7 +170,7 @@ describe('what the caller itself sent is told to it:', () => {
 })
 
 describe('whether it may pass', () => {
-  test('what an upstream says in x-should-retry is passed on', async () => {
+  test("an upstream's x-should-retry is passed on", async () => {
     await bench.channel()
     for (const [status, said] of [
       [429, 'false'],
@@ -199,14 +200,14 @@ describe('whether it may pass', () => {
     }
   })
 
-  test('a call with a mistake says so, and one that found no channel does not', async () => {
+  test('an invalid call says so, and one that found no channel does not', async () => {
     const none = (await ask('chat')).seen
     expect([none.status, none.headers.get('x-should-retry')]).toEqual([503, null])
     const wrong = await see(bench.gateway.post('/v1/chat/completions', { model: 'm' }))
     expect([wrong.status, wrong.headers.get('x-should-retry')]).toEqual([400, 'false'])
   })
 
-  test('Codex, which looks at no such header, is refused with the one status that it does not try again', async () => {
+  test('Codex, which ignores this header, is refused with the only status that it does not retry', async () => {
     await bench.channel()
     const marks: Record<string, string>[] = [
       { originator: 'codex_exec' },
@@ -220,7 +221,7 @@ describe('whether it may pass', () => {
     expect((await ask('responses', { headers: { originator: 'codex_exec' } })).seen.status).toBe(503)
   })
 
-  test('a stream that never began says it as a plain answer does', async () => {
+  test('a stream that never began reports it like a plain answer', async () => {
     await bench.channel()
     bench.upstream.always(fake.status(429, { headers: [['x-should-retry', 'false']] }))
     const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream))

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** The call through the gateway ends as the same call made to the upstream itself. */
+/** The call through the gateway ends the same as the call to the upstream itself. */
 async function expectSame(call: (sdk: OpenAI) => Promise<unknown>) {
   const direct = await outcomeOf(() => call(bench.direct))
   expect(direct.error).toBeUndefined()
@@ -55,7 +55,7 @@ describe('the official SDK', () => {
     await expectLog(12, 7)
   })
 
-  test('a stream, where only the usage event is missing for who did not ask for it', async () => {
+  test('a stream, without the usage event if the caller did not ask for it', async () => {
     const told = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Four ° ☀' }), chunk({}, 'stop')]
     bench.answer(events(...told, usageChunk, '[DONE]'))
     const ask = (include_usage: boolean) => (sdk: OpenAI) =>
@@ -106,14 +106,14 @@ describe('the official SDK', () => {
     }
   })
 
-  test('a structured output by parse', async () => {
+  test('structured output by parse', async () => {
     bench.answer(json(chatReply({ content: '{"city":"Oslo","degrees":4}' })))
     const response_format = zodResponseFormat(z.object({ city: z.string(), degrees: z.number() }), 'warmth')
     const value = await expectSame((sdk) => sdk.chat.completions.parse({ model, messages, response_format }))
     expect(value).toMatchObject({ choices: [{ message: { parsed: { city: 'Oslo', degrees: 4 } } }] })
   })
 
-  test('embeddings, which the SDK asks for as base64', async () => {
+  test('embeddings, which the SDK requests as base64', async () => {
     const embedding = Buffer.from(new Float32Array([0.25, -1, 3]).buffer).toString('base64')
     const data = [{ object: 'embedding', index: 0, embedding }]
     bench.answer(
@@ -176,7 +176,7 @@ describe('the official SDK', () => {
       ),
     )
     await expectSame((sdk) => all(sdk.audio.transcriptions.create({ model: 'gpt-4o-transcribe', file, stream: true })))
-    // Tokens of sound have a price of their own.
+    // Audio tokens have their own price.
     await expectLog(40, 3, 40 * 16 + 3 * 40)
   })
 
@@ -220,7 +220,7 @@ describe('the official SDK', () => {
     expect(await bench.lastLog()).toMatchObject({ outcome: 'interrupted' })
   })
 
-  test('usage that no prompt can have is refused, and usage that tools can explain is believed', async () => {
+  test('impossible usage for a prompt is rejected, and usage that tools can explain is believed', async () => {
     const usage = { prompt_tokens: 1_000_000_000, completion_tokens: 7, total_tokens: 1_000_000_007 }
     const reply = { ...(chatReply({ content: 'Four.' }) as object), usage }
     bench.answer(json(reply))

@@ -35,7 +35,10 @@ const create = (client: OpenAI, recording: RecordingCase, body: JsonObject): Pro
     ? client.chat.completions.create(body as unknown as Plain)
     : client.completions.create(body as unknown as OpenAI.CompletionCreateParamsNonStreaming)
 
-/** The log row must show the recorded usage and its price; without a usage, what was counted and that it was. */
+/**
+ * The log row must show the recorded usage and its price; without usage, the gateway's count and a mark that it was
+ * counted.
+ */
 async function expectCharge(recording: RecordingCase, outcome = 'complete'): Promise<void> {
   const row = await bench.lastLog()
   const usage = recordedUsage(recording)
@@ -58,7 +61,7 @@ async function expectCharge(recording: RecordingCase, outcome = 'complete'): Pro
   }).toEqual({ content: row.content, prompt, completion, cached, reasoning, quota, estimated: false, outcome })
 }
 
-/** The recorded path, with the version where the service's own has none: channels of these types always send one. */
+/** The recorded path, with the version if the service's own has none: channels of these types always send one. */
 function expectedTarget({ provider, api, request }: RecordingCase): string {
   const version = request.query['api-version']
   if (provider === 'azure' && request.path.includes('/deployments/'))
@@ -83,7 +86,7 @@ describe.skipIf(!recordingsAvailable)('recorded whole answers through the SDK (s
   }
 })
 
-/** What the caller of the gateway gets of a stream: the usage-only event is withheld from who did not ask for it. */
+/** The chunks that the gateway's caller gets: the usage-only event is withheld if the caller did not ask for it. */
 function expectedChunks(direct: Outcome, body: JsonObject): unknown {
   const asked = isObject(body['stream_options']) && body['stream_options']['include_usage'] === true
   const isUsageOnly = (chunk: unknown) =>

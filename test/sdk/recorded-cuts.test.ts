@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** How the connection ends behind the cut: properly, as if the answer were whole, or in the middle of the body. */
+/** How the connection ends after the cut: properly, as if the answer were complete, or in the middle of the body. */
 type Ending = 'end' | 'fin'
 
 function cutAt(recording: RecordingCase, bytes: number, ending: Ending) {
@@ -30,13 +30,13 @@ function cutAt(recording: RecordingCase, bytes: number, ending: Ending) {
   })
 }
 
-/** Offsets behind each blank line. */
+/** Offsets after each blank line. */
 function boundaries({ response }: RecordingCase): number[] {
   const text = Buffer.from(response.body).toString('latin1')
   return [...text.matchAll(/\r\n\r\n|\n\n|\r\r/g)].map(({ index, 0: mark }) => index + mark.length)
 }
 
-/** Every boundary; of the middle of a stream that is longer than `most` events only some, spread evenly. */
+/** Every boundary; in the middle of streams longer than `most` events only some, spread evenly. */
 function sampled(all: readonly number[], most = 60): number[] {
   if (all.length <= most) return [...all]
   const ends = most / 4
@@ -54,11 +54,11 @@ interface Prefix {
   isComplete: boolean
 }
 
-/** What lies whole before the cut. */
+/** The complete part before the cut. */
 function prefixOf(recording: RecordingCase, bytes: number, choices: number): Prefix {
   const responseText = Buffer.from(recording.response.body.subarray(0, bytes)).toString()
   const data = sseData({ ...recording, responseText }).filter((text) => text.trim() !== '')
-  // What stands after the last blank line counts when it is a whole event.
+  // Text after the last blank line counts if it is a complete event.
   const last = data.at(-1)
   if (last !== undefined && last !== '[DONE]' && tryParse(last) === undefined) data.pop()
   const hasEndMark = data.includes('[DONE]')
@@ -66,7 +66,7 @@ function prefixOf(recording: RecordingCase, bytes: number, choices: number): Pre
   return { chunks, isComplete: hasEndMark || isWholeStream(chunks, false, choices) }
 }
 
-/** The text that a caller has got, as it is counted. */
+/** The text that a caller has received, as it is counted. */
 function deliveredText(chunks: readonly JsonObject[]): string {
   const parts: unknown[] = []
   for (const choice of chunks.flatMap((chunk) =>
@@ -90,7 +90,7 @@ function partTexts(part: JsonObject): unknown[] {
   return [part['text'], ...thinking]
 }
 
-/** A chunk of a chat as the SDK hands it on: where a choice names no reason to stop, it says null. */
+/** A chat chunk as the SDK returns it: a choice without a finish reason has null. */
 function asRead(chunk: JsonObject): JsonObject {
   if (!Array.isArray(chunk['choices'])) return chunk
   const choices = (chunk['choices'] as JsonObject[]).map((each) => ({
@@ -100,7 +100,7 @@ function asRead(chunk: JsonObject): JsonObject {
   return { ...chunk, choices }
 }
 
-/** A chunk with nothing but a role, empty texts and what filters found is no beginning. */
+/** A chunk with only a role, empty texts and filter results does not begin an answer. */
 function saysSomething(chunk: JsonObject): boolean {
   const isThere = (value: unknown) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)
@@ -113,7 +113,7 @@ function saysSomething(chunk: JsonObject): boolean {
   })
 }
 
-/** One cut: the SDK gets what lay before it, and throws unless that was all of the answer; the charge fits. */
+/** One cut: the SDK gets what came before it, and throws unless that was the whole answer; the charge matches. */
 async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: number, ending: Ending): Promise<void> {
   bench.answer(cutAt(recording, bytes, ending))
   const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
@@ -128,7 +128,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
     >
   const got = await collected(call)
   const where = `${recording.id} cut at ${bytes} by ${ending}`
-  // A connection that breaks may take with it what had come but was not read yet; then it must be an error.
+  // A breaking connection may lose what had arrived but was not read yet; then it must be an error.
   const begun = chunks.some(saysSomething) ? chunks : []
   const read = recording.api === 'chat' ? numberedCalls(begun.map(asRead)) : begun
   const expected = ending === 'fin' && got.error ? read.slice(0, got.value.length) : read
@@ -137,7 +137,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   else if (ending === 'end') expect([where, got.error]).toEqual([where, undefined])
   const charged = (await bench.logCount()) - before
   if (got.error?.status !== undefined) {
-    // It failed before its first byte: an ordinary error answer, and no charge.
+    // It failed before its first byte: an ordinary error response, and no charge.
     expect([where, got.value, charged]).toEqual([where, [], 0])
     return
   }
@@ -149,7 +149,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   const responseText = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   const counted = countTokens(deliveredText(sent), { disallowedSpecial: new Set() })
   if (recordedUsage({ ...recording, responseText })) {
-    // Some services report as they go: that is believed unless it is less than what was delivered.
+    // Some services report usage along the way: it is believed unless it is less than what was delivered.
     expect([where, row.completion_tokens >= counted * 0.7 - 2]).toEqual([where, true])
     return
   }
@@ -159,7 +159,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
     true,
     plainCharge(row.prompt_tokens, row.completion_tokens),
   ])
-  // Long texts are counted piece by piece, and older models with another vocabulary.
+  // Long texts are counted in pieces, and older models with another vocabulary.
   const difference = Math.abs(row.completion_tokens - counted)
   expect([where, difference <= 2 + counted * 0.1, counted, row.completion_tokens]).toEqual([
     where,

@@ -30,7 +30,7 @@ function call(client: OpenAI, recording: RecordingCase): Promise<unknown> {
   return client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming)
 }
 
-/** What the upstream says, wherever it says it. */
+/** The upstream's message, in whatever field it is. */
 function upstreamMessage({ responseJson }: RecordingCase): string {
   const body = Array.isArray(responseJson) ? responseJson[0] : responseJson
   if (!isObject(body)) return 'bad response status code'
@@ -66,10 +66,10 @@ describe.skipIf(!recordingsAvailable)('recorded errors through the SDK (skipped 
       if (isObject(body) && isObject(body['error'])) {
         const told = { code: direct?.code, type: direct?.type, param: direct?.param }
         expect([through?.code ?? null, through?.param ?? null]).toEqual([told.code ?? null, told.param ?? null])
-        // OpenAI's errors always have a type; where the upstream's has none, the gateway says whose error it is.
+        // OpenAI's errors always have a type; if the upstream's has none, the gateway says whose error it is.
         expect(through?.type).toEqual(told.type === undefined ? 'upstream_error' : told.type)
       } else {
-        // Not in OpenAI's form: the gateway names the fault itself.
+        // Not in OpenAI's format: the gateway names the error itself.
         expect(through).toMatchObject({ type: 'upstream_error', code: 'bad_response_status_code' })
       }
     })

@@ -16,7 +16,7 @@ const chats = openaiCases('chat', { status: 'ok' })
 const streams = chats.filter(
   (one) => one.kind === 'sse' && isWholeStream(recordedEvents(one), one.responseText.includes('[DONE]')),
 )
-/** Recordings whose request asks for an answer by a JSON schema. */
+/** Recordings whose request asks for an answer with a JSON schema. */
 const structured = chats.filter((one) => schemaOf(one) !== undefined)
 
 let bench: Bench
@@ -32,7 +32,7 @@ function schemaOf({ requestJson }: RecordingCase): { name: string; schema: JsonO
   return { name: String(named['name'] ?? 'answer'), schema: { additionalProperties: false, ...named['schema'] } }
 }
 
-/** Every event of the SDK's stream helper with what it carries, and the completion that it puts together. */
+/** Every event of the SDK's stream helper with its content, and the completion that it assembles. */
 async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
   const stream = client.chat.completions.stream(body as unknown as StreamParams)
   const events: [name: string, carried: unknown][] = []
@@ -44,7 +44,7 @@ async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
   ]
   for (const name of names) {
     stream.on(name, (carried?: unknown) => {
-      // The snapshot in each event is what the later events add up to.
+      // The snapshot in each event is only the sum of the events.
       const { snapshot: _whole, ...rest } = isObject(carried) ? carried : { value: carried }
       events.push([name, JSON.parse(JSON.stringify(rest))])
     })
@@ -74,7 +74,7 @@ describe.skipIf(!recordingsAvailable)('recorded structured outputs by parse (ski
       const { name, schema } = schemaOf(recording) ?? { name: '', schema: {} }
       const body: JsonObject = { ...requestOf(recording) }
       body['response_format'] = zodResponseFormat(z.fromJSONSchema(schema), name)
-      // The SDK parses answers of strict tools only, which is another helper.
+      // The SDK parses answers only with strict tools, which is another helper.
       delete body['tools']
       delete body['tool_choice']
       const run = (client: OpenAI) =>

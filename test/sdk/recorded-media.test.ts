@@ -45,7 +45,7 @@ describe.skipIf(!recordingsAvailable)('recorded embeddings (skipped without reco
     test(recording.id, async () => {
       const data = (recording.responseJson as { data: { embedding: unknown }[] }).data
       const body: JsonObject = { ...requestOf(recording) }
-      // Left out, the SDK asks for base64 and decodes it: right only where base64 was recorded.
+      // Without the field, the SDK asks for base64 and decodes it: correct only if base64 was recorded.
       if (Array.isArray(data[0]?.embedding)) body['encoding_format'] = 'float'
       await expectSame(recording, (client) => client.embeddings.create(body as unknown as OpenAI.EmbeddingCreateParams))
       const usage = recordedUsage(recording) ?? {}
@@ -65,7 +65,7 @@ describe.skipIf(!recordingsAvailable)('recorded images (skipped without recordin
   for (const recording of edits) {
     test(recording.id, async () => {
       if (recording.requestJson) {
-        // The SDK's own method knows the form only; services that take JSON are called by path.
+        // The SDK's own method only supports the form; services that take JSON are called by path.
         const body = requestOf(recording)
         await expectSame(recording, (client) => client.post('/images/edits', { body }))
         expect(bench.upstream.last.json).toEqual(body)
@@ -93,7 +93,7 @@ describe.skipIf(!recordingsAvailable)('recorded moderations (skipped without rec
   }
 })
 
-/** Sound and plain text that their source stored as JSON, with the type that such an answer has. */
+/** Audio and plain text that their source stored as JSON, with the content type of such an answer. */
 function withType(recording: RecordingCase, type: string): RecordingCase {
   const { response, kind } = recording
   if (kind === 'json' || !String(response.headers['content-type'] ?? '').includes('json')) return recording
@@ -116,7 +116,7 @@ describe.skipIf(!recordingsAvailable)('recorded speech (skipped without recordin
   }
 })
 
-/** The fields of the recorded form, or a plausible one. */
+/** The fields of the recorded form, or plausible ones. */
 async function formOf(recording: RecordingCase): Promise<OpenAI.Audio.TranscriptionCreateParams> {
   const { request, kind, responseText } = recording
   const form = request.body && (await new Response(request.body, { headers: { ...request.headers } }).formData())

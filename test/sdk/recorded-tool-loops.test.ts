@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench[Symbol.asyncDispose]())
 
-/** The recorded tools with functions that return, call by call, what the recorded tools returned. */
+/** The recorded tools with functions that return, call by call, the recorded results. */
 function runnableTools(steps: readonly RecordingCase[]): unknown[] {
   const last = requestOf(steps.at(-1) as RecordingCase)
   const results = (last['messages'] as JsonObject[]).filter(({ role }) => role === 'tool').map(({ content }) => content)
@@ -28,11 +28,11 @@ function runnableTools(steps: readonly RecordingCase[]): unknown[] {
   }))
 }
 
-/** Runs the loop as the SDK does; what it sent, what it got, and the conversation at its end. */
+/** Runs the loop with the SDK; returns what was sent and received, and the final conversation. */
 async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise<unknown> {
   bench.answer(...(steps.map(recorded) as [ReturnType<typeof recorded>]))
   const body = { ...requestOf(steps[0] as RecordingCase), tools: runnableTools(steps) }
-  // The reply that asks for a tool ends the loop when a choice of one tool is forced; that is the SDK's own way.
+  // With a single tool forced, the reply that calls it ends the loop; that is the SDK's own behaviour.
   const params = body as unknown as Parameters<typeof client.chat.completions.runTools>[0]
   const runner = client.chat.completions.runTools(params, { maxChatCompletions: steps.length })
   const outcome = await outcomeOf(() => runner.done())

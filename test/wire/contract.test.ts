@@ -7,7 +7,7 @@ import { forEachDatabase } from '../helpers/databases.ts'
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource))
 
-/** The path with something in place of its parameters, in both forms. */
+/** The path with values for its parameters, with and without the final slash. */
 function forms({ path }: Endpoint): string[] {
   const bare = path.replaceAll(/\{\w+\}/g, '1').replace(/\/$/, '')
   return [bare, `${bare}/`]
@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
 
   test('every GET answers root through its schema', async () => {
     for (const endpoint of endpoints) {
-      // What is no JSON has no schema, and may have no end; answers.test.ts calls it.
+      // Responses that are not JSON have no schema, and may not end; answers.test.ts calls them.
       if (endpoint.method !== 'GET' || endpoint.path === '/api/user/token' || endpoint.media !== undefined) continue
       const { status, headers, json } = await api.call('GET', forms(endpoint)[0] ?? '', { as: people[100] ?? '' })
       expect([endpoint.path, status]).toEqual([endpoint.path, 200])
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
     expect(new Set(served).size).toBe(named.size)
   })
 
-  test('no path is taken by an earlier one with a parameter in it', () => {
+  test('no path is shadowed by an earlier one with a parameter in it', () => {
     const routes = api.app.routes.filter((route) => route.method !== 'ALL')
     for (const endpoint of endpoints) {
       const own = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')

@@ -1,4 +1,4 @@
-// Every call in Anthropic's, Google's and OpenAI's Responses form answers as the document says, also when it fails.
+// Every call in the dialects of Anthropic, Google and OpenAI's Responses API answers as documented, also when it fails.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { dialectPaths, dialectReads } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -7,7 +7,7 @@ import { operationsOf, promisedBy } from './document.ts'
 import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
-// Whole gateways and real password hashes: slow where the machine is busy.
+// Whole gateways and real password hashes: slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -47,7 +47,7 @@ test('successes', async () => {
   }
 })
 
-test('401, 400 and 403: no such token, no JSON, no such channel', async () => {
+test('401, 400 and 403: unknown token, invalid JSON, unknown channel', async () => {
   for (const call of calls) {
     const response = await send(call, 'sk-nobody')
     expect([call.name, response.status]).toEqual([call.name, 401])
@@ -65,7 +65,7 @@ test('401, 400 and 403: no such token, no JSON, no such channel', async () => {
 
 test('502: the upstream breaks off', async () => {
   for (const call of posts) {
-    // Tokens are counted here when the service does not do it.
+    // Tokens are counted here if the service does not do it.
     if (/count/i.test(call.path)) continue
     gate.upstream.next(resetsBeforeHeaders(), resetsBeforeHeaders())
     const response = await send(call)
@@ -75,7 +75,7 @@ test('502: the upstream breaks off', async () => {
   }
 })
 
-test('the token comes as each service’s programs send it', async () => {
+test('the token is accepted in the form that each service’s clients use', async () => {
   const [messages, gemini] = [
     { url: '/v1/messages', body: { model: 'gpt-4o', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] } },
     { url: '/v1beta/models/gpt-4o:generateContent', body: { contents: [{ parts: [{ text: 'hi' }] }] } },

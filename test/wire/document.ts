@@ -16,17 +16,17 @@ export function operationsOf({ paths }: OpenApi): { path: string; method: Method
   )
 }
 
-/** What a document says an answer is. */
+/** What a document promises about responses. */
 export interface Promised {
-  /** Throws unless the operation promises such an answer; returns the body, parsed when it is JSON. */
+  /** Throws unless the operation promises such a response; returns the body, parsed if it is JSON. */
   check(operationId: string, response: Response): Promise<unknown>
-  /** The errors that a value has by a schema of the document. */
+  /** The errors of a value under a schema of the document. */
   errorsOf(schema: JsonSchema, value: unknown): string[]
 }
 
-/** Holds answers against a document. */
+/** Checks responses against a document. */
 export function promisedBy(document: OpenApi): Promised {
-  // Strict: a misspelt keyword in a schema of ours is a fault, not something to pass over.
+  // Strict: a misspelled keyword in a schema of ours is an error, not something to ignore.
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true })
   ajv.addVocabulary(['components', 'example'])
   const compiled = new Map<JsonSchema, ValidateFunction>()
@@ -35,7 +35,7 @@ export function promisedBy(document: OpenApi): Promised {
   function errorsOf(schema: JsonSchema, value: unknown): string[] {
     let validate = compiled.get(schema)
     if (!validate) {
-      // References begin at the root of the document.
+      // References start at the root of the document.
       validate = ajv.compile({ allOf: [schema], components: document.components })
       compiled.set(schema, validate)
     }

@@ -17,7 +17,7 @@ import {
 } from '../helpers/outside-services.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** Every endpoint of the contract, with the name that the document gives it. */
+/** Every endpoint of the contract, with its name in the document. */
 export const endpoints: readonly { name: string; endpoint: Endpoint }[] = Object.entries(contract).flatMap(
   ([group, each]) =>
     Object.entries<Endpoint>(each).map(([key, endpoint]) => ({
@@ -32,7 +32,7 @@ export type Who = (typeof whoNames)[number]
 export const password = 'correct horse'
 const passwordHash = await hashPassword(password)
 
-/** Somebody with a session, an access token and a relay token. */
+/** A user with a session, an access token and a relay token. */
 export interface Person {
   id: number
   username: string
@@ -43,7 +43,7 @@ export interface Person {
   relayToken: string
 }
 
-/** By what a caller is known. */
+/** How a caller authenticates. */
 export interface Credentials {
   cookie?: string
   accessToken?: string
@@ -56,7 +56,7 @@ interface CallOptions {
   headers?: Record<string, string>
 }
 
-/** A gateway with everything around it that its calls reach: an upstream, a mail server, outside logins. */
+/** A gateway with everything that its calls reach: an upstream, a mail server, external logins. */
 export interface WireGate extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
@@ -64,9 +64,9 @@ export interface WireGate extends AsyncDisposable {
   hub: OAuthServer
   helper: WeChatHelper
   channelId: number
-  /** Every call comes from an address of its own, so that no limit counts them together. */
+  /** Every call comes from a new address, so that no limit counts them together. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>
-  /** Makes somebody new. The banned and the deleted had everything before they were banned or deleted. */
+  /** Creates a new user. The banned and the deleted got everything before they were banned or deleted. */
   person(who: Exclude<Who, 'none'>): Promise<Person>
 }
 

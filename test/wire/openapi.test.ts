@@ -15,19 +15,19 @@ import { startTestGateway } from '../helpers/test-gateway.ts'
 import { operationsOf, promisedBy } from './document.ts'
 import { endpoints } from './gate.ts'
 
-// Whole gateways and real password hashes: slow where the machine is busy.
+// Whole gateways and real password hashes: slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('1.2.3')
 const operations = operationsOf(document)
 
-/** Every schema within a value, that one included. */
+/** All schemas within a value, including itself. */
 function schemasIn(value: unknown): JsonSchema[] {
   if (typeof value !== 'object' || value === null) return []
   return [value as JsonSchema, ...Object.values(value).flatMap(schemasIn)]
 }
 
-test('every field says what it means, and every body has an example', () => {
+test('every field has a description, and every body has an example', () => {
   const fields = schemasIn({ paths: document.paths, schemas: document.components.schemas }).flatMap(
     ({ properties = {} }) => Object.entries(properties),
   )
@@ -92,7 +92,7 @@ test('every operation says what it does, who may call it and what it needs', () 
   }
 })
 
-test('answers of the management API name every field: nothing undeclared can be in one that fits', () => {
+test('answers of the management API name every field: nothing undeclared can be in one that matches', () => {
   for (const { name } of endpoints) {
     const found = operations.find(({ operation }) => operation.operationId === name)?.operation
     const content = found?.responses['200'] && 'content' in found.responses['200'] ? found.responses['200'].content : {}
@@ -107,7 +107,7 @@ test('answers of the management API name every field: nothing undeclared can be 
   }
 })
 
-test('every JSON body has an example, and it fits', () => {
+test('every JSON body has an example, and it matches', () => {
   const { errorsOf } = promisedBy(document)
   for (const { operation } of operations) {
     const json = operation.requestBody?.content['application/json']
@@ -130,7 +130,7 @@ test('every form has an example, whose fields are those of its schema', () => {
   }
 })
 
-test('links lead to calls that there are, and fill in what these take', () => {
+test('links lead to existing calls, and fill in their parameters', () => {
   const byId = new Map(operations.map(({ operation }) => [operation.operationId, operation]))
   const links = operations.flatMap(({ operation }) => {
     const done = operation.responses['200']
@@ -151,7 +151,7 @@ test('links lead to calls that there are, and fill in what these take', () => {
   }
 })
 
-test('patterns are such that other languages can read them, and quota, limits and budgets have a maximum', () => {
+test('patterns are readable in other languages, and quota, limits and budgets have a maximum', () => {
   for (const schema of schemasIn(document)) {
     if (typeof schema['pattern'] === 'string') expect(schema['pattern']).not.toMatch(/\\p\{|\(\?[<!=]/)
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
@@ -162,7 +162,7 @@ test('patterns are such that other languages can read them, and quota, limits an
   }
 })
 
-test('what counts or numbers something is a whole number', () => {
+test('counts and ids are whole numbers', () => {
   const fractional = ['balance', 'time', 'quota_per_unit', 'duration', 'first_byte', 'min', 'max']
   const loose = new Set<string>()
   for (const schema of schemasIn(document)) {
@@ -175,7 +175,7 @@ test('what counts or numbers something is a whole number', () => {
   expect([...loose]).toEqual([])
 })
 
-test('a gateway serves the document to everybody, and again only when it changed', async () => {
+test('a gateway serves the document to everybody, and again only if it has changed', async () => {
   await using gateway = await startTestGateway()
   for (const path of ['/api/openapi.json', '/api/docs']) {
     const first = await fetch(gateway.url + path)
@@ -200,7 +200,7 @@ test('behind a base path the document and the page name it', async () => {
   expect(await (await fetch(`${gateway.url}/api/docs`)).text()).toContain('href="/gate/api/openapi.json"')
 })
 
-test('the page shows every operation and asks for nothing: no script, no picture, no other address', async () => {
+test('the page shows every operation and loads nothing: no script, no image, no other URL', async () => {
   await using gateway = await startTestGateway()
   const response = await fetch(`${gateway.url}/api/docs`)
   const html = await response.text()

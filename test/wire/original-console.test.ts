@@ -1,4 +1,4 @@
-// What the console of one-api 0.5.4 takes for granted of the answers, and what it sends without looking.
+// What the console of one-api 0.5.4 assumes about responses, and what it sends unchecked.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createTestApi, type TestApi } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -20,7 +20,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, body?: unknown) =>
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body }) })).json
 
-  /** The form of a channel as it is sent: also the list that the server has no use for. */
+  /** The channel form as it is sent, including the list that the server does not use. */
   const channelForm = {
     name: 'one',
     type: 1,
@@ -33,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     group: 'default',
   }
 
-  test('a test has its seconds and a balance its number at the top, in success and failure', async () => {
+  test('a test has its seconds and a balance its number at the top level, in success and failure', async () => {
     await call('POST', '/api/channel/', channelForm)
     expect(await call('GET', '/api/channel/test/1/')).toEqual({ success: true, message: '', time: 1.234 })
     expect(await call('GET', '/api/channel/update_balance/1/')).toEqual({ success: true, message: '', balance: 12.5 })
@@ -43,7 +43,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('the texts of pages are text, also when nothing was saved', async () => {
+  test('the texts of pages are text, even if nothing was saved', async () => {
     for (const path of ['/api/notice', '/api/about', '/api/home_page_content']) {
       expect([path, await call('GET', path)]).toEqual([path, { success: true, message: '', data: '' }])
     }
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a page is a list of ten at most, the newest first, and an empty list when there is nothing', async () => {
+  test('a page is a list of ten at most, the newest first, and an empty list if there is nothing', async () => {
     await call('POST', '/api/redemption/', { name: 'r', quota: 1, count: 11 })
     for (let made = 0; made < 11; made++) {
       await api.addPerson()
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('PUT', '/api/user/', { ...user, password: '', quota: 77 })).success).toBe(true)
     expect((await call('GET', `/api/user/${person.id}`)).data).toEqual({ ...user, quota: 77 })
 
-    // A quota box that is not filled is NaN, which JSON writes as null.
+    // An empty quota box is NaN, which JSON writes as null.
     expect(
       (await call('POST', '/api/token/', { name: 'n', remain_quota: null, expired_time: -1, unlimited_quota: false }))
         .success,
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
       name: 'renamed',
     })
 
-    // Nobody was invited: the code is null.
+    // Without an invitation the code is null.
     const body = {
       username: 'fresh',
       password: 'long enough',
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('POST', '/api/user/register?turnstile=', { body })).json.success).toBe(true)
   })
 
-  test('its outside login has no state: refused, unless the compatibility option is on', async () => {
+  test('its external login has no state: refused, unless the compatibility option is on', async () => {
     await using hub = await startOAuthServer()
     await setOptions(api, {
       GitHubOAuthBaseURL: hub.url,

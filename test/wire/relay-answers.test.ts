@@ -1,4 +1,4 @@
-// Every call of the relay answers as the document says: its success in each form, and each error that it promises.
+// Every call of the relay answers as documented: its success in each format, and each error that it promises.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -8,7 +8,7 @@ import { operationsOf, promisedBy } from './document.ts'
 import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
-// Whole gateways and real password hashes: slow where the machine is busy.
+// Whole gateways and real password hashes: slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -73,7 +73,7 @@ test('successes', async () => {
   }
 })
 
-test('successes in the other forms that are promised: events, sound, plain text', async () => {
+test('successes in the other promised formats: events, audio, plain text', async () => {
   for (const call of posts.filter(({ path }) => path.endsWith('/completions'))) {
     const response = await send(call, { fields: { stream: true } })
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
@@ -86,7 +86,7 @@ test('successes in the other forms that are promised: events, sound, plain text'
   }
 })
 
-test('401: no token, and one that nobody has', async () => {
+test('401: no token, and an unknown one', async () => {
   expect(names(having(401))).toEqual(names(calls))
   for (const call of calls) {
     await expectError(call, await send(call, { token: undefined }), 401, 'invalid_token')
@@ -100,7 +100,7 @@ test('403: the owner of the token is banned', async () => {
   for (const call of calls) await expectError(call, await send(call, { token: banned.relayToken }), 403, 'user_banned')
 })
 
-test('400: a channel that does not exist, and a body that is no JSON or no form', async () => {
+test('400: an unknown channel, and a body that is not JSON or not a form', async () => {
   const root = await gate.person('root')
   expect(names(having(400))).toEqual(names(calls))
   for (const call of calls) {
@@ -142,7 +142,7 @@ test('413 and 415: a body that is too large, one that is compressed, and one tha
   }
 })
 
-test('408: a body that does not come to its end', async () => {
+test('408: a body that never ends', async () => {
   const { gateway } = gate
   await gateway.setOption('RequestSizeLimit', '2048')
   await gateway.setOption('CallerIdleTimeout', '0.5')
@@ -159,7 +159,7 @@ test('408: a body that does not come to its end', async () => {
 
 const billing = calls.filter(({ path }) => path.includes('/billing/'))
 
-test('429: more looks at the billing pages than an address may take', async () => {
+test('429: more requests to the billing pages than an address may make', async () => {
   const { token, url, close } = await startTestGateway({ env: { GLOBAL_API_RATE_LIMIT: '1' } })
   const ask = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
   expect((await ask(billing[0]?.path ?? '')).status).toBe(200)
@@ -171,7 +171,7 @@ test('429: more looks at the billing pages than an address may take', async () =
   await close()
 })
 
-test('429: more calls in a minute than the token may make, with headers that tell how the limit stands', async () => {
+test('429: more calls in a minute than the token may make, with headers that report the limit', async () => {
   const limited = await gate.person('user')
   await gate.gateway.context.store.write((trx) =>
     trx.updateTable('tokens').set({ rpm_limit: 1 }).where('id', '=', limited.tokenId).execute(),
@@ -204,7 +204,7 @@ test('502: the upstream breaks off; and its own status where it has one', async 
   }
 })
 
-test('504: the upstream says nothing', async () => {
+test('504: the upstream sends nothing', async () => {
   expect(names(having(504))).toEqual(names(posts))
   gate.upstream.always(neverAnswers())
   await gate.gateway.setOption('FirstByteTimeout', '0.05')
@@ -228,7 +228,7 @@ test('503: nobody serves the model, and a server that shuts down', async () => {
   }
 })
 
-test('500: a fault of ours', async () => {
+test('500: an error of ours', async () => {
   expect(names(having(500))).toEqual(names(calls))
   await using other = await startWireGate()
   const person = await other.person('user')

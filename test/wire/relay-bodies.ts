@@ -13,10 +13,10 @@ const modelOf = (path: string) =>
     [/audio/, 'whisper-1'],
   ].find(([pattern]) => (pattern as RegExp).test(path))?.[1] as string
 
-/** The path with a model that is served here in it. */
+/** The path, with a model that is served here. */
 export const addressOf = (path: string, model = modelOf(path) ?? 'gpt-4o') => path.replace('{model}', model)
 
-/** A body that the path takes: the example of the document with a model that is served here, or a form. */
+/** A body that the path accepts: the document's example with a model that is served here, or a form. */
 export function bodyOf(path: string, { requestBody }: Operation, fields: object = {}): unknown {
   const content = requestBody?.content ?? {}
   if (!content['multipart/form-data']) {

@@ -1,4 +1,4 @@
-// Who may call the relay, and what stands beside the two APIs: every row of the tables, driven against a whole gateway.
+// Who may call the relay and the routes beside the two APIs: every row of the tables, run against a whole gateway.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { notServedPaths } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -8,7 +8,7 @@ import { type Credentials, startWireGate, type Who, type WireGate, whoNames } fr
 import { addressOf, bodyOf } from './relay-bodies.ts'
 import { tables } from './role-tables.ts'
 
-// Whole gateways and real password hashes: slow where the machine is busy.
+// Whole gateways and real password hashes: slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const operations = new Map(
@@ -54,7 +54,7 @@ test('the relay', async () => {
   }
 })
 
-test('a token names a channel only for admins', async () => {
+test('only admins can name a channel in the token', async () => {
   for (const [who, status] of [
     ['user', 403],
     ['admin', 200],
@@ -68,7 +68,7 @@ test('a token names a channel only for admins', async () => {
   }
 })
 
-test('what OpenAI has and this gateway has not is told to those with a token alone', async () => {
+test('only callers with a token learn what OpenAI has and this gateway has not', async () => {
   for (const path of notServedPaths) {
     for (const each of [path, `${path}/thing`]) {
       for (const [who, status] of [
@@ -83,7 +83,7 @@ test('what OpenAI has and this gateway has not is told to those with a token alo
   }
 })
 
-test('what is beside the two APIs', async () => {
+test('routes beside the two APIs', async () => {
   for (const { route, cells } of tables.other) {
     const [method = '', path = ''] = route.split(' ')
     for (const [column, word] of Object.entries(cells)) {
@@ -99,14 +99,14 @@ test('what is beside the two APIs', async () => {
   }
 })
 
-/** Everything by which somebody may be known. */
+/** All ways in which a caller may authenticate. */
 async function ways(who: Who): Promise<Credentials[]> {
   if (who === 'none') return [{}]
   const { cookie, accessToken, relayToken } = await gate.person(who)
   return [{ cookie }, { accessToken }, { relayToken }]
 }
 
-test('the metrics are for this machine, or with METRICS_TOKEN for who has it, whatever the role', async () => {
+test('the metrics are for this machine, or for any caller with METRICS_TOKEN, whatever the role', async () => {
   const away = await gate.gateway.app.fetch(new Request('http://gate/metrics'), { socketAddress: '203.0.113.9' })
   expect(away.status).toBe(403)
   await using guarded = await startTestGateway({ env: { METRICS_TOKEN: 'the metrics token' } })

@@ -1,8 +1,8 @@
 // Who may do what, as tables: a row for every route of the program.
 
 /**
- * What becomes of a call of the management API. A word stands for the answer; `a|b` means a with the session cookie, b
- * with the access token.
+ * The outcomes of a management call. A word names the outcome; `a|b` means a with the session cookie, b with the access
+ * token.
  */
 export const outcomes: Readonly<Record<string, { status: number; message?: RegExp }>> = {
   ok: { status: 200 },
@@ -17,7 +17,7 @@ export const outcomes: Readonly<Record<string, { status: number; message?: RegEx
   root: { status: 200, message: /only a super admin/i },
 }
 
-/** The banned still have the session and access token of before, the deleted have none that the server knows. */
+/** Banned users still have their old session and access token; deleted ones have none that the server knows. */
 const managementRows = `
                                           none  user  admin root  banned deleted
 GET    /api/status                        ok    ok    ok    ok    ok     ok
@@ -124,7 +124,7 @@ POST   /api/user/topup                    401   ok    ok    ok    ban    401|bad
 POST   /api/topup                         401   no    ok    ok    ban    401|bad
 `
 
-/** What people may do to somebody: an admin to a user, another admin, a root and the own account; then a root. */
+/** What callers may do to a user: an admin to a user, to another admin, to root and to themselves; then root. */
 const whoseRows = `
                           admin→user admin→admin admin→root admin→self root→user root→admin root→root root→self
 GET    /api/user/{id}     ok         above       above      ok         ok        ok         ok        ok
@@ -137,7 +137,9 @@ PUT    /api/token/        none       none        none       ok         none     
 DELETE /api/token/{id}    none       none        none       ok         none      none       none      ok
 `
 
-/** The status of a call of the relay: by whose token, by tokens that are no good, and by what is no relay token. */
+/**
+ * The status of a relay call: by the token's owner, by invalid tokens, and by credentials that are not relay tokens.
+ */
 const relayRows = `
                                                       none user admin root banned deleted | disabled expired used-up | cookie access
 POST /v1/chat/completions                             401  200  200   200  403    403     | 401      401     401     | 401    401
@@ -171,7 +173,7 @@ GET  /v1beta/models                                   401  200  200   200  403  
 GET  /v1beta/models/{model}                           401  200  200   200  403    403     | 401      401     401     | 401    401
 `
 
-/** The status of what is registered beside the two APIs. ALL stands for every method; * for any path below. */
+/** The status of routes registered beside the two APIs. ALL means every method; * any path below. */
 const otherRows = `
                          none user admin root banned deleted
 GET /healthz             200  200  200   200  200    200
@@ -186,7 +188,7 @@ ALL /v1alpha/*           404  404  404   404  404    404
 ALL /v1beta/*            404  404  404   404  404    404
 `
 
-/** What requests pass on their way: limits, and who is asking. It serves nothing. */
+/** Middleware that requests pass: limits, and authentication. It serves nothing. */
 export const middleware = ['ALL /*', 'ALL /v1/dashboard/*']
 
 export interface Row {
@@ -194,7 +196,7 @@ export interface Row {
   cells: Readonly<Record<string, string>>
 }
 
-/** The rows of a table: method and path, then a word per column. */
+/** The rows of a table: method and path, then one word per column. */
 function rowsOf(table: string): Row[] {
   const [head = '', ...lines] = table.split('\n').filter((line) => line.trim() !== '')
   const columns = head.replaceAll('|', ' ').trim().split(/\s+/)

@@ -1,4 +1,4 @@
-// Each error status that the document promises for a management call comes when it should, in the form it promises.
+// Each error status that the document promises for a management call occurs when it should, in the promised format.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { createTestApi } from '../helpers/api-app.ts'
 import { operationsOf, promisedBy } from './document.ts'
 import { endpoints, startWireGate, type WireGate } from './gate.ts'
 
-// Whole gateways and real password hashes: slow where the machine is busy.
+// Whole gateways and real password hashes: slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -23,7 +23,7 @@ const statusesOf = new Map(
 
 /** Endpoints whose calls may end with that status. */
 const having = (status: number) => endpoints.filter(({ name }) => statusesOf.get(name)?.includes(status))
-/** Something stands for every parameter that a call needs. */
+/** Every required parameter of a call has a value. */
 const operationOf = (name: string) =>
   operationsOf(document).find(({ operation }) => operation.operationId === name)?.operation
 function address(name: string, { path }: Endpoint): string {
@@ -73,7 +73,7 @@ test('403: a page of another site made the browser send it', async () => {
 test('a call that promises no 403 changes nothing, whoever makes the browser send it', async () => {
   await using it = await failingApi()
   const watcher = new Database(it.file, { readonly: true })
-  // SQLite's counter of what other connections wrote.
+  // SQLite's counter of writes by other connections.
   const version = () => JSON.stringify(watcher.query('PRAGMA data_version').get())
   for (const { name, endpoint } of endpoints.filter((each) => !statusesOf.get(each.name)?.includes(403))) {
     const before = version()
@@ -99,7 +99,7 @@ test('400 and 413: a body that cannot be decoded, and one that is too large', as
   }
 })
 
-test('408: a body that does not come to its end', async () => {
+test('408: a body that never ends', async () => {
   await gate.gateway.setOption('CallerIdleTimeout', '0.5')
   expect(having(408)).toEqual(having(413))
   await Promise.all(
@@ -111,7 +111,7 @@ test('408: a body that does not come to its end', async () => {
   await gate.gateway.setOption('CallerIdleTimeout', '120')
 })
 
-/** The API on a store and settings that can be told to fail. */
+/** The API on a store and settings that can be made to fail. */
 async function failingApi() {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const file = join(folder, 'test.db')
@@ -150,7 +150,7 @@ async function failingApi() {
   }
 }
 
-/** Made once, in memory, of what the program itself holds: nothing there can fail. */
+/** Built once, in memory, from the program's own data: nothing there can fail. */
 const infallible = ['docsDocument', 'docsPage']
 
 for (const [status, error] of [
@@ -176,7 +176,7 @@ for (const [status, error] of [
   })
 }
 
-/** A body that passes the schema, so that what fails is behind it. */
+/** A body that passes the schema, so that the failure comes after it. */
 function bodyOf(name: string): unknown {
   return operationOf(name)?.requestBody?.content['application/json']?.example ?? {}
 }

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { type Credentials, type Person, password, type WireGate } from './gate.ts'
 
-/** Who makes a call, and by what the gateway knows them; nothing of that when nobody is logged in. */
+/** The caller and its credentials; no credentials if nobody is logged in. */
 export interface Me extends Pick<Person, 'id' | 'username' | 'tokenId'> {
   as: Credentials
 }
@@ -13,13 +13,13 @@ const plain =
   (gate, { as }) =>
     gate.call(method, path, { as, ...(body !== undefined && { body }) })
 
-/** A path or a body with something in it that is made for this call. */
+/** A path or a body with something in it that is created for this call. */
 const made =
   <T>(make: (gate: WireGate, me: Me) => T | Promise<T>, call: (made: T) => Parameters<typeof plain>): Success =>
   async (gate, me) =>
     plain(...call(await make(gate, me)))(gate, me)
 
-/** Of an answer that never ends its beginning. */
+/** The beginning of a response that never ends. */
 const opening =
   (call: Success): Success =>
   async (gate, me) => {
@@ -35,10 +35,10 @@ const channel = ({ channelId }: WireGate) => channelId
 const own = (_: WireGate, me: Me) => me
 
 let count = 0
-/** Part of a name that nothing had before. */
+/** A new unique part of a name. */
 const next = () => String(++count)
 
-/** A call of each endpoint that does what the endpoint is for, with real data behind it, if the caller may make it. */
+/** A call of each endpoint that succeeds with real data, if the caller may make it. */
 export const successes: Readonly<Record<string, Success>> = {
   statusStatus: plain('GET', '/api/status'),
   statusNotice: plain('GET', '/api/notice'),
@@ -145,7 +145,7 @@ export const successes: Readonly<Record<string, Success>> = {
   docsPage: plain('GET', '/api/docs'),
 }
 
-/** What a browser does to log in at the code-hosting service, or to bind an account of it when somebody is logged in. */
+/** What a browser does to log in at the code-hosting service, or to bind an account there if a user is logged in. */
 async function outsideLogin(gate: WireGate, { as }: Me): Promise<Response> {
   const start = await gate.call('GET', '/api/oauth/github/start')
   const { data } = (await start.json()) as { data: string }
@@ -160,7 +160,7 @@ function wechatCode({ helper }: WireGate): string {
   return helper.codeFor(`wx-${next()}`)
 }
 
-/** The address of somebody who asked for a new password, and the token of the mail. */
+/** The address of a user who requested a new password, and the token from the mail. */
 async function resetLink(gate: WireGate): Promise<{ email: string; token: string }> {
   const { id } = await gate.person('user')
   const email = `reset${next()}@example.com`
@@ -171,7 +171,7 @@ async function resetLink(gate: WireGate): Promise<{ email: string; token: string
   return { email, token: /token=(\w+)/.exec(await mailTo(gate, email))?.[1] ?? '' }
 }
 
-/** The query that binds an address by the code that was sent to it. */
+/** The query that binds an address with the code that was sent to it. */
 async function mailedCode(gate: WireGate): Promise<string> {
   const email = `bind${next()}@example.com`
   await gate.call('GET', `/api/verification?email=${email}`)

@@ -1,5 +1,5 @@
-// A field that nobody reads is refused by its name, so that a slip of the pen changes nothing else; the whole object that a
-// client was given may be sent back.
+// An unknown field is refused by name, so that a typo changes nothing; a whole object that a client was given may be
+// sent back.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api as contract } from '../../contract/api/index.ts'
@@ -23,7 +23,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, body?: unknown) =>
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body }) })).json
 
-  test('every call that takes a body names what it does not know', async () => {
+  test('every call that takes a body names unknown fields', async () => {
     const writing = endpoints.filter(({ method }) => method === 'POST' || method === 'PUT')
     expect(writing.length).toBeGreaterThan(15)
     for (const { method, path } of writing) {
@@ -32,20 +32,20 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('nothing is changed by a call with one', async () => {
+  test('a call with one changes nothing', async () => {
     const made = await call('POST', '/api/token/', { name: 'one', remain_qouta: 5 })
     expect(made).toEqual({ success: false, message: 'The input has unknown fields: remain_qouta.' })
     expect((await call('GET', '/api/token/')).data).toEqual([])
   })
 
-  test('the names of objects in JavaScript are no fields', async () => {
+  test('the names of JavaScript’s object prototype are not fields', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const answer = await api.call('POST', '/api/token/', { as: root.token, body: `{"name":"one","${name}":{}}` })
       expect([name, answer.json.message]).toEqual([name, `The input has unknown fields: ${name}.`])
     }
   })
 
-  test('a row goes back whole', async () => {
+  test('a whole row can be sent back', async () => {
     const person = await api.addPerson()
     await call('POST', '/api/token/', { name: 'one' })
     await call('POST', '/api/redemption/', { name: 'one', quota: 1 })

@@ -1,5 +1,5 @@
-// Walks over every call that the console makes, knowing nothing but HTTP: a fresh server in a process of its own, each
-// call in both slash forms, once with session cookies and once with access tokens.
+// Makes every call that the console makes, using only HTTP: a fresh server in a separate process, each call with and
+// without the final slash, once with session cookies and once with access tokens.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { openTheDoors, walkAccounts, walkOutside } from './walk/accounts.ts'
@@ -41,16 +41,16 @@ forEachDatabaseUrl((_, freshUrl) => {
           test('redemptions and top-up', () => walkRedemptions(walk, admin, person))
           test('channels', () => walkChannels(walk, admin))
           test('logs', () => walkLogs(walk, admin, person))
-          test('who may not', () => walkRefusals(walk, person))
-          test('registering, the own account and mails', async () => {
+          test('refusals', () => walkRefusals(walk, person))
+          test('registration, the profile and mails', async () => {
             await openTheDoors(walk)
             await walkAccounts(walk)
           })
-          test('outside logins', () => walkOutside(walk, other))
+          test('external logins', () => walkOutside(walk, other))
         })
       }
 
-      test('no call was left out, in neither form', () => {
+      test('every call was made, in both forms', () => {
         const wanted = rows.flatMap((row) => [`${row}, as written`, `${row}, the other`])
         expect(wanted.filter((each) => !walk.made.has(each))).toEqual([])
       })

@@ -13,18 +13,18 @@ interface BarsProps extends ChartData {
   onPick?: (index: number) => void
   /** Neighbouring bars were chosen by dragging over them, or by Shift with the arrow keys and Enter. */
   onRange?: (range: Range) => void
-  /** What a bar is, for those who do not see it; without it labels and total. */
+  /** Describes a bar to screen readers; default: labels and total. */
   summary: string
 }
 
 const space = { top: 8, right: 0, bottom: 22, left: 52 }
 
-/** Half the width of a letter under the bars, in pixels; a label that would be cut off is left out. */
+/** Half the width of a letter under the bars, in pixels; a label that would be cut off is not drawn. */
 const halfLetter = 3.2
-/** Pixels from the middle of a label to that of the next, for short ones, and the room between long ones. */
+/** Pixels between the middles of two short labels, and the gap between long ones. */
 const labelStep = 64
 const labelGap = 12
-/** Room between two lines of the scale. */
+/** Space between two grid lines. */
 const tickGap = 21
 
 /** Stacked bars along an axis. Arrow keys go from bar to bar; Enter picks one. */
@@ -149,7 +149,7 @@ interface BarKeys extends Pick<BarsProps, 'onPick' | 'onRange'> {
   place(index: number): number
 }
 
-/** Arrows go from bar to bar, with Shift they choose several; Enter takes what is chosen, Escape lets it go. */
+/** Arrow keys move from bar to bar; with Shift they select several. Enter confirms the selection, Escape clears it. */
 function onBarKey(event: KeyboardEvent, keys: BarKeys): void {
   const { at, setAt, range, setRange, stop, place, onPick, onRange } = keys
   const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
@@ -158,7 +158,7 @@ function onBarKey(event: KeyboardEvent, keys: BarKeys): void {
     setAt(next)
     if (!event.shiftKey || !onRange || at === undefined) stop()
     else {
-      // The end that stays is the one that the last bar is not.
+      // The fixed end of the selection is the one the cursor is not at.
       const fixed = range === undefined ? at : range.from === at ? range.to : range.from
       setRange({ from: Math.min(fixed, next), to: Math.max(fixed, next) })
     }
@@ -175,7 +175,7 @@ function onBarKey(event: KeyboardEvent, keys: BarKeys): void {
   }
 }
 
-/** Values at the places chosen; announced when the keyboard goes there. */
+/** Values at the selected indexes; announced when the keyboard moves there. */
 function Tip(props: ChartData & { format: FormatValue; range: Range; left: number; right: number }) {
   const { labels, series, format, range, left, right } = props
   const { from, to } = range

@@ -7,19 +7,19 @@ import { type ChartData, type FormatValue, markOf } from './types.ts'
 
 interface FrameProps extends ChartData {
   title: string
-  /** One sentence that says what the chart shows; read in place of the picture. */
+  /** One sentence that says what the chart shows; screen readers read it instead of the picture. */
   summary: string
-  /** Heading of the labels in the table. */
+  /** Heading of the label column in the table. */
   labelHeading: string
   format: FormatValue
   /** Further buttons beside the title. */
   actions?: ReactNode
-  /** The legend is left out on narrow screens, where it would take lines of its own. */
+  /** Hides the legend on narrow screens, where it would take several lines. */
   short?: boolean
   children: ReactNode
 }
 
-/** Title, legend and the switch to a table around a chart. */
+/** Title and legend of a chart, and the switch to a table. */
 export function ChartFrame(props: FrameProps) {
   const { title, summary, labels, series, labelHeading, format, actions, short = false, children } = props
   const t = useText()

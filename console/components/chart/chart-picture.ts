@@ -1,12 +1,12 @@
 import { downloadFile } from '../../lib/download.ts'
 
-/** Pixels of the picture for each on the screen, so that it is sharp in a document. */
+/** Image pixels per screen pixel, so that the image is sharp in a document. */
 const scale = 2
 const margin = 16
 const captionPx = 24
 const markPx = 10
 
-/** What the style sheet gives the shapes; outside of the page they would have none of it. */
+/** Properties the style sheet sets on the shapes; outside the page they would be lost. */
 const styles = [
   'fill',
   'stroke',
@@ -18,7 +18,7 @@ const styles = [
   'text-anchor',
 ]
 
-/** The chart with its looks written into it, as an image. */
+/** The chart as an image, with its styles inlined. */
 async function drawn(chart: SVGSVGElement): Promise<HTMLImageElement> {
   const copy = chart.cloneNode(true) as SVGSVGElement
   const shapes = [...chart.querySelectorAll<SVGElement>('*')]
@@ -35,7 +35,7 @@ async function drawn(chart: SVGSVGElement): Promise<HTMLImageElement> {
   return image
 }
 
-/** Writes title and legend of a figure in one line. */
+/** Writes the title and legend of a figure on one line. */
 function writeCaption(context: CanvasRenderingContext2D, figure: HTMLElement): void {
   const { fontFamily, color } = getComputedStyle(figure)
   let x = margin
@@ -56,7 +56,7 @@ function writeCaption(context: CanvasRenderingContext2D, figure: HTMLElement): v
   }
 }
 
-/** Saves a figure's chart with its title and legend as it looks on the screen. Rejects when it cannot be drawn. */
+/** Saves a figure's chart with its title and legend, as it looks on the screen. Rejects if it cannot be drawn. */
 export async function savePicture(figure: HTMLElement): Promise<void> {
   const chart = figure.querySelector<SVGSVGElement>('svg[role="img"]')
   if (!chart) throw new Error('no chart')

@@ -4,7 +4,7 @@ import { area, curveMonotoneX, line } from 'd3-shape'
 const width = 120
 const height = 28
 
-/** A line without axes, beside a figure. `summary` says what it shows. */
+/** A line chart without axes, shown beside a figure. `summary` says what it shows. */
 export function Spark({ values, summary }: { values: readonly number[]; summary: string }) {
   const x = scaleLinear([0, Math.max(1, values.length - 1)], [1, width - 1])
   const y = scaleLinear([0, Math.max(1e-9, ...values)], [height - 2, 2])

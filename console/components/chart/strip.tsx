@@ -7,7 +7,7 @@ export interface StripMark {
   color: DotColor
   /** 0 to 1: how high the mark is; failures are full height in red. */
   size: number
-  /** What it says, shown when the pointer rests on it. */
+  /** Text shown on hover. */
   title: string
 }
 

@@ -5,21 +5,21 @@ export interface Series {
   id: string
   name: string
   values: readonly number[]
-  /** Where it has a colour of its own, such as a status; else its place decides. */
+  /** Set if the series has its own colour, such as a status; otherwise its index decides. */
   color?: DotColor
 }
 
-/** What every chart is given. */
+/** Data that every chart takes. */
 export interface ChartData {
-  /** Names of the places along the axis, such as days. */
+  /** Labels along the axis, such as days. */
   labels: readonly string[]
   series: readonly Series[]
 }
 
-/** How values are written on axes, in tips and in the table. */
+/** How values are written on axes, in tooltips and in the table. */
 export type FormatValue = (value: number) => string
 
-/** Class of the colour of a series by its place; the last colour is for "other". */
+/** Colour class of a series by its index; the last colour is for "other". */
 const seriesFill = [
   'fill-chart-1',
   'fill-chart-2',

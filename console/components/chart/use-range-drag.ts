@@ -1,6 +1,6 @@
 import { type PointerEvent, useRef, useState } from 'react'
 
-/** Some neighbouring places along an axis, both ends included. */
+/** Adjacent indexes along an axis, both ends included. */
 export interface Range {
   from: number
   to: number
@@ -9,8 +9,8 @@ export interface Range {
 const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) })
 
 /**
- * Choosing neighbouring places of a chart by dragging over them. `indexAt` gives the place at a position of the pointer;
- * `onRange` gets what was chosen when the pointer is let go. A press that stays on one place chooses nothing.
+ * Selects adjacent indexes of a chart by dragging. `indexAt` gives the index at a pointer position; `onRange` gets the
+ * selection when the pointer is released. A press that stays on one index selects nothing.
  */
 export function useRangeDrag(indexAt: (clientX: number) => number, onRange: ((range: Range) => void) | undefined) {
   const start = useRef<number>(undefined)
@@ -28,7 +28,7 @@ export function useRangeDrag(indexAt: (clientX: number) => number, onRange: ((ra
       if (first === undefined) return
       const last = indexAt(event.clientX)
       if (last === first && range === undefined) return
-      // From here on it ends wherever it is let go.
+      // From here on the drag ends wherever the pointer is released.
       event.currentTarget.setPointerCapture(event.pointerId)
       setRange(ordered(first, last))
     },

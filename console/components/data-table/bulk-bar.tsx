@@ -12,12 +12,12 @@ interface BulkBarProps<Row> {
   rows: readonly Row[]
   actions: readonly BulkAction<Row>[]
   onClear(): void
-  /** Something was done: the list is asked for again. */
+  /** Called after an action: the list is loaded again. */
   onDone(): void
   onExport(rows: readonly Row[]): void
 }
 
-/** What can be done with the selected rows; stands at the bottom while any are selected. */
+/** Actions for the selected rows; shown at the bottom while any are selected. */
 export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkBarProps<Row>) {
   const t = useText()
   const [asking, setAsking] = useState<BulkAction<Row>>()
@@ -70,7 +70,7 @@ export function BulkBar<Row>({ rows, actions, onClear, onDone, onExport }: BulkB
             danger={asking.danger ?? false}
             onClose={() => setAsking(undefined)}
             onConfirm={() => {
-              // The message counts; the dialog need not wait for it.
+              // The toast shows progress; the dialog need not wait for it.
               void run(asking)
               return undefined
             }}

@@ -1,4 +1,4 @@
-/** A text in a cell that is cut with an ellipsis; whole for the pointer. Nothing at all where there is no text. */
+/** Text in a cell, truncated with an ellipsis; the full text is shown on hover. Renders nothing if there is no text. */
 export function Cut({ text, width }: { text: string; width: string }) {
   if (!text) return null
   return (

@@ -22,45 +22,45 @@ import { useTableEngine } from './use-table-engine.ts'
 import { useTableKeys } from './use-table-keys.ts'
 
 export interface DataTableProps<Row extends object> {
-  /** Name of the list: of its kept columns and of the file it is exported to. */
+  /** Name of the list: key of its stored columns and name of its export file. */
   name: string
-  /** What the list holds, for those who do not see it. */
+  /** Describes the list to screen readers. */
   caption: string
   columns: readonly Column<Row>[]
   list: ListState<Row>
   search: ListSearch
   setSearch: SetSearch<ListSearch>
-  /** This and the next two stay the same function as long as they say the same: rows are drawn anew with another one. */
+  /** This and the next two must be stable functions: rows are drawn again when one changes. */
   rowId(row: Row): string
-  /** What a row is called in names of buttons and questions. */
+  /** What a row is called in button labels and questions. */
   rowName(row: Row): string
   actions?: ((row: Row) => RowAction[]) | undefined
   bulk?: readonly BulkAction<Row>[]
-  /** The ground of a row that stands out, beside a word in it that says why; the same function always. */
+  /** Background of a row that stands out; a word in the row says why. Must be a stable function. */
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
-  /** Rows open a drawer: `?peek=id`. The page shows it. */
+  /** Clicking a row opens a drawer: `?peek=id`. The page renders it. */
   peeks?: boolean
   /** Label of the search box; without one the list cannot be searched. */
   searchLabel?: string
   /** Filters beside the search; `filtered` says whether any is set. */
   filters?: ReactNode
   filtered?: boolean
-  /** Takes away the search and all filters; left out = the search alone. */
+  /** Clears the search and all filters; if omitted, only the search. */
   onClearFilters?: () => void
   /** Buttons at the end of the toolbar. */
   toolbar?: ReactNode
-  /** What is shown while there is nothing at all. */
+  /** Shown when the list has no rows at all. */
   empty: ReactNode
   onRefresh?: () => void
 }
 
-/** The list of the product: sorting, paging, search, selection and actions; its state lives in the address. */
+/** The product's list: sorting, paging, search, selection and actions. Its state lives in the address. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, columns, list, search, setSearch, rowId, peeks = false } = props
   const layout = useColumnLayout(name, columns)
   const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
   const [current, setCurrent] = useState(-1)
-  // Rows are most of the work: they are drawn in slices, after what was clicked has shown that it was.
+  // Rows are most of the rendering work: they are drawn in slices, after the click has been acknowledged.
   const drawn = useDeferredValue(engine.rows)
   const answeredAt = useDeferredValue(list.answeredAt)
   const shown = drawn.map((row) => row.original)
@@ -68,7 +68,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const open = useCallback((row: Row) => peeks && setSearch({ peek: rowId(row) }), [peeks, setSearch, rowId])
   const toolbar = useRef<HTMLDivElement>(null)
   const clear = () => {
-    // The button goes with what it clears: the focus stays with the controls that narrowed the list.
+    // The button disappears with what it clears, so the focus moves to the controls that narrowed the list.
     focusFirst(toolbar.current?.querySelector(search.q === undefined ? '[role="group"]' : 'search') ?? toolbar.current)
     if (props.onClearFilters) props.onClearFilters()
     else setSearch({ q: undefined, page: undefined })
@@ -173,9 +173,9 @@ function Toolbar<Row extends object>(props: ToolbarProps<Row>) {
 
 interface BodyProps<Row extends object> extends DataTableProps<Row> {
   engine: ReturnType<typeof useTableEngine<Row>>
-  /** The engine's rows, or those from before while they are drawn. */
+  /** The engine's rows, or the previous ones while the new are being drawn. */
   drawn: ReturnType<typeof useTableEngine<Row>>['rows']
-  /** When these came, in epoch milliseconds. */
+  /** When these rows arrived, in epoch milliseconds. */
   answeredAt: number
   current: number
   onOpen(row: Row): void
@@ -187,7 +187,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
   const t = useText()
   const slow = useLasting(list.refreshing)
   const sought = search.q !== undefined
-  // That there was nothing before says nothing of what comes.
+  // An empty previous result says nothing about the next one.
   const loading = list.loading || (list.rows.length === 0 && !list.settled)
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (
@@ -220,7 +220,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="table-scroll rounded-lg">
-        {/* Roles are written out: as cards the table is laid out as blocks, which would drop them. */}
+        {/* Roles are explicit: in card layout the table is laid out as blocks, which would drop them. */}
         <table
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}

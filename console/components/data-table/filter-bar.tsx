@@ -6,20 +6,20 @@ import { Select } from '../ui/input.tsx'
 import { focusFirst } from './focus-first.ts'
 
 interface FilterBarProps {
-  /** How many of the choices narrow the list. */
+  /** How many filters are set. */
   active: number
   onClear(): void
   children: ReactNode
 }
 
-/** The choices that narrow a list, beside its search; on a phone a button opens them. */
+/** The filters of a list, beside its search; on a phone a button opens them. */
 export function FilterBar({ active, onClear, children }: FilterBarProps) {
   const t = useText()
   const [open, setOpen] = useState(false)
   const bar = useRef<HTMLDivElement>(null)
   const choices = useId()
   const clear = () => {
-    // The button goes with the last choice.
+    // The button disappears with the last filter.
     focusFirst(bar.current)
     onClear()
   }
@@ -31,7 +31,7 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
       aria-label={t('table.filters')}
       className="flex max-w-full min-w-0 flex-wrap items-center gap-2 max-sm:contents"
     >
-      {/* A phone would show nothing but boxes. */}
+      {/* Otherwise a phone would show nothing but boxes. */}
       <Button
         className="sm:hidden"
         icon={<ListFilter />}
@@ -46,7 +46,7 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
         className={`sm:contents ${open ? 'flex basis-full flex-wrap items-center gap-2' : 'max-sm:hidden'}`}
       >
         {children}
-        {/* It keeps its place while there is nothing to clear, so that a choice moves nothing. */}
+        {/* It keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
         <Button look="quiet" onClick={clear} className={active > 0 ? '' : 'invisible max-sm:hidden'}>
           {t('table.filters.clear')}
         </Button>
@@ -57,14 +57,14 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
 
 interface FilterSelectProps {
   label: string
-  /** What the choice of no filter says. */
+  /** Label of the choice for "no filter". */
   all: string
   value: string | undefined
   choices: readonly { value: string; label: string }[]
   onChange(value: string | undefined): void
 }
 
-/** One filter of a list: one of some values, or all. A value from the address that is no choice is shown as it is. */
+/** One filter of a list: one of some values, or all. An unknown value from the address is shown as it is. */
 export function FilterSelect({ label, all, value, choices, onChange }: FilterSelectProps) {
   const isKnown = value === undefined || choices.some((choice) => choice.value === value)
   return (

@@ -6,15 +6,15 @@ interface NameBoxProps {
   label: string
   value: string
   onChange(value: string): void
-  /** What names are suggested once somebody is about to type. */
+  /** Which names to suggest once the user focuses the box. */
   of?: NamesOf | undefined
-  /** What is typed is finished: the box was left. */
+  /** Called when the user leaves the box, so typing is finished. */
   onLeave?(): void
   /** For ids, which are long. */
   wide?: boolean
 }
 
-/** A name that something is narrowed to, as it is typed. */
+/** A text box for the name that something is filtered by. */
 export function NameBox({ label, value, onChange, of, onLeave, wide = false }: NameBoxProps) {
   const list = useId()
   const [near, setNear] = useState(false)

@@ -8,11 +8,11 @@ interface PaginationProps {
   pages: number
   total: number | undefined
   onPage(page: number): void
-  /** The pointer or the focus is on a way to that page. */
+  /** The pointer or the focus is on a link to that page. */
   onNear(page: number): void
 }
 
-/** First, previous, numbers, next, last; says where one is. */
+/** First, previous, numbers, next, last; marks the current page. */
 export function Pagination({ page, pages, total, onPage, onNear }: PaginationProps) {
   const t = useText()
   const near = (of: number) => ({ onPointerEnter: () => onNear(of), onFocus: () => onNear(of) })

@@ -5,16 +5,16 @@ import type { ListState } from './use-list.ts'
 interface Peeked<Row> {
   list: ListState<Row>
   rowId(row: Row): string
-  /** The row that the drawer shows, as the address has it. */
+  /** The row that the drawer shows, as in the address. */
   peek: string
   setSearch: SetSearch<{ peek?: string | undefined }>
 }
 
-/** The ways from the row that a drawer shows to its neighbours on the page; none where the browser sorts the rows. */
+/** Links from the row in the drawer to its neighbours on the page; none if the browser sorts the rows. */
 export function peekSteps<Row>({ list, rowId, peek, setSearch }: Peeked<Row>): DrawerSteps | undefined {
   if (list.sortsLoaded) return undefined
   const at = list.rows.findIndex((row) => rowId(row) === peek)
-  // One way back closes the drawer, however many rows were gone through.
+  // One step back closes the drawer, however many rows were visited.
   const way = (row: Row | undefined) => row && (() => setSearch({ peek: rowId(row) }, { replace: true }))
   return {
     previous: way(list.rows[at - 1]),

@@ -5,7 +5,7 @@ import type { ListState } from './use-list.ts'
 
 interface ResultNewsProps {
   list: ListState<unknown>
-  /** Changes with everything that the list was asked with. */
+  /** Changes whenever any parameter of the list changes. */
   asked: string
 }
 
@@ -14,7 +14,7 @@ interface Result {
   text: string
 }
 
-/** Tells those who do not see the list what a search, a filter or another page brought, once it is here. */
+/** Announces to screen readers what a search, a filter or another page brought, once it has loaded. */
 export function ResultNews({ list, asked }: ResultNewsProps) {
   const { settled } = list
   const text = useResultText(list)
@@ -24,12 +24,13 @@ export function ResultNews({ list, asked }: ResultNewsProps) {
     if (!settled) return
     const before = known.current
     known.current = { asked, text }
-    // What a page shows first is read as its content; rows that come and go by themselves are no answer.
+    // The first result is read as page content; rows that come and go by themselves are not a result of the user's
+    // action.
     if (before && before.asked !== asked) setNews({ asked, text })
   }, [settled, asked, text])
   return (
     <p role="status" className="sr-only">
-      {/* Another element for another question: an equal answer is read out, too. */}
+      {/* A new element for each request, so that an equal result is announced again. */}
       {news && <span key={news.asked}>{news.text}</span>}
     </p>
   )

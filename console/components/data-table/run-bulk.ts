@@ -1,17 +1,17 @@
 import { text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Calls that run at a time. */
+/** Calls that run at the same time. */
 const pool = 4
 
-/** What came of each row. */
+/** The outcome for each row. */
 export interface BulkResult<Row> {
   ok: Row[]
   failed: { row: Row; message: string }[]
   stopped: boolean
 }
 
-/** Does something with each row, four at a time, with a message that counts and can stop it. */
+/** Runs an action on each row, four at a time, with a toast that counts and can stop it. */
 export async function runBulk<Row>(
   action: string,
   rows: readonly Row[],

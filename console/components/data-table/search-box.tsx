@@ -5,25 +5,27 @@ import { useText } from '../../lib/text.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { inputClass } from '../ui/input.tsx'
 
-/** How long after the last key the list is searched. */
+/** How long after the last keystroke the search runs. */
 const pauseMs = 400
 
 interface SearchBoxProps {
   value: string
   label: string
   onSearch(value: string): void
-  /** An empty search was sent where none was on: the first page is shown, or asked for anew where it is. */
+  /** An empty search was submitted while none was active: show the first page, or reload it if it is shown. */
   onReload?: () => void
 }
 
-/** The search of a list. It is trimmed when it is used, not while typing; an empty one shows the whole list. */
+/**
+ * The search of a list. The text is trimmed when it is used, not while typing; an empty search shows the whole list.
+ */
 export function SearchBox({ value, label, onSearch, onReload }: SearchBoxProps) {
   const t = useText()
   const [typed, setTyped] = useState(value)
   const box = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
-  // Back, forward and "clear filters" change what is searched for.
+  // Back, forward and "clear filters" change the search text.
   useEffect(() => setTyped((before) => (before.trim() === value ? before : value)), [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   useHotkeys({ '/': () => box.current?.focus() })

@@ -18,17 +18,17 @@ interface HeadProps<Row extends object> {
   sort: string | undefined
   setSearch: SetSearch<ListSearch>
   bulk: readonly BulkAction<Row>[] | undefined
-  /** The rows have actions, which take a column. */
+  /** Rows have actions, which take a column. */
   acts: boolean
 }
 
-/** Ascending, descending, as the server has it. */
+/** Ascending, descending, then the server's order. */
 function nextSort(id: string, sort: string | undefined): string | undefined {
   if (sort === id) return `-${id}`
   return sort === `-${id}` ? undefined : id
 }
 
-/** The head of a list; headers that sort are buttons. */
+/** The head of a list; sortable headers are buttons. */
 export function TableHead<Row extends object>({ columns, engine, sort, setSearch, bulk, acts }: HeadProps<Row>) {
   const t = useText()
   const { table } = engine
@@ -81,7 +81,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sort: string | undefined;
         {label}
         <Icon
           aria-hidden="true"
-          // Beside the words, so that they stand over their column and no width is kept for it.
+          // Beside the words, so that the words align with their column and no width is reserved for the icon.
           className={`absolute size-3 ${column.align === 'end' ? 'end-full me-0.5' : 'start-full ms-0.5'} ${sorted === 'none' ? 'opacity-0 group-hover/sort:opacity-70 group-focus-visible/sort:opacity-70' : ''}`}
         />
       </button>
@@ -91,10 +91,10 @@ function HeaderCell<Row>(props: { column: Column<Row>; sort: string | undefined;
 
 interface BodyProps<Row extends object> {
   columns: readonly Column<Row>[]
-  /** Undefined while they are loaded. */
+  /** Undefined while loading. */
   rows: readonly EngineRow<Row>[] | undefined
   skeletons: number
-  /** When the rows came, in epoch milliseconds. */
+  /** When the rows arrived, in epoch milliseconds. */
   answeredAt: number
   rowName(row: Row): string
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
@@ -106,13 +106,13 @@ interface BodyProps<Row extends object> {
   onSelect(ids: readonly string[], selected: boolean): void
 }
 
-/** The rows of a list, or shapes of their size while they are loaded. */
+/** The rows of a list, or skeletons of the same size while they load. */
 export function TableBody<Row extends object>(props: BodyProps<Row>) {
   const { rows, answeredAt, columns, rowName, rowTone, actions, bulk, peeks = false, current, onOpen, onSelect } = props
   const last = useRef<number>(undefined)
   const select = useCallback(
     (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
-      // With Shift all rows from the one before to this one follow it.
+      // With Shift, all rows from the previously clicked one to this one change with it.
       const through = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
       const from = through ? (last.current ?? index) : index
       const chosen = rows?.slice(Math.min(from, index), Math.max(from, index) + 1) ?? []
@@ -149,11 +149,11 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
   )
 }
 
-/** Clicks on controls inside of a row are theirs; so is selecting text. */
+/** Clicks on controls inside a row belong to those controls; so does selecting text. */
 function isOwnClick(event: ReactMouseEvent): boolean {
   const target = event.target instanceof Element ? event.target : undefined
   if (target?.closest('a, button, input, label, select, textarea, [role="menu"]')) return false
-  // Dialogs and menus of the row are outside of it on the page, but inside of it to React.
+  // Dialogs and menus of the row are outside it in the DOM, but inside it for React.
   if (!event.currentTarget.contains(target ?? null)) return false
   return window.getSelection()?.isCollapsed !== false
 }
@@ -161,7 +161,7 @@ function isOwnClick(event: ReactMouseEvent): boolean {
 interface RowProps<Row extends object> {
   row: EngineRow<Row>
   index: number
-  /** With another one the row is drawn anew: cells tell how long ago something was. */
+  /** A new value draws the row again: cells show relative times. */
   answeredAt: number
   columns: readonly Column<Row>[]
   rowName(row: Row): string
@@ -181,12 +181,12 @@ const BodyRow = memo(ListRow) as typeof ListRow
 function ListRow<Row extends object>(props: RowProps<Row>) {
   const { row, index, columns, rowName, actions, selectable, isSelected, peeks, isCurrent, onOpen, onSelect } = props
   const t = useText()
-  // Amounts, and what can be done, follow what the server says of itself.
+  // Amounts and available actions depend on what the server reports about itself.
   useClassicServer()
   const name = rowName(row.original)
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
   const line = useRef<HTMLTableRowElement>(null)
-  // A row that goes leaves its focus to the list, also that which its menu is about to give back.
+  // A row that is removed hands its focus to the list, including the focus that its menu is about to give back.
   useLayoutEffect(() => {
     const element = line.current
     return () => {
@@ -254,7 +254,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
   )
 }
 
-/** Labels of cards are written by the style sheet, which cannot do this. */
+/** The style sheet writes the labels of cards and cannot capitalise them. */
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -3,10 +3,12 @@ import { copyText } from '../../lib/clipboard.ts'
 
 const LinesDialog = lazy(() => import('../ui/lines-dialog.tsx').then((it) => ({ default: it.LinesDialog })))
 
-/** Copies lines and says `done`. */
+/** Copies lines, then shows `done`. */
 export type CopyLines = (lines: readonly string[], done: string) => void
 
-/** Copies something of several rows, one a line, and the dialog to put on the page: it has them when that fails. */
+/**
+ * Copies something from several rows, one per line. The dialog goes on the page and shows the lines if copying fails.
+ */
 export function useCopyLines(): [copy: CopyLines, dialog: ReactNode] {
   const [shown, setShown] = useState<string>()
   const copy: CopyLines = (lines, done) => void copyText(lines.join('\n'), { done, fallback: setShown })

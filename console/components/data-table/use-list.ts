@@ -11,45 +11,45 @@ import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
 
 /** A list as a page shows it. */
 export interface ListState<Row> {
-  /** Rows of the page. With `sortsLoaded`: all that are loaded, to be sorted and cut by the table. */
+  /** Rows of the page. With `sortsLoaded`: all loaded rows, to be sorted and paged by the table. */
   rows: Row[]
   page: number
-  /** Pages that can be gone to, one that is not loaded yet included. */
+  /** Number of reachable pages, including one that is not loaded yet. */
   pages: number
-  /** Rows of a page, of a list that is whole; left out = the server's. */
+  /** Rows per page of a list that loads whole; if omitted, the server's page size. */
   size?: number
-  /** Number of all rows, if the server tells. */
+  /** Number of all rows, if the server reports it. */
   total: number | undefined
-  /** Number of the rows that match what is asked for, whether the list covers them or not; undefined until it is known. */
+  /** Number of rows that match the request, whether or not the list covers them; undefined until it is known. */
   matching: number | undefined
-  /** How many rows the list that is shown covers, the newest, where more match. */
+  /** How many rows the list covers, newest first, if more match. */
   cutTo?: number | undefined
-  /** The server does not sort: the table sorts what is loaded. */
+  /** The server does not sort: the table sorts the loaded rows. */
   sortsLoaded: boolean
   /** Nothing to show yet. */
   loading: boolean
-  /** Asking again while rows are shown. */
+  /** Reloading while rows are shown. */
   refreshing: boolean
   error: Error | null
-  /** Rows stand for an earlier request, because this one failed. */
+  /** The rows belong to an earlier request, because this one failed. */
   stale: boolean
-  /** Changes with the search text and the filters: another list of rows. */
+  /** Changes with the search text and the filters, that is when the list has other rows. */
   narrowing: string
-  /** The rows are those that are asked for, not those from before. */
+  /** The rows belong to the current request, not to an earlier one. */
   settled: boolean
-  /** When the rows came, in epoch milliseconds. */
+  /** When the rows arrived, in epoch milliseconds. */
   answeredAt: number
   retry(): void
   prefetch(page: number): void
 }
 
 /**
- * Whether the server counts and sorts. Ours does and says so with every list; others send one page at a time, and
- * pages are appended to those that are here.
+ * Whether the server counts and sorts. Ours does, and says so in every list. Other servers send one page at a time, and
+ * pages are appended to those already loaded.
  */
 const counts = observable(true)
 
-/** Loads what a list shows, as its address says. Pages are asked for one at a time. */
+/** Loads the list that the address describes. Pages are requested one at a time. */
 export function useList<Row>(
   source: ListSource<Row>,
   search: ListSearch,
@@ -69,13 +69,13 @@ export function useList<Row>(
       ),
     [keyword, search.sort, serverCounts, filterKey],
   )
-  // A server that does not count answers a search with all it found.
+  // A server that does not count answers a search with all matches.
   const wholeSearch = !serverCounts && keyword !== ''
   const narrowing = `${keyword} ${filterKey}`
   const reached = useReached(page, narrowing)
   const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
-  // The rows from before stand until those of another page, order or search are here; not those of another person or
-  // source. Where pages are appended, they would stand there twice.
+  // The previous rows stay visible until another page, order or search has loaded, but not those of another user or
+  // source. Where pages are appended, they would appear twice.
   const before = useRef<Answer<Row>>(undefined)
   const reader = sessionUser()?.id
   const known = before.current
@@ -98,7 +98,7 @@ export function useList<Row>(
   const loaded = useJoined(results.map((result) => result.data?.rows))
   const total = serverCounts ? last?.data?.total : wholeSearch ? loaded.length : undefined
   const counted = pageCount({ total, loaded: loaded.length, page: reached, more: last?.data })
-  // How many there are of what is asked for now is not known yet.
+  // The number of matches for the current request is not known yet.
   const pages = waiting ? Math.max(page, counted) : counted
   useStepBack({ page, pages, ready: last?.isSuccess === true && !last.isPlaceholderData, setSearch })
 
@@ -107,7 +107,7 @@ export function useList<Row>(
     page: Math.min(page, pages),
     pages,
     total,
-    // As long as only page and order change, the numbers from before hold.
+    // As long as only page and order change, the previous numbers remain correct.
     matching: waiting && known?.narrowing !== narrowing ? undefined : (last?.data?.matching ?? total),
     cutTo: total !== undefined && (last?.data?.matching ?? 0) > total ? total : undefined,
     sortsLoaded: !serverCounts,
@@ -125,7 +125,7 @@ export function useList<Row>(
   }
 }
 
-/** The last page that came, whose it is and for whom. */
+/** The last page that arrived, its request and its user. */
 interface Answer<Row> {
   source: ListSource<Row>
   reader: number | undefined
@@ -135,7 +135,7 @@ interface Answer<Row> {
   at: number
 }
 
-/** The pages as one list; the same list as long as its pages are the same, so that nothing is sorted twice. */
+/** The pages as one list. It is the same array as long as its pages are the same, so that nothing is sorted twice. */
 function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
   const joined = useRef<{ pages: typeof pages; rows: Row[] }>({ pages: [], rows: [] })
   const before = joined.current.pages
@@ -144,7 +144,7 @@ function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
   return joined.current.rows
 }
 
-/** The furthest page that was gone to: what was loaded stays, so that sorting takes in all of it. */
+/** The furthest page visited: loaded pages stay, so that sorting covers all of them. */
 function useReached(page: number, list: string): number {
   const reached = useRef({ list, page })
   if (reached.current.list !== list) reached.current = { list, page }
@@ -159,14 +159,14 @@ interface Counted {
   more: ListPage<unknown> | undefined
 }
 
-/** A full last page without a known total may have another one after it. */
+/** Without a known total, another page may follow a full last page. */
 function pageCount({ total, loaded, page, more }: Counted): number {
   if (total !== undefined) return Math.max(1, Math.ceil(total / pageSize))
   const full = more === undefined || (more.rows.length > 0 && more.rows.length % pageSize === 0)
   return Math.max(1, Math.ceil(loaded / pageSize) + (full && loaded >= page * pageSize ? 1 : 0))
 }
 
-/** A page that turns out to be empty: back to the last one that is not, with a word about it. */
+/** If a page turns out to be empty, goes back to the last one that is not and says so. */
 function useStepBack(of: { page: number; pages: number; ready: boolean; setSearch: SetSearch<ListSearch> }): void {
   const { page, pages, ready, setSearch } = of
   useEffect(() => {

@@ -32,11 +32,11 @@ interface EngineInput<Row> {
   sort: string | undefined
 }
 
-/** Sorting, paging and selection of a list by TanStack Table; the server's part of it is left to the server. */
+/** Sorting, paging and selection of a list with TanStack Table; what the server does is left to the server. */
 export function useTableEngine<Row extends object>({ list, columns, rowId, sort }: EngineInput<Row>) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({})
   const [narrowing, setNarrowing] = useState(list.narrowing)
-  // What was selected may be out of sight now, and nothing is done with rows that nobody sees.
+  // Selected rows may be out of sight now, and no action may touch rows that the user cannot see.
   if (narrowing !== list.narrowing) {
     setNarrowing(list.narrowing)
     setRowSelection({})
@@ -47,7 +47,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
         (column): ColumnDef<Features, Row> => ({
           id: column.id,
           accessorFn: (row) => column.value?.(row),
-          // Either way: a column that is sorted is sorted for what it has.
+          // In both directions: sorting a column puts the rows that have a value first.
           sortUndefined: 'last',
           sortFn: (a, b, id) => compareValues(a.getValue(id), b.getValue(id), languageTag()),
         }),
@@ -56,7 +56,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
   )
   const size = list.size ?? pageSize
   const cut = list.rows.length > size
-  // The same objects as long as they say the same, or rows would be sorted and drawn anew each time.
+  // Stable objects as long as their values are equal; otherwise rows would be sorted and drawn again each time.
   const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize: size }), [list.page, size])
   const sorting = useMemo(
     () => (sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),
@@ -79,7 +79,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
     onRowSelectionChange: setRowSelection,
   })
   const rows = table.getRowModel().rows
-  // By their ids: a row that is still on the screen may be of the list before.
+  // By id: a row that is still on the screen may belong to the previous list.
   const select = useCallback(
     (ids: readonly string[], selected: boolean) =>
       setRowSelection((before) => {
@@ -96,7 +96,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
   return {
     table,
     rows,
-    /** Selects rows by their ids, or takes them out. */
+    /** Selects or deselects rows by their ids. */
     select,
     /** Selected rows that are loaded. */
     selected: Object.keys(rowSelection).flatMap((id) => known.get(id) ?? []),

@@ -3,7 +3,7 @@ import type { RowAction } from './types.ts'
 
 interface TableKeys {
   count: number
-  /** Index of the row that j and k have reached; -1 = none. */
+  /** Index of the row that j and k have moved to; -1 = none. */
   current: number
   setCurrent(index: number): void
   page: number
@@ -14,7 +14,7 @@ interface TableKeys {
   toggle(index: number): unknown
 }
 
-/** j/k rows, Enter opens, x selects, [ and ] turn pages; further keys are those of the row's actions. */
+/** j/k move between rows, Enter opens, x selects, [ and ] turn pages; other keys belong to the row's actions. */
 export function useTableKeys(keys: TableKeys): void {
   const { count, current, setCurrent, page, pages, goTo } = keys
   const move = (by: number) => {

@@ -4,7 +4,7 @@ import { inputClass } from '../ui/input.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { Field, type FieldProps } from './field.tsx'
 
-/** One of a list; the browser's own control. Values are text. */
+/** One choice of a list; the browser's own control. Values are text. */
 export function SelectField<T extends FieldValues>(
   props: FieldProps<T> & { options: readonly { value: string; label: string }[] },
 ) {
@@ -31,7 +31,7 @@ export function SelectField<T extends FieldValues>(
   )
 }
 
-/** On or off, label and hint beside it. */
+/** An on/off field with label and hint beside it. */
 export function SwitchField<T extends FieldValues>({ control, name, label, hint, disabled }: FieldProps<T>) {
   const { field } = useController({ control, name })
   return (
@@ -51,7 +51,7 @@ export function SwitchField<T extends FieldValues>({ control, name, label, hint,
   )
 }
 
-/** The layout of a switch with its label, also outside of forms. */
+/** The layout of a switch with its label, also used outside forms. */
 export function SwitchRow(props: {
   label: ReactNode
   hint?: ReactNode

@@ -5,32 +5,35 @@ import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 import { withWords } from './words.ts'
 
-/** Something to choose. */
+/** One option. */
 export interface Choice {
   value: string
   label: string
-  /** Further words it is found by. */
+  /** More words that match it. */
   words?: string
 }
 
 export interface ChoiceProps {
   options: readonly Choice[]
   placeholder?: string
-  /** What is typed may be added although no option has that name; blanks around it go, empty and known ones do not. */
+  /**
+   * Typed text may be added even if no option has that name. It is trimmed; empty text and existing options are not
+   * added.
+   */
   creatable?: boolean
-  /** What is typed is added when the field is left, too: for fields where empty means all. */
+  /** Typed text is also added when the field is left: for fields where empty means all. */
   keepsTyped?: boolean
 }
 
-/** How far somebody has come with the box that stands here before the control is loaded. */
+/** What the user did in the placeholder box before the control was loaded. */
 export interface Reached {
-  /** 'open' = the list is waited for; also when the control is there and its options are not. */
+  /** 'open' = the user waits for the list; also used when the control is loaded and its options are not. */
   how: 'not' | 'focused' | 'open'
-  /** '' also where the box takes no words. */
+  /** Also '' if the box takes no text. */
   typed: string
 }
 
-/** What a control is given by its field. */
+/** Props a control gets from its field. */
 interface ControlProps extends ChoiceProps {
   id: string
   reached: RefObject<Reached>
@@ -52,10 +55,11 @@ const same = (a: Choice, b: Choice) => a.value === b.value
 type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
 
 /**
- * Whether the list is open. Who was in the box before the control was there is in it again; for who clicked or typed there,
- * the list opens a frame after the options are there: only what was found among them while it was closed is where it begins.
- * Escape, leaving the box, a choice, and a list that opened or closed meanwhile end that: a list that opens by itself
- * afterwards comes unasked, and hides what was added from who hears the page.
+ * Whether the list is open. If the user was in the box before the control loaded, the focus returns to it. If the user
+ * clicked or typed there, the list opens one frame after the options are loaded, because it highlights a match only if
+ * that was found while the list was closed. Escape, leaving the box, a choice, and a list that has opened or closed in
+ * the meantime cancel this. A list that opens by itself later is unwanted, and hides what was added from screen-reader
+ * users.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
@@ -64,7 +68,7 @@ function useOpen({ id, reached, options }: ControlProps) {
     const box = document.getElementById(id)
     if (reached.current.how === 'not' || !(box instanceof HTMLInputElement)) return
     box.focus()
-    // What is shown gives way to what is typed next.
+    // The next keystroke replaces the text shown.
     box.select()
   }, [reached, id])
   useEffect(() => {
@@ -84,7 +88,7 @@ function useOpen({ id, reached, options }: ControlProps) {
   const keepOnEscape: KeyDown = (event) => {
     if (event.key !== 'Escape') return
     endWait()
-    // A second Escape would take away all that was chosen.
+    // A second Escape would clear all choices.
     if (event.currentTarget.getAttribute('aria-expanded') !== 'true') event.preventBaseUIHandler()
   }
   return { open, change, endWait, keepOnEscape }
@@ -145,7 +149,8 @@ export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const [typed, setTyped] = useState('')
   const list = useOpen(props)
-  // Not where the state begins: React may show this up to 300 ms after it drew it, and the box before it is typed into until then.
+  // Not in the initial state: React may show this up to 300 ms after rendering it, and the user types into the
+  // placeholder until then.
   useLayoutEffect(() => setTyped(props.reached.current.typed), [props.reached])
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
@@ -163,14 +168,14 @@ export function MultiCombobox(props: MultiProps) {
   const add = (text: string) => choose(withWords(value, text))
   const onBlur = () => {
     list.endWait()
-    // The list, which adds what was typed when it closes, is not open for words that were typed before this control was here.
+    // The list adds typed text when it closes. It is not open for text that was typed before this control loaded.
     if (props.keepsTyped && !list.open && word !== '') add(word)
   }
-  // The list may be a moment behind what is typed; Enter adds the words as they are unless an entry was gone to.
+  // The list may lag behind the typed text; Enter adds the text as it is unless the user moved to an entry.
   const wentTo = useRef(false)
   const onKeyDown: KeyDown = (event) => {
     list.keepOnEscape(event)
-    // With Ctrl the form would be sent: first of all what is typed is added.
+    // With Ctrl the form would be submitted: the typed text is added first.
     const gone = wentTo.current && !event.ctrlKey && !event.metaKey
     if (event.key !== 'Enter' || !creatable || gone || event.nativeEvent.isComposing) return
     const name = event.currentTarget.value.trim()
@@ -193,7 +198,8 @@ export function MultiCombobox(props: MultiProps) {
       open={list.open}
       onOpenChange={(next, { reason }) => {
         list.change(next)
-        // The list takes the words away when it closes. Escape and a choice mean just that; leaving the field does not.
+        // The list discards the text when it closes. That is right for Escape and for a choice, but not for leaving the
+        // field.
         const leaves = reason === 'focus-out' || reason === 'outside-press'
         if (!next && leaves && props.keepsTyped && word !== '') add(word)
       }}
@@ -247,10 +253,12 @@ export function SearchSelect(props: SearchSelectProps) {
   const { options, value, onChange, creatable = false } = props
   const t = useText()
   const list = useOpen(props)
-  /** Who is in the box has just come. */
+  /** The user has just entered the box. */
   const isNew = useRef(false)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
-  /** What is looked for; undefined = what is chosen is shown. The control itself would drop it when the options come. */
+  /**
+   * The search text; undefined = the chosen option is shown. The control itself would drop it when the options load.
+   */
   const [typed, setTyped] = useState<string>()
   return (
     <Combobox.Root
@@ -269,7 +277,7 @@ export function SearchSelect(props: SearchSelectProps) {
         list.change(next)
         if (!next) setTyped(undefined)
       }}
-      // Where what is typed may be meant as it is, Enter takes no other.
+      // If the typed text may be meant literally, Enter must not choose another option.
       autoHighlight={!creatable}
       onInputValueChange={(next, { reason }) => {
         if (reason !== 'input-change') return
@@ -284,7 +292,8 @@ export function SearchSelect(props: SearchSelectProps) {
           onFocus={() => {
             isNew.current = true
           }}
-          // A press puts the caret into what is chosen, and what is typed then would be looked for behind it.
+          // A click puts the caret into the chosen text, and what is typed next would be appended to it and searched
+          // for.
           onClick={({ currentTarget }) => {
             if (isNew.current) currentTarget.select()
             isNew.current = false

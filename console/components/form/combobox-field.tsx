@@ -18,18 +18,24 @@ const SearchSelect = lazy(() => import('./combobox-control.tsx').then((it) => ({
 
 interface LoadedProps {
   id: string
-  /** What is chosen, in words. */
+  /** The chosen options as text. */
   shown: string
-  /** What is typed is for the control, and added at once when it is ended as it would be there; absent = the box can only be read until then. */
+  /**
+   * Text typed for the control. When the user finishes, it is added at once, as the control would do. Absent = the box
+   * is read-only until the control loads.
+   */
   words?: { add(text: string): void; creatable: boolean; keepsTyped: boolean }
   disabled: boolean | undefined
   children(reached: RefObject<Reached>): ReactNode
 }
 
-/** A box of the same size while the control, which is large, is loaded; who is in it then finds the control as it should be. */
+/**
+ * A box of the same size while the control, which is large, loads. A user already in it then finds the control in the
+ * matching state.
+ */
 function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
-  // Not a state: drawing anew while a press is handled would put the control under it, and the browser would then give the
-  // focus to neither. What is pressed here and let go on the control is a click on neither, so pressing counts.
+  // Not a state: rendering during a press would put the control under the pointer, and the browser would then focus
+  // neither. A press here that is released on the control is a click on neither, so the press counts.
   const reached = useRef<Reached>({ how: 'not', typed: '' })
   const endWord = (box: HTMLInputElement) => {
     const { typed } = reached.current
@@ -51,7 +57,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
           event.preventDefault()
           if (!words.creatable) return
-          // A list that opens after a word was added would hide it from who hears the page.
+          // A list that opens after text was added would hide it from screen-reader users.
           reached.current.how = 'focused'
           endWord(event.currentTarget)
         },
@@ -99,7 +105,9 @@ function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps,
   }
 }
 
-/** Some of a list, as chips. The value is a list of texts; `creatable` takes others, too, one or a pasted list. */
+/**
+ * Several of a list, as chips. The value is a list of strings; `creatable` also accepts others, one or a pasted list.
+ */
 export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
     <Field {...props}>
@@ -131,7 +139,7 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
   )
 }
 
-/** One of a long list, found by typing. The value is a text; `creatable` takes what is typed as it is. */
+/** One of a long list, found by typing. The value is a string; `creatable` accepts the typed text as it is. */
 export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
     <Field {...props}>

@@ -5,19 +5,19 @@ import { Chip } from './number-field.tsx'
 
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** Epoch seconds → what a datetime-local box takes, in local time. */
+/** Epoch seconds → the value of a datetime-local input, in local time. */
 function toDateTimeInput(seconds: number): string {
   const at = new Date(seconds * 1000)
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }
 
-/** Text of a datetime-local box → epoch seconds; NaN when it is no time. */
+/** Value of a datetime-local input → epoch seconds; NaN if it is not a time. */
 function fromDateTimeInput(value: string): number {
   return Math.ceil(new Date(value).getTime() / 1000)
 }
 
-/** A preset of a time: a fixed value (such as -1 for never), or seconds from now. */
+/** A time preset: a fixed value (such as -1 for never), or seconds from now. */
 export interface TimePreset {
   id: string
   label: string
@@ -25,7 +25,7 @@ export interface TimePreset {
   fromNowSeconds?: number
 }
 
-/** A moment in epoch seconds. A preset with a fixed value is shown in words in place of the box. */
+/** A moment in epoch seconds. A preset with a fixed value is shown in words instead of the input. */
 export function DateTimeField<T extends FieldValues>(props: FieldProps<T> & { presets: readonly TimePreset[] }) {
   return (
     <Field {...props}>
@@ -38,7 +38,7 @@ export function DateTimeField<T extends FieldValues>(props: FieldProps<T> & { pr
               ref={field.ref}
               name={field.name}
               onBlur={field.onBlur}
-              // A word where the box would be empty.
+              // Words, where the input would be empty.
               type={fixed ? 'text' : 'datetime-local'}
               step={1}
               value={fixed ? fixed.label : Number.isFinite(field.value) ? toDateTimeInput(field.value) : ''}

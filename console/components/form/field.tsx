@@ -8,7 +8,7 @@ import {
 } from 'react-hook-form'
 import { useText } from '../../lib/text.ts'
 
-/** What every field of a form takes. */
+/** Props of every form field. */
 export interface FieldProps<T extends FieldValues> {
   control: Control<T>
   name: FieldPath<T>
@@ -18,7 +18,7 @@ export interface FieldProps<T extends FieldValues> {
   disabled?: boolean | undefined
 }
 
-/** What the control of a field is given, so that label, hint and error belong to it. */
+/** Props for the control of a field, which link it to its label, hint and error. */
 export interface FieldParts<T extends FieldValues> {
   id: string
   field: ControllerRenderProps<T, FieldPath<T>>
@@ -26,7 +26,7 @@ export interface FieldParts<T extends FieldValues> {
   describedBy: string | undefined
 }
 
-/** Label above, hint below, error under it and linked; the control in between is the caller's. */
+/** Label above, hint and error below and linked; the caller renders the control. */
 export function Field<T extends FieldValues>(
   props: FieldProps<T> & { children: (parts: FieldParts<T>) => ReactNode; after?: ReactNode },
 ) {

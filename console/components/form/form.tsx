@@ -11,20 +11,20 @@ const ConfirmDialog = lazy(() => import('../ui/confirm-dialog.tsx').then((it) =>
 interface FormProps<T extends FieldValues> {
   form: UseFormReturn<T>
   /**
-   * Runs with checked values. A failure has been shown by the call, and the form stays as it is; what the server says of
-   * a field comes to stand there.
+   * Runs with validated values. The call has already shown a failure, and the form stays as it is; an error about a
+   * field is shown at that field.
    */
   onSubmit(values: T): Promise<unknown>
-  /** Runs when a check has failed, after the first bad field got the focus. */
+  /** Runs when validation has failed, after the first invalid field got the focus. */
   onInvalid?: (messages: string[]) => void
-  /** Asks before unsaved changes are left; off for forms such as the login. */
+  /** Asks before the user leaves unsaved changes; off for forms such as the login. */
   guard?: boolean
   label: string
   children: ReactNode
 }
 
 /**
- * A form: sends once at a time, submits by Ctrl/Cmd+Enter too, and asks before unsaved changes are left. A page that
+ * A form: submits once at a time, also by Ctrl/Cmd+Enter, and asks before the user leaves unsaved changes. A page that
  * stays after saving calls `form.reset(values)`, so that the form counts as unchanged.
  */
 export function Form<T extends FieldValues>({
@@ -47,7 +47,7 @@ export function Form<T extends FieldValues>({
       aria-label={label}
       noValidate
       onSubmit={(event) => {
-        // A dialog of the form is elsewhere on the page, but its events come here, too.
+        // A dialog of the form is elsewhere in the DOM, but its events bubble here too.
         if (event.target !== element.current) return
         if (isSubmitting) return event.preventDefault()
         newTry(form.control)
@@ -97,7 +97,7 @@ function LeaveGuard<T extends FieldValues>({ form }: { form: UseFormReturn<T> })
   )
 }
 
-/** The end of a form: what else there is to say, cancel, submit. It stays in sight. */
+/** The end of a form: extra text, cancel, submit. It stays visible while scrolling. */
 export function FormFooter(props: { submit: string; busy: boolean; onCancel?: () => void; children?: ReactNode }) {
   const t = useText()
   return (

@@ -3,7 +3,7 @@ import { text, textByKey } from '../../lib/text.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Sentences of the contract that are not plain limits, and the messages that say the same. */
+/** Sentences of the contract that are not plain limits, with the matching messages. */
 const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/at most (\d+) characters/, ([, max = '']) => text('form.tooLong', { max })],
   [/at least (\d+) characters/, ([, min = '']) => text('form.tooShort', { min })],
@@ -18,8 +18,8 @@ const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
 ]
 
 /**
- * What is wrong with a field, in the language of the page. A schema may name a message key as its error
- * (`{ error: 'token.expiry.invalid' }`), which comes first.
+ * The problem with a field, in the language of the page. A schema may name a message key as its error (`{ error:
+ * 'token.expiry.invalid' }`), which takes precedence.
  */
 export function issueText(issue: Issue): string {
   const own = textByKey(issue.message)
@@ -42,7 +42,7 @@ function tooSmall(min: number, origin: string): string {
   return text(origin === 'string' ? 'form.tooShort' : 'form.min', { min })
 }
 
-/** What the message for a sentence of the contract or the server is; undefined when it is another sentence. */
+/** The message for a sentence of the contract or the server; undefined for an unknown sentence. */
 export function knownSentence(sentence: string): string | undefined {
   for (const [pattern, say] of known) {
     const match = pattern.exec(sentence)

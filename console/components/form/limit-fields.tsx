@@ -16,7 +16,7 @@ export interface LimitValues {
 
 const limit = z.int().check(z.gte(0), z.lte(1e15))
 
-/** The rules of the limits' fields. */
+/** Validation rules of the limit fields. */
 export const limitRules = {
   rpm_limit: limit,
   tpm_limit: limit,
@@ -25,7 +25,7 @@ export const limitRules = {
   monthly_budget: limit,
 }
 
-/** The limits of something that exists, or none. */
+/** The limits of an existing token or user, or none. */
 export function limitValues(from?: Partial<LimitValues>): LimitValues {
   return {
     rpm_limit: from?.rpm_limit ?? 0,
@@ -38,11 +38,11 @@ export function limitValues(from?: Partial<LimitValues>): LimitValues {
 
 interface LimitFieldsProps<T extends FieldValues> {
   control: Control<T>
-  /** What was spent in the running day and month, in quota units. */
+  /** Spent in the current day and month, in quota units. */
   spent?: { spent_today: number; spent_month: number } | undefined
 }
 
-/** The fields for limits, as a group of a form; nothing where the server knows no limits. */
+/** The fields for limits, as a group of a form; renders nothing if the server has no limits. */
 export function LimitFields<T extends FieldValues>({ control, spent }: LimitFieldsProps<T>) {
   const t = useText()
   const classic = useClassicServer()

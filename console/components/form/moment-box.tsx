@@ -11,17 +11,17 @@ interface MomentBoxProps {
 const textOf = (seconds: number | undefined) => {
   if (seconds === undefined || !Number.isFinite(seconds)) return ''
   const at = new Date(seconds * 1000)
-  // Beyond what dates reach.
+  // Outside the range of dates.
   if (Number.isNaN(at.getTime())) return ''
   return new Date(seconds * 1000 - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 const secondsOf = (text: string) => {
   const ms = new Date(text).getTime()
-  // Half-typed years are years, too.
+  // Half-typed years parse as years too.
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
 }
 
-/** A moment to the second. What is typed stays while it is no moment; the address follows when it is one. */
+/** A moment to the second. The typed text stays while it is incomplete; the address follows once it is valid. */
 export function MomentBox({ label, value, onChange }: MomentBoxProps) {
   const [text, setText] = useState(() => textOf(value))
   useEffect(() => setText((typed) => (secondsOf(typed) === value ? typed : textOf(value))), [value])

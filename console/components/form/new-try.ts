@@ -4,8 +4,8 @@ import { toast } from '../../lib/toast.ts'
 const firstTries = new WeakMap<object, number>()
 
 /**
- * Said with each try to send a form: the messages of its earlier tries go, so that none stands beside what comes of this
- * one. `form` is anything that is the form's own for as long as it is there.
+ * Called on each attempt to submit a form: removes the toasts of earlier attempts, so that none is shown beside the
+ * result of this one. `form` is any object that identifies the form while it exists.
  */
 export function newTry(form: object): void {
   const first = firstTries.get(form)
@@ -13,7 +13,7 @@ export function newTry(form: object): void {
   else toast.closeSince(first)
 }
 
-/** `newTry` for what is sent from a page without being a form of the form kit. */
+/** `newTry` for requests sent from a page outside the form kit. */
 export function useTries(): () => void {
   const [own] = useState(() => ({}))
   return () => newTry(own)

@@ -12,7 +12,7 @@ interface NumberProps {
   unit?: string
 }
 
-/** What a number box holds: the number, or undefined while it is empty. */
+/** The value of a number box: the number, or undefined while it is empty. */
 function numberOf(value: string): number | undefined {
   return value.trim() === '' ? undefined : Number(value)
 }
@@ -48,7 +48,7 @@ export function NumberField<T extends FieldValues>(props: FieldProps<T> & Number
 
 const presets = [1, 5, 10, 100]
 
-/** A quota: a whole number of units with what it is worth beside the label, and buttons for round amounts. */
+/** A quota: a whole number of units, with its worth beside the label and buttons for round amounts. */
 export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?: number; presets?: boolean }) {
   const t = useText()
   const formatQuota = useFormatQuota()
@@ -99,7 +99,7 @@ export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?:
   )
 }
 
-/** A small button that fills a field; `pressed` marks the one in force. */
+/** A small button that fills a field; `pressed` marks the current one. */
 export function Chip(props: {
   label: string
   name?: string

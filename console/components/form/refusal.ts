@@ -5,15 +5,18 @@ import { toast } from '../../lib/toast.ts'
 import { knownSentence } from './issue-text.ts'
 import { newTry } from './new-try.ts'
 
-/** A refusal that begins with the name of a field, in the words of the page. */
+/** An error that begins with the name of a field, in the words of the page. */
 interface Refusal {
-  /** What is said at the field. */
+  /** The text shown at the field. */
   problem: string
   /** The same for those who do not see the field. */
   sentence: string
 }
 
-/** What the server says of a field, with the field's label in place of its name; undefined when it speaks of another. */
+/**
+ * What the server says about a field, with the field's label instead of its name; undefined if the field is unknown
+ * here.
+ */
 export function refusalOf(message: string, field: string, label: string): Refusal | undefined {
   if (!message.startsWith(`${field} `)) return undefined
   const problem = knownSentence(message)
@@ -22,7 +25,7 @@ export function refusalOf(message: string, field: string, label: string): Refusa
   return { problem: sentence, sentence }
 }
 
-/** Brings a refusal to the field that it names; the message of the call is then said in the words of the page. */
+/** Shows an error at the field that it names; the toast of the call then uses the words of the page. */
 export function showAtField<T extends FieldValues>(form: UseFormReturn<T>, failure: unknown): void {
   if (!(failure instanceof CallError)) return
   for (const name of Object.keys(form.getValues())) {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Colours of dots. Their names are those of the product: latency, groups, statuses. */
+/** Colours of dots, named as the product uses them: latency, groups, statuses. */
 export type DotColor = 'green' | 'olive' | 'yellow' | 'orange' | 'red' | 'purple' | 'grey' | 'accent'
 
 /** Classes that give a small mark its colour. */
@@ -15,7 +15,7 @@ export const dotMark: Readonly<Record<DotColor, string>> = {
   accent: 'bg-accent',
 }
 
-/** A status: a dot and a word, never the colour alone. */
+/** A status: a dot and a word, never colour alone. */
 export function Status({ color, children, title }: { color: DotColor; children: ReactNode; title?: string }) {
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={title} data-color={color}>
@@ -26,8 +26,8 @@ export function Status({ color, children, title }: { color: DotColor; children: 
 }
 
 /**
- * Takes as much room as the longest of the texts would, so that a column does not grow with what comes later. The text that
- * keeps the room open is neither seen nor read out.
+ * Reserves the width of the longest text, so that a column does not grow with later content. The text that reserves the
+ * width is neither visible nor announced.
  */
 export function Room({ texts, children }: { texts: readonly string[]; children: ReactNode }) {
   const longest = texts.reduce((long, text) => (text.length > long.length ? text : long), '')
@@ -41,7 +41,7 @@ export function Room({ texts, children }: { texts: readonly string[]; children: 
   )
 }
 
-/** A small label, such as a group or a type; the dot is left out without a colour. */
+/** A small label, such as a group or a type; without a colour it has no dot. */
 export function Badge({ color, children, title }: { color?: DotColor; children: ReactNode; title?: string }) {
   return (
     <span

@@ -2,7 +2,7 @@ import { cva, type VariantProps } from 'class-variance-authority'
 import type { ComponentProps, ReactNode } from 'react'
 import { Spinner } from './spinner.tsx'
 
-/** Looks of buttons, also for links that look like one. */
+/** Styles of buttons, also for links that look like one. */
 export const buttonClass = cva(
   'inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none max-sm:whitespace-normal transition-colors disabled:opacity-55 aria-disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
   {
@@ -25,7 +25,7 @@ export const buttonClass = cva(
 )
 
 export interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonClass> {
-  /** Work is going on: the button shows it and takes no further click. */
+  /** Work is in progress: the button shows it and ignores clicks. */
   busy?: boolean | undefined
   icon?: ReactNode
 }

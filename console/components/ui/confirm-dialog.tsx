@@ -9,17 +9,17 @@ export interface ConfirmProps {
   onClose(): void
   title: string
   text?: ReactNode
-  /** Words of the button that goes on. */
+  /** Label of the confirm button. */
   confirm: string
   /** Destroys something: the button is red. */
   danger?: boolean
-  /** Has to be typed before the button works. */
+  /** Must be typed before the button works. */
   typed?: string | undefined
-  /** The dialog closes when this is done; when it fails it stays. */
+  /** The dialog closes when this resolves; when it rejects the dialog stays. */
   onConfirm(): Promise<unknown> | undefined
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function ConfirmDialog(props: ConfirmProps) {
   return (
     <AlertDialog.Root open={props.open} onOpenChange={(next) => !next && props.onClose()}>
@@ -51,7 +51,7 @@ function Question({ onClose, confirm, danger = false, typed, onConfirm }: Confir
       await onConfirm()
       onClose()
     } catch {
-      // The call has shown why; the question stays open.
+      // The call has shown the reason; the question stays open.
     } finally {
       setBusy(false)
     }

@@ -5,15 +5,15 @@ import { useText } from '../../lib/text.ts'
 import { IconButton } from './icon-button.tsx'
 
 interface CopyFieldProps {
-  /** What it is, such as "key of laptop". */
+  /** Describes the value, such as "key of laptop". */
   label: string
   value: string
-  /** Shown until it is revealed; without it the value is open. */
+  /** Shown until the value is revealed; without it the value is visible. */
   masked?: string
   fallback?: (value: string) => void
 }
 
-/** A value to copy: masked until it is asked for, copied whether it is or not. */
+/** A value to copy: masked until the user reveals it, but it can be copied either way. */
 export function CopyField({ label, value, masked, fallback }: CopyFieldProps) {
   const t = useText()
   const [shown, setShown] = useState(masked === undefined)

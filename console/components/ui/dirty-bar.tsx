@@ -2,19 +2,19 @@ import { useState } from 'react'
 import { useText } from '../../lib/text.ts'
 import { Button } from './button.tsx'
 
-/** One change that waits to be saved. */
+/** One unsaved change. */
 export interface Change {
   id: string
   label: string
   before: string
   after: string
-  /** What came of saving it. */
+  /** The result of saving it. */
   state?: 'saved' | 'failed'
   /** Why it failed. */
   problem?: string
 }
 
-/** Collected changes at the bottom of a page: how many, what they are, discard, save. The area `form` must be loaded. */
+/** Unsaved changes at the bottom of a page: how many, which ones, discard, save. The area `form` must be loaded. */
 export function DirtyBar(props: { changes: readonly Change[]; busy: boolean; onDiscard(): void; onSave(): void }) {
   const { changes, busy, onDiscard, onSave } = props
   const t = useText()

@@ -7,11 +7,11 @@ import { useText } from '../../lib/text.ts'
 import { backdropClass } from './dialog.tsx'
 import { IconButton } from './icon-button.tsx'
 
-/** What lies before and after the thing that is shown; undefined at either end. */
+/** Steps to the previous and the next item; undefined at either end. */
 export interface DrawerSteps {
   previous: (() => void) | undefined
   next: (() => void) | undefined
-  /** The place of what is shown, from 1; 0 = it is not on the page. */
+  /** Position of the item shown, from 1; 0 = it is not on the page. */
   at: number
   count: number
 }
@@ -19,7 +19,7 @@ export interface DrawerSteps {
 interface DrawerProps {
   open: boolean
   onClose(): void
-  /** Of a list: buttons and the keys k and j go through it. */
+  /** For a list: buttons and the keys k and j move through it. */
   steps?: DrawerSteps | undefined
   title: string
   /** Beside the title, such as a status. */
@@ -28,7 +28,7 @@ interface DrawerProps {
   children: ReactNode
 }
 
-/** A panel at the side that shows more of one thing; the list stays behind it. */
+/** A side panel with the details of one item; the list stays behind it. */
 export function Drawer({ open, onClose, steps, title, aside, footer, children }: DrawerProps) {
   const t = useText()
   const closing = useRef<HTMLButtonElement>(null)
@@ -77,7 +77,7 @@ function Steps({ steps }: { steps: DrawerSteps }) {
     { label: t('table.peek.previous'), icon: <ChevronUp />, go: steps.previous },
     { label: t('table.peek.next'), icon: <ChevronDown />, go: steps.next },
   ]
-  // Not disabled at the ends: a button that is keeps no focus.
+  // Not disabled at the ends: a disabled button loses the focus.
   return (
     <>
       <p role="status" className="sr-only">

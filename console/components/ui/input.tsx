@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react'
 
-/** Looks of text boxes and selects. */
+/** Styles of text boxes and selects. */
 export const inputClass =
   'h-8 w-full min-w-0 rounded-md border border-control bg-surface px-2.5 text-base text-fg shadow-control transition-colors hover:border-muted focus-visible:outline-offset-0 disabled:bg-sunken disabled:text-muted [&:is(input,textarea):read-only]:bg-sunken aria-invalid:border-bad max-sm:h-10 max-sm:text-lg'
 
@@ -14,7 +14,7 @@ export function Textarea({ className = '', ...rest }: ComponentProps<'textarea'>
   return <textarea rows={4} {...rest} className={`${inputClass} h-auto! py-1.5 leading-5 ${className}`} />
 }
 
-/** A list to choose one of; the browser's own, which every device knows how to show. */
+/** A select; the browser's own, which every device can show. */
 export function Select({ className = '', ...rest }: ComponentProps<'select'>) {
   return <select {...rest} className={`${inputClass} pr-7 ${className}`} />
 }

@@ -13,9 +13,9 @@ export type Trigger = ReactElement<ComponentProps<'button'>>
 interface OnDemandProps<P> {
   part: LazyPart<P>
   trigger: Trigger
-  /** What it opens, for those who do not see it. */
+  /** What it opens, for screen readers. */
   popup: 'menu' | 'dialog'
-  /** What takes its place. */
+  /** What replaces it. */
   children: (Part: ComponentType<P>) => ReactNode
 }
 
@@ -47,14 +47,14 @@ export function lazyPart<P>(load: () => Promise<ComponentType<P>>): LazyPart<P> 
 }
 
 /**
- * A button whose menu or panel is loaded when the pointer or the focus comes near, and takes the button's place when it
+ * A button whose menu or panel is loaded when the pointer or the focus comes near. The part replaces the button when it
  * is clicked.
  */
 export function OnDemand<P>({ part, trigger, popup, children }: OnDemandProps<P>) {
   const [open, setOpen] = useState(false)
   const Part = part.component()
   if (open && Part) return children(Part)
-  // A failure shows itself when the button is clicked.
+  // A failure is shown when the button is clicked.
   const near = () => void part.load().catch(() => undefined)
   return cloneElement(trigger, {
     'aria-haspopup': popup,

@@ -15,7 +15,7 @@ interface PageProps {
 
 const widths = { full: 'max-w-none', normal: 'max-w-[1280px]', narrow: 'max-w-[720px]' }
 
-/** The frame of every page: heading, actions, content. After a change of page the heading has the focus. */
+/** The frame of every page: heading, actions, content. After a page change the heading gets the focus. */
 export function Page({ title, actions, text, width = 'normal', children }: PageProps) {
   return (
     <div className={`mx-auto w-full ${widths[width]}`}>
@@ -31,7 +31,7 @@ export function Page({ title, actions, text, width = 'normal', children }: PageP
   )
 }
 
-/** The heading alone, for pages with a frame of their own. It takes the focus when a link has led here. */
+/** The heading alone, for pages with their own frame. It takes the focus when a link has led here. */
 export function PageHeading({ title, className = '' }: { title: string; className?: string }) {
   usePageTitle(title)
   return (

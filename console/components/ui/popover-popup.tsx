@@ -10,7 +10,7 @@ export interface PopoverProps {
   children: ReactNode
 }
 
-/** The panel itself; loaded when the first one is opened, and open when it comes. */
+/** The panel itself; loaded when the first one is opened, and open from the start. */
 export function PopoverPopup({ trigger, title, align = 'end', children }: PopoverProps) {
   return (
     <Base.Root defaultOpen>

@@ -1,9 +1,12 @@
 import encodeQR from 'qr'
 
-/** Light modules around the code that readers need. */
+/** Width of the light margin around the code that readers need, in modules. */
 const quiet = 4
 
-/** A QR code of a text. It is dark on light in every theme: many readers take no other. `label` says what it holds. */
+/**
+ * A QR code of a text. It is dark on light in every theme, because many readers accept nothing else. `label` describes
+ * its content.
+ */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: quiet })
   const path = rows

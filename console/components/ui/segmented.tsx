@@ -1,14 +1,14 @@
 interface SegmentedProps<T extends string> {
-  /** What is chosen, for those who do not see it. */
+  /** Describes the choice to screen readers. */
   label: string
   options: readonly { value: T; label: string }[]
   value: T
   onChange(value: T): void
-  /** Takes several lines where there is no room; else it scrolls sideways. */
+  /** Wraps onto several lines if there is not enough room; otherwise it scrolls sideways. */
   wraps?: boolean
 }
 
-/** One of a few, all of them visible; a group of radio buttons to the keyboard. */
+/** One of a few options, all of them visible; a group of radio buttons for the keyboard. */
 export function Segmented<T extends string>({ label, options, value, onChange, wraps = false }: SegmentedProps<T>) {
   return (
     <fieldset

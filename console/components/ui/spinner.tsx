@@ -1,4 +1,4 @@
-/** A turning ring beside text that says what is going on. */
+/** A spinning ring beside text that says what is in progress. */
 export function Spinner() {
   return (
     <svg className="size-4 animate-spin" viewBox="0 0 16 16" fill="none" aria-hidden="true">

@@ -9,7 +9,7 @@ interface StateProps {
   children?: ReactNode
 }
 
-/** There is nothing here yet: one sentence, one thing to do. */
+/** An empty state: one sentence, one thing to do. */
 export function EmptyState({ title, text, children }: StateProps) {
   return (
     <div className="flex flex-col items-center gap-1 px-4 py-14 text-center">
@@ -20,7 +20,7 @@ export function EmptyState({ title, text, children }: StateProps) {
   )
 }
 
-/** Something failed: what, what the server said, and a way on. */
+/** Something failed: what, the server's message, and a next step. */
 export function ErrorState(props: StateProps & { onRetry?: (() => void) | undefined; busy?: boolean | undefined }) {
   const { title, text, onRetry, busy, children } = props
   const t = useText()
@@ -40,12 +40,12 @@ export function ErrorState(props: StateProps & { onRetry?: (() => void) | undefi
   )
 }
 
-/** A grey shape where something will be; its size must be that of what comes. */
+/** A grey placeholder; its size must match the content that replaces it. */
 export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
   return <span className={`skeleton block ${className}`} aria-hidden="true" />
 }
 
-/** Says that a page or a part of it is being loaded, in the words of the product. */
+/** Says that a page or a part of it is loading, in the words of the product. */
 export function Loading({ what }: { what?: string }) {
   const t = useText()
   return (

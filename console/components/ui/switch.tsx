@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react'
 
-/** An on/off switch without its label; takes effect at once or with the form, as the page says. */
+/** An on/off switch without its label; whether it takes effect at once or with the form is up to the page. */
 export function Switch({ className = '', ...rest }: Omit<ComponentProps<'input'>, 'type' | 'role'>) {
   return (
     <span className={`relative inline-flex shrink-0 ${className}`}>

@@ -3,10 +3,10 @@ import type { ConfirmProps } from './confirm-dialog.tsx'
 
 const ConfirmDialog = lazy(() => import('./confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })))
 
-/** A question: what `ConfirmDialog` takes, without opening and closing. */
+/** A question: the props of `ConfirmDialog`, without opening and closing. */
 export type Question = Omit<ConfirmProps, 'open' | 'onClose'>
 
-/** Asks before something is done: `ask(question)`, and the dialog to put on the page. */
+/** Asks before an action: `ask(question)`, and the dialog to put on the page. */
 export function useConfirm(): [ask: (question: Question) => void, dialog: ReactNode] {
   const [question, setQuestion] = useState<Question>()
   const dialog = question && (

@@ -9,7 +9,7 @@ import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** `/about`: what an administrator wrote, or what this is. */
+/** `/about`: what an administrator wrote, or a description of the product. */
 export function AboutPage() {
   const t = useText()
   return (

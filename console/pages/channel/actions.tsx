@@ -34,7 +34,7 @@ async function toggleChannel(channel: Channel): Promise<void> {
   toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () => set(before))
 }
 
-/** Tests a channel and says how long it took. */
+/** Tests a channel and reports how long it took. */
 export async function test(channel: Channel): Promise<void> {
   const seconds = await testChannel(channel.id).catch((error: unknown) => {
     void channels.refresh()
@@ -43,7 +43,7 @@ export async function test(channel: Channel): Promise<void> {
   toast.info(text('channel.test.done', { name: nameOf(channel, text), seconds: seconds.toFixed(2) }))
 }
 
-/** Asks the upstream what is left, and says that it did. */
+/** Asks the upstream for the remaining balance and reports it. */
 export async function askBalance(channel: Channel): Promise<void> {
   await updateBalance(channel)
   toast.info(text('channel.balance.updated', { name: nameOf(channel, text) }))
@@ -60,7 +60,7 @@ export async function deleteChannel(channel: Channel): Promise<void> {
   toast.success(text('table.deleted', { name: nameOf(channel, text) }))
 }
 
-// A refusal is shown by the call itself.
+// The call itself shows an error.
 const quietly = (work: Promise<unknown>) => void work.catch(() => undefined)
 
 interface Handlers {
@@ -69,7 +69,7 @@ interface Handlers {
   remove(channel: Channel): void
 }
 
-/** What can be done with a channel. */
+/** Actions for one channel. */
 export function channelActions(channel: Channel, t: Text, on: Handlers): RowAction[] {
   const enabled = isEnabled(channel)
   return [
@@ -104,7 +104,7 @@ export function channelActions(channel: Channel, t: Text, on: Handlers): RowActi
   ]
 }
 
-/** What can be done with several channels; `edit` opens the page's dialog. */
+/** Actions for several channels; `edit` opens the page's dialog. */
 export function channelBulk(t: Text, edit: (rows: readonly Channel[]) => void): BulkAction<Channel>[] {
   return [
     { id: 'test', label: t('channel.test'), run: (channel) => testChannel(channel.id, { quiet: true }) },

@@ -10,7 +10,10 @@ import { NoChannels } from './no-channels.tsx'
 import { isEnabled, trafficQuery, watchedQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 
-/** What needs a look comes first: switched off by the gateway, failed its test, slow, the rest; disabled ones last. */
+/**
+ * Channels that need attention come first: disabled by the gateway, failed test, slow, the rest; channels disabled by
+ * hand last.
+ */
 function urgency(channel: Channel): number {
   if (channel.status >= channelStatus.autoDisabled) return 0
   if (!isEnabled(channel)) return 5
@@ -20,13 +23,13 @@ function urgency(channel: Channel): number {
   return color === 'yellow' ? 3 : 4
 }
 
-/** How much of the calls went there, and how many of them were answered. */
+/** The channel's share of calls, and how many of them were answered. */
 function trafficText(own: { share: number; succeeded: number } | undefined, t: Text): string {
   if (!own) return t('channel.board.noTraffic')
   return t('channel.board.traffic', { share: formatPercent(own.share), succeeded: formatPercent(own.succeeded) })
 }
 
-/** A card for each channel with its last tests; trouble first. */
+/** A card per channel with its last tests; problems first. */
 export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   const t = useText()
   const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)

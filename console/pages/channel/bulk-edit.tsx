@@ -8,7 +8,7 @@ import { toast } from '../../lib/toast.ts'
 import { listOf } from './channel-parts.tsx'
 import { changeMany } from './queries.ts'
 
-/** Changes priority, weight, models or groups of several channels; what is left empty stays. */
+/** Changes priority, weight, models or groups of several channels; empty fields keep their values. */
 export function BulkEditDialog({ channels, onClose }: { channels: readonly Channel[]; onClose(): void }) {
   const t = useText()
   const formId = useId()
@@ -29,7 +29,7 @@ export function BulkEditDialog({ channels, onClose }: { channels: readonly Chann
       toast.success(t('done.ok'))
       onClose()
     } catch {
-      // The call has shown what was wrong.
+      // The call has shown the error.
     }
     setBusy(false)
   }

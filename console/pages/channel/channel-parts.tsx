@@ -9,7 +9,7 @@ import { formatNumber, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { typesQuery } from './queries.ts'
 
-/** What a channel is called where its name is empty. */
+/** The display name of a channel without a name. */
 export function nameOf(channel: Channel, t: Text): string {
   return channel.name === '' ? t('channel.none') : channel.name
 }
@@ -56,7 +56,7 @@ export function secondsOf(ms: number): string {
   return (ms / 1000).toFixed(2)
 }
 
-/** How the last test went: its response time, or that it failed; when that was, and what was wrong, is its title. */
+/** The result of the last test: response time or failure. Its title says when it was and what was wrong. */
 export function ResponseTime({ channel }: { channel: Channel }) {
   const t = useText()
   const { test_time, test_error } = channel
@@ -80,12 +80,12 @@ export function ResponseTime({ channel }: { channel: Channel }) {
 
 const azure = 3
 
-/** Whether the balance of a type can be asked for. */
+/** Whether a channel type reports a balance. */
 export function hasBalance(type: number): boolean {
   return balanceUnits[type] !== undefined
 }
 
-/** A balance as it is written for its type. */
+/** A balance in the format of its type. */
 export function balanceText({ type, balance }: Channel, t: Text): string {
   const unit = balanceUnits[type]
   if (unit === 'dollar') return currencyText('$', balance)

@@ -159,7 +159,7 @@ function further(t: Text): Column<Channel>[] {
   ]
 }
 
-/** What the upstream says is left, and a button that asks again. */
+/** The balance that the upstream reports, and a button to refresh it. */
 function Balance({ channel }: { channel: Channel }) {
   const t = useText()
   const [busy, setBusy] = useState(false)
@@ -167,14 +167,14 @@ function Balance({ channel }: { channel: Channel }) {
   const when = channel.balance_updated_time
   const ask = async () => {
     setBusy(true)
-    // A refusal is shown by the call itself.
+    // The call itself shows an error.
     await askBalance(channel).catch(() => undefined)
     setBusy(false)
   }
   return (
     <span className="inline-flex items-center gap-0.5">
       <span
-        // What was never asked for is no balance yet.
+        // Never requested, so not a balance yet.
         className={when > 0 ? '' : 'text-muted'}
         title={when > 0 ? t('channel.balance.at', { time: formatTime(when) }) : t('channel.balance.never')}
       >

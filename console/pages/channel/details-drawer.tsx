@@ -99,7 +99,7 @@ function Details({ channel }: { channel: Channel }) {
   )
 }
 
-/** What the gateway last did with the channel by itself, why, and the way to what it did before. */
+/** What the gateway last did to the channel automatically, why, and a link to its earlier actions. */
 function Reason({ channel }: { channel: Channel }) {
   const t = useText()
   return (
@@ -157,7 +157,7 @@ function Tests({ id }: { id: number }) {
   )
 }
 
-/** Dialects that the upstream was found not to speak, and why; other servers of the family tell nothing of it. */
+/** Dialects that the upstream turned out not to speak, and why; other servers of the family do not report this. */
 function Missing({ places }: { places: Channel['missing'] }) {
   const t = useText()
   if (places.length === 0) return null
@@ -185,7 +185,7 @@ function Keys({ channel }: { channel: Channel }) {
       const count = await careForKeys(channel.id, action)
       toast.success(t(action === 'revive' ? 'channel.peek.revived' : 'channel.peek.removedDead', { count }))
     } catch {
-      // The call has shown what was wrong.
+      // The call has shown the error.
     }
   }
   return (

@@ -8,7 +8,7 @@ import { statusText } from './channel-parts.tsx'
 import { typesQuery } from './queries.ts'
 import type { ChannelSearch } from './search.ts'
 
-/** What a search without a filter says of them. */
+/** The values of a search without filters. */
 export const noFilters = {
   type: undefined,
   status: undefined,
@@ -17,12 +17,12 @@ export const noFilters = {
 
 const statuses = Object.values(channelStatus).map(String)
 
-/** The filters of a search as the server takes them. */
+/** The filters of a search in the server's format. */
 export function filterOf({ type, status, group }: ChannelSearch) {
   return { type, status, group }
 }
 
-/** How many filters narrow the list, beside the text. */
+/** How many filters are set, not counting the text. */
 export function filterCount(search: ChannelSearch): number {
   return Object.values(filterOf(search)).filter((value) => value !== undefined).length
 }
@@ -30,11 +30,11 @@ export function filterCount(search: ChannelSearch): number {
 interface FiltersProps {
   search: ChannelSearch
   setSearch: SetSearch<ChannelSearch>
-  /** The list is on the screen: what the choices need may be asked for. */
+  /** The list is visible: data for the filters may be loaded. */
   ready: boolean
 }
 
-/** What the list is narrowed to: a type, a status, a group. */
+/** The filters of the list: type, status, group. */
 export function ChannelFilters({ search, setSearch, ready }: FiltersProps) {
   const t = useText()
   const types = useQuery(typesQuery).data ?? []

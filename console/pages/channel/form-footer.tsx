@@ -3,7 +3,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { useText } from '../../lib/text.ts'
 
-/** How the test after saving goes. */
+/** The state of the test after saving. */
 export type TestState = { state: 'running' } | { state: 'ok'; seconds: number } | { state: 'failed'; message: string }
 
 interface ChannelFormFooterProps {
@@ -13,7 +13,7 @@ interface ChannelFormFooterProps {
   onCancel(): void
 }
 
-/** The end of the channel form, with the result of its test, which stays in sight. */
+/** The end of the channel form, with its test result; it stays visible while scrolling. */
 export function ChannelFormFooter({ busy, test, onTest, onCancel }: ChannelFormFooterProps) {
   const t = useText()
   return (

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A part of the channel form under its heading. */
+/** A section of the channel form with its heading. */
 export function FormSection({ title, children }: { title: string; children: ReactNode }) {
   return (
     <fieldset className="flex min-w-0 flex-col gap-5 border-t border-line pt-4 first:border-0 first:pt-0">

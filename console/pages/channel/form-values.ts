@@ -2,13 +2,13 @@ import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
 import { listOf } from './channel-parts.tsx'
 
-/** Types whose form differs. */
+/** Types with a different form. */
 export const channelType = { openai: 1, azure: 3, custom: 8, ernie: 15, spark: 18 } as const
 
-/** How the lines of a key are meant: one key, a channel for each, or all in one channel. */
+/** How the lines of a key are used: as one key, one channel per line, or all in one channel. */
 export type KeyUse = 'one' | 'each' | 'multi'
 
-/** What the form holds. Time limits are in seconds; undefined = as in the settings. */
+/** The values of the form. Time limits are in seconds; undefined = the setting's default. */
 export interface ChannelValues {
   /** A type's number as text. */
   type: string
@@ -35,7 +35,7 @@ export interface ChannelValues {
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
 
-/** The rules of single fields; what is missing altogether is said by `problemsOf`. */
+/** Validation rules of single fields; `problemsOf` reports missing ones. */
 export const channelFormSchema = z.object({
   type: z.string(),
   name: z.string().check(z.maxLength(100)),
@@ -65,7 +65,7 @@ function prettyMapping(text: string): string {
   }
 }
 
-/** A new channel, or the values of one that exists. */
+/** The values of a new channel, or of an existing one. */
 export function channelValues(channel?: Channel): ChannelValues {
   const config = configOf(channel)
   return {
@@ -92,7 +92,7 @@ export function channelValues(channel?: Channel): ChannelValues {
   }
 }
 
-/** True for a JSON object whose values are all texts. */
+/** True for a JSON object with only string values. */
 export function isMapping(text: string): boolean {
   if (text.trim() === '') return true
   try {
@@ -104,13 +104,13 @@ export function isMapping(text: string): boolean {
   }
 }
 
-/** What keeps a form from being sent: the field, and the message. */
+/** A problem that prevents submitting the form: the field, and the message. */
 export interface Problem {
   field: 'name' | 'key' | 'models' | 'model_mapping'
   message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
 }
 
-/** All that is missing or wrong, in the order of the product. */
+/** All problems, in the product's order. */
 export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
   const problems: (Problem | false)[] = [
     isNew && values.name.trim() === '' && { field: 'name', message: 'channel.form.needsName' },
@@ -121,14 +121,14 @@ export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
   return problems.filter((problem) => problem !== false)
 }
 
-/** The lines of a key that count, and how many do not. */
+/** The valid lines of a key, and the number of others. */
 export function keyLines(key: string): { keys: string[]; skipped: number } {
   const lines = key.trim() === '' ? [] : key.trim().split('\n')
   const keys = [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]
   return { keys, skipped: lines.length - keys.length }
 }
 
-/** What `other` is when nobody filled it in. */
+/** The value of `other` if nobody filled it in. */
 const otherDefaults: Readonly<Record<number, string>> = {
   [channelType.azure]: '2023-06-01-preview',
   [channelType.spark]: 'v2.1',
@@ -156,8 +156,8 @@ function configText(values: ChannelValues, before: Channel | undefined): string 
 }
 
 /**
- * The models after a change of the type. `filled`: those that were filled in for the type before, and then those that are
- * filled in for this one.
+ * The models after a change of type. `filled`: the models that were prefilled for the previous type, and then those
+ * prefilled for this one.
  */
 export function modelsOfType(
   models: readonly string[],
@@ -169,7 +169,7 @@ export function modelsOfType(
   return { models: ofType, filled: ofType }
 }
 
-/** What is sent. Untouched secrets are left out, and nothing of the form is changed. */
+/** The request body. Untouched secrets are omitted, and the form's values are not changed. */
 export function channelBody(values: ChannelValues, before?: Channel) {
   const type = Number(values.type)
   const { keys } = keyLines(values.key)

@@ -49,7 +49,7 @@ function EditChannel({ id }: { id: string }) {
   return <ChannelForm channel={query.data} />
 }
 
-/** How the test of a channel went that was made a moment ago; shown where the channel is edited from then on. */
+/** The result of the test of a channel that was just created; shown from then on where the channel is edited. */
 let tested: { id: number; test: TestState } | undefined
 
 function ChannelForm({ channel }: { channel?: Channel }) {
@@ -63,7 +63,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
   }, [])
   const classic = useClassicServer()
 
-  /** Saves; gives the id of the channel, undefined where there is none or nothing was saved. */
+  /** Saves; returns the channel's id, undefined if there is none or nothing was saved. */
   const save = async (values: ChannelValues): Promise<number | undefined> => {
     const problems = problemsOf(values, channel === undefined)
     const [first] = problems
@@ -82,7 +82,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     const { key_append: _append, ...created } = { key_append: false, ...body }
     const [id] = await createChannel(created)
-    // Saved: whoever leaves now loses nothing.
+    // Saved: leaving now loses nothing.
     form.reset(values)
     toast.success(t('channel.form.created'))
     return id
@@ -112,9 +112,9 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     setTest(result)
     if (channel) return
-    // Who has gone elsewhere meanwhile stays there.
+    // If the user has gone elsewhere in the meantime, stay there.
     if (router.latestLocation.pathname !== here) return
-    // The channel is there, whatever its test said: to save this form again would make a second one.
+    // The channel exists, whatever its test said: saving this form again would create a second one.
     tested = { id, test: result }
     await navigate({ to: '/channel/edit/$id', params: { id: String(id) }, replace: true })
   })

@@ -89,7 +89,7 @@ export function ChannelListPage() {
 function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseChannelSearch)
-  // A server of fewer calls hears no filter.
+  // A server with fewer endpoints ignores filters.
   const classic = useClassicServer()
   const list = useList(channels, search, setSearch, classic ? {} : filterOf(search))
   const typeName = useTypeName()
@@ -139,7 +139,7 @@ function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   )
 }
 
-/** What is done with all channels, and the way to a new one. */
+/** Actions for all channels, and the link to a new one. */
 function PageActions() {
   const t = useText()
   const classic = useClassicServer()
@@ -151,7 +151,7 @@ function PageActions() {
       await updateAllBalances()
       toast.info(t('channel.balances.done'))
     } catch {
-      // The call has shown what was wrong.
+      // The call has shown the error.
     }
     setBusy(false)
   }

@@ -11,7 +11,7 @@ import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, isMapping } from './form-values.ts'
 
-/** What is filled in on request: names that were retired, and their successors. */
+/** The example filled in on request: retired model names and their successors. */
 const example = {
   'gpt-3.5-turbo-0301': 'gpt-3.5-turbo',
   'gpt-4-0314': 'gpt-4',
@@ -26,18 +26,18 @@ function pairsOf(text: string): Pair[] {
 }
 
 function textOf(pairs: readonly Pair[]): string {
-  // With blanks around it a name is none that is asked for.
+  // A name with blanks around it would never match a request.
   const filled = pairs.map(([from, to]) => [from.trim(), to] as const).filter(([from]) => from !== '')
   return filled.length === 0 ? '' : JSON.stringify(Object.fromEntries(filled), null, 2)
 }
 
-/** Asked models that the channel does not serve. While it serves none at all, that is what is wrong. */
+/** Requested models that the channel does not serve. While it serves none at all, that is the problem to report. */
 function unservedOf(models: readonly string[], mapping: string): string[] {
   if (models.length === 0) return []
   return pairsOf(mapping).flatMap(([from]) => (from.trim() === '' || models.includes(from.trim()) ? [] : from))
 }
 
-/** Asked model → upstream model, as a table or as JSON. */
+/** Requested model → upstream model, as a table or as JSON. */
 export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
   const [models, mapping] = form.watch(['models', 'model_mapping'])
@@ -53,7 +53,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
       shouldDirty: true,
       shouldValidate: form.formState.isSubmitted,
     })
-    // The button goes with the warning: the focus comes to what was filled.
+    // The button disappears with the warning, so the focus moves to the field that was filled.
     form.setFocus('models')
   }
   return (
@@ -89,7 +89,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
 
 const pauseMs = 600
 
-/** The value as it was when it last stood still for so long. */
+/** The value when it was last unchanged for this long. */
 function useStanding(value: string, forMs: number): string {
   const [standing, setStanding] = useState(value)
   useEffect(() => {
@@ -102,7 +102,7 @@ function useStanding(value: string, forMs: number): string {
 /** Says which lines never get a call. */
 function Unserved(props: { models: readonly string[]; mapping: string; onAdd(names: readonly string[]): void }) {
   const t = useText()
-  // A name that is being typed is not judged at each letter.
+  // A name is not checked at each keystroke.
   const names = unservedOf(props.models, useStanding(props.mapping, pauseMs))
   if (names.length === 0) return null
   return (
@@ -120,7 +120,7 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
   const t = useText()
   const listId = useId()
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(mapping))
-  // Filled in from outside, such as by the example: the table follows. Lines without a name live only here.
+  // The value was set from outside, such as by the example: the table follows. Lines without a name exist only here.
   const current = textOf(pairs) === textOf(pairsOf(mapping)) ? pairs : pairsOf(mapping)
   const change = (next: readonly Pair[]) => {
     setPairs(next)

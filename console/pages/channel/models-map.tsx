@@ -15,7 +15,7 @@ import type { ChannelSearch } from './search.ts'
 
 const none: ReadonlySet<string> = new Set()
 
-/** One model, and who serves it. */
+/** One model, and the channels that serve it. */
 interface ModelRow {
   model: string
   channels: Channel[]
@@ -38,7 +38,7 @@ function rowsOf(channels: readonly Channel[], group: string | undefined): ModelR
 
 type Narrowing = Pick<ChannelSearch, 'group' | 'model' | 'problems'>
 
-/** Model → channels that serve it; what has one route or none comes first. */
+/** Model → channels that serve it; models with one route or none come first. */
 export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(change: Narrowing): void }) {
   const { group, model = '', problems } = search
   const t = useText()
@@ -102,7 +102,7 @@ export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(ch
   )
 }
 
-/** Channels of a model that are named. */
+/** Number of channels listed by name per model. */
 const mostNamed = 12
 
 function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: ReadonlySet<string> }) {
@@ -114,7 +114,7 @@ function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: Rea
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-surface"
     >
-      {/* Roles are written out: as cards the table is laid out as blocks, which would drop them. */}
+      {/* Roles are explicit: in card layout the table is laid out as blocks, which would drop them. */}
       <table role="table" className="data-table">
         <caption className="sr-only">{t('channel.map.text')}</caption>
         <thead role="rowgroup">

@@ -4,7 +4,7 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 
-/** The way to a new channel. */
+/** The link to a new channel. */
 export function AddLink() {
   const t = useText()
   return (
@@ -15,7 +15,7 @@ export function AddLink() {
   )
 }
 
-/** What is shown while there is no channel. */
+/** Shown while there are no channels. */
 export function NoChannels() {
   const t = useText()
   return (

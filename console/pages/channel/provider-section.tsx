@@ -10,7 +10,7 @@ import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType, modelsOfType } from './form-values.ts'
 import { typesQuery } from './queries.ts'
 
-/** Type, name and groups. Another type brings its models when none were chosen. */
+/** Type, name and groups. A new type fills in its models if none were chosen. */
 export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
   const types = useQuery(typesQuery)
@@ -46,8 +46,8 @@ export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }
 }
 
 /**
- * Another type takes back the models that the type before filled in, and fills in its own where nobody has chosen any. What
- * was chosen by hand stays.
+ * A new type removes the models that the previous type prefilled, and prefills its own if nobody has chosen any. Models
+ * chosen by hand stay.
  */
 function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
   const types = useQuery(typesQuery)

@@ -26,11 +26,11 @@ export const channelQuery = (id: string) =>
     queryFn: ({ signal }) => call(channelApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Most channels that the board and the models map look at. */
+/** Most channels that the board and the models map load. */
 export const mostWatched = 500
 const pageSize = 100
 
-/** As many channels as the board and the models map look at. */
+/** The channels for the board and the models map, up to that number. */
 export const watchedQuery = queryOptions({
   queryKey: ['channel', 'watched'],
   queryFn: async ({ signal }) => {
@@ -38,7 +38,7 @@ export const watchedQuery = queryOptions({
     for (let p = 0; rows.length < mostWatched; p++) {
       const page = await callFull(channelApi.list, { query: { p, size: pageSize } }, { signal, quiet: true })
       rows.push(...page.data)
-      // A server that knows no page size sends ten at a time.
+      // A server without a page size parameter sends ten at a time.
       if (page.data.length === 0 || rows.length >= (page.total ?? Number.POSITIVE_INFINITY)) break
       if (page.total === undefined && page.data.length < 10) break
     }
@@ -82,10 +82,13 @@ export const keysQuery = (id: number) =>
     queryFn: ({ signal }) => call(channelApi.keys, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Channels that the use is told of. */
+/** Number of channels whose usage is reported. */
 const mostUsed = 50
 
-/** What went through each channel in the last 7 days: id → share of all calls, and of its own attempts that did not fail. */
+/**
+ * Traffic of each channel in the last 7 days: id → its share of all calls, and the share of its own attempts that did
+ * not fail.
+ */
 export const trafficQuery = queryOptions({
   queryKey: ['channel', 'traffic'],
   queryFn: async ({ signal }) => {
@@ -102,14 +105,14 @@ export const trafficQuery = queryOptions({
 })
 
 /**
- * The share of a channel's attempts that succeeded. Attempts that failed are none of its requests: their calls have rows of
- * other channels, or none that is charged.
+ * The share of a channel's attempts that succeeded. Failed attempts are not among its requests: their calls have rows
+ * of other channels, or no charged row.
  */
 function succeededOf({ requests, failed, failed_attempts = 0 }: UsageFiguresView): number {
   return 1 - failed / Math.max(1, requests + failed_attempts)
 }
 
-/** Models of the channels that have no price; servers that do not tell count as having one for all. */
+/** Models of the channels that have no price; on servers that do not report it, every model counts as having one. */
 export const unpricedQuery = queryOptions({
   queryKey: ['channel', 'unpriced'],
   queryFn: async ({ signal }) => {
@@ -118,7 +121,7 @@ export const unpricedQuery = queryOptions({
   },
 })
 
-/** How far the test of all channels is. */
+/** Progress of the test of all channels. */
 export const progressQuery = queryOptions({
   queryKey: ['channel', 'progress'],
   queryFn: ({ signal }) => call(channelApi.testProgress, {}, { signal, quiet: true }),
@@ -130,27 +133,27 @@ const patch = (id: number, change: Partial<Channel>) =>
     (row) => ({ ...row, ...change }),
   )
 
-/** Asks for everything about channels again. */
+/** Reloads everything about channels. */
 export async function refreshChannels(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ['channel'], predicate: ({ queryKey }) => !fixed.has(queryKey[1]) })
 }
 
 const fixed = new Set<unknown>(['types', 'models'])
 
-/** Enables (1) or disables (2) a channel; its row shows what the server answers. */
+/** Enables (1) or disables (2) a channel; its row shows the server's answer. */
 export async function setChannelStatus(channel: Channel, status: number): Promise<void> {
   const changed = await call(channelApi.update, { body: { id: channel.id, status } })
   patch(channel.id, { status: changed?.status ?? status })
   void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
 }
 
-/** Deletes a channel; the list fills the gap. */
+/** Deletes a channel; the list closes the gap. */
 export async function removeChannel(channel: Channel): Promise<void> {
   await call(channelApi.remove, { params: { id: channel.id } })
   await refreshChannels()
 }
 
-/** Deletes all disabled channels; gives how many. */
+/** Deletes all disabled channels; returns how many. */
 export async function removeDisabledChannels(): Promise<number> {
   const count = await call(channelApi.removeDisabled, {})
   await refreshChannels()
@@ -159,7 +162,7 @@ export async function removeDisabledChannels(): Promise<number> {
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
-/** Tests a channel; gives the seconds it took. Its row follows a success; after a failure callers refresh the list. */
+/** Tests a channel; returns the seconds it took. Success updates its row; after a failure callers refresh the list. */
 export async function testChannel(id: number, options: { quiet?: boolean } = {}): Promise<number> {
   try {
     const { time } = await call(channelApi.test, { params: { id }, query: {} }, options)
@@ -172,13 +175,13 @@ export async function testChannel(id: number, options: { quiet?: boolean } = {})
   }
 }
 
-/** Asks the upstream what is left. */
+/** Asks the upstream for the remaining balance. */
 export async function updateBalance(channel: Channel): Promise<void> {
   const { balance } = await call(channelApi.updateBalance, { params: { id: channel.id } })
   patch(channel.id, { balance, balance_updated_time: nowSeconds() })
 }
 
-/** Asks the upstreams of all enabled channels what is left. */
+/** Asks the upstreams of all enabled channels for the remaining balance. */
 export async function updateAllBalances(): Promise<void> {
   await call(channelApi.updateAllBalances, {})
   await refreshChannels()
@@ -197,7 +200,7 @@ export async function changeMany(body: z.input<typeof batchBody>): Promise<numbe
   return count
 }
 
-/** Makes channels; gives their ids, none from servers that do not tell. */
+/** Creates channels; returns their ids, none if the server does not report them. */
 export async function createChannel(body: z.input<typeof createChannelBody>): Promise<readonly number[]> {
   const ids = await call(channelApi.create, { body })
   await refreshChannels()
@@ -210,12 +213,12 @@ export async function updateChannel(body: z.input<typeof updateChannelBody>): Pr
   await refreshChannels()
 }
 
-/** The models that a channel's upstream says it has. */
+/** The models that a channel's upstream reports. */
 export function upstreamModels(id: number): Promise<string[]> {
   return call(channelApi.upstreamModels, { params: { id } })
 }
 
-/** Uses set-aside keys again, or deletes them; gives how many. */
+/** Reactivates set-aside keys, or deletes them; returns how many. */
 export async function careForKeys(id: number, action: 'revive' | 'remove'): Promise<number> {
   const endpoint = action === 'revive' ? channelApi.reviveKeys : channelApi.removeDeadKeys
   const count = await call(endpoint, { params: { id } })
@@ -223,12 +226,12 @@ export async function careForKeys(id: number, action: 'revive' | 'remove'): Prom
   return count
 }
 
-/** Those that have failed a test since then (epoch seconds). */
+/** Channels that have failed a test since then (epoch seconds). */
 export function testedBadly(rows: readonly Channel[], since: number): Channel[] {
   return rows.filter((channel) => channel.test_error && channel.test_time >= since)
 }
 
-/** Of these the ones that take calls. */
+/** Of these, the ones that take calls. */
 export function failedSince(rows: readonly Channel[], since: number): Channel[] {
   return testedBadly(rows, since).filter(isEnabled)
 }

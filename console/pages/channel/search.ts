@@ -1,22 +1,22 @@
 import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
 const views = ['board', 'models'] as const
-/** As `channelStatus` of the contract, which is not loaded for it. */
+/** Same as `channelStatus` of the contract, copied so that the contract need not be loaded. */
 const statuses = ['1', '2', '3'] as const
 
-/** What the list of channels keeps in its address. Absent means no filter. */
+/** The state of the channel list in its address. Absent means no filter. */
 export interface ChannelSearch extends ListSearch {
   /** Absent: the list. */
   view?: (typeof views)[number] | undefined
-  /** Of the list: the number of a type. */
+  /** For the list: the number of a type. */
   type?: string | undefined
-  /** Of the list: 1 enabled … 3 disabled by the gateway. */
+  /** For the list: 1 enabled … 3 disabled by the gateway. */
   status?: string | undefined
-  /** Of the list and of the models map: a group. */
+  /** For the list and the models map: a group. */
   group?: string | undefined
-  /** Of the models map: part of the name of a model. */
+  /** For the models map: part of a model's name. */
   model?: string | undefined
-  /** Of the models map, `1`: only models with a problem. */
+  /** For the models map, `1`: only models with a problem. */
   problems?: string | undefined
 }
 

@@ -14,11 +14,11 @@ import { nameOf } from './channel-parts.tsx'
 import { failedSince, progressQuery, refreshChannels, testedBadly, watchedQuery } from './queries.ts'
 
 const pollMs = 1000
-/** A server that does not tell how far it is: its rows are looked at so often, so many times. */
+/** For a server that does not report progress: how often its rows are loaded again, and how many times. */
 const lookMs = 3000
 const looks = 20
 
-/** Starts the test of all channels and shows how far it is; rows fill as their tests end. */
+/** Starts the test of all channels and shows its progress; rows are updated as their tests end. */
 export function TestAllButton() {
   const t = useText()
   const [starting, setStarting] = useState(false)
@@ -42,7 +42,7 @@ export function TestAllButton() {
         await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
       }
     } catch {
-      // The call has shown what was wrong.
+      // The call has shown the error.
     }
     setStarting(false)
   }
@@ -72,7 +72,7 @@ export function TestAllButton() {
   )
 }
 
-/** Asks for the rows again and again for a while, once it is told to. */
+/** Reloads the rows repeatedly for a while, once started. */
 function useLooking(): () => void {
   const [left, setLeft] = useState(0)
   useEffect(() => {
@@ -87,8 +87,8 @@ function useLooking(): () => void {
 }
 
 /**
- * Asks for the channels again while tests end, and says how it went after the last one. What it returns is called when
- * tests were started: they may have ended before they were seen to run.
+ * Reloads the channels while tests end, and reports the result after the last one. Call the returned function when
+ * tests are started: they may end before they were seen running.
  */
 function useWhileRunning(progress: TestProgress | undefined, updatedAt: number): () => void {
   const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}
@@ -111,10 +111,10 @@ function useWhileRunning(progress: TestProgress | undefined, updatedAt: number):
   }
 }
 
-/** Names that a message has room for. */
+/** Names that fit into a toast. */
 const mostNames = 3
 
-/** Says how many failed since then (epoch seconds), and which; one click disables them. */
+/** Reports how many failed since then (epoch seconds), and which; one click disables them. */
 async function warnOfFailed(ok: number, failed: number, since: number): Promise<void> {
   const rows = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 }).catch(() => [])
   const names = testedBadly(rows, since).map((channel) => nameOf(channel, text))
@@ -126,7 +126,7 @@ async function warnOfFailed(ok: number, failed: number, since: number): Promise<
         more: Math.max(0, names.length - mostNames),
       }),
     }),
-    // Those that the gateway has switched off itself need nothing more.
+    // Channels that the gateway has disabled itself need no further action.
     ...(failedSince(rows, since).length > 0 && { action: { label: text('channel.disableFailed'), run } }),
   })
 }

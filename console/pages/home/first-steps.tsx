@@ -24,7 +24,10 @@ interface Step {
   done: boolean | undefined
 }
 
-/** What is to be done before calls can be made. Ticks itself; goes for good when all is done or it was dismissed. */
+/**
+ * What must be done before calls can be made. Steps tick themselves; the list disappears for good when all are done or
+ * it is dismissed.
+ */
 export function FirstSteps({ user }: { user: SessionUser }) {
   const key = `ui.start.${user.id}` as const
   const [gone, setGone] = useState(() => readStored(key) !== undefined)
@@ -43,7 +46,8 @@ function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }
   const known = steps.every((step) => step.done !== undefined)
   const done = steps.filter((step) => step.done).length
   const finished = known && done === steps.length
-  // Whoever comes when all is done does not need the list; whoever sees the last tick may see that it was the last.
+  // A user who arrives when all is done does not need the list; one who sees the last tick may see that it was the
+  // last.
   const shown = useRef(false)
   shown.current ||= known && !finished
   const finish = useRef(onFinish)
@@ -112,7 +116,7 @@ function useSteps(user: SessionUser): Step[] {
   const unpriced = useQuery({ ...unpricedQuery, enabled: admin })
   const token = useQuery(hasTokenQuery)
   const call = useQuery(hasCallQuery(admin))
-  // What cannot be found out counts as to do.
+  // A step whose state cannot be determined counts as not done.
   const of = <T,>(query: { data: T | undefined; isError: boolean }, done: (data: T) => boolean) =>
     query.data === undefined ? (query.isError ? false : undefined) : done(query.data)
   const both: Step[] = [
@@ -121,7 +125,7 @@ function useSteps(user: SessionUser): Step[] {
   ]
   if (!admin) {
     const funded = of(self, ({ quota, used_quota }) => quota > 0 || used_quota > 0)
-    // Where the installation sends mails an address brings back a lost password.
+    // If the installation sends mails, an e-mail address allows a password reset.
     const mail: Step = { id: 'mail', to: '/setting', done: of(self, ({ email }) => email !== '') }
     return [{ id: 'quota', to: '/topup', done: funded }, ...(email_verification ? [mail] : []), ...both]
   }
@@ -129,7 +133,7 @@ function useSteps(user: SessionUser): Step[] {
     { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
     { id: 'channel', to: '/channel/add', done: of(channels, ({ any }) => any) },
     { id: 'test', to: '/channel', done: of(channels, ({ tested }) => tested) },
-    // Most models have a price; it is a step only where one has none.
+    // Most models have a price; this is a step only if one has none.
     ...(unpriced.data === true
       ? [{ id: 'prices' as const, to: '/setting', search: { tab: 'operation' }, hash: 'ratios', done: false }]
       : []),

@@ -23,13 +23,15 @@ const loadStart = async () => {
   startPart = { Start: StartPage }
 }
 
-// Begun before anything is drawn.
+// Started before anything is drawn.
 if (isAt('/')) {
   askFirst(writtenQuery(written, true))
   if (sessionUser()) loadStart().catch(() => undefined)
 }
 
-/** What people who are logged in see. No boundary waits for it: React shows what one has waited for a while later. */
+/**
+ * The page for logged-in users. No Suspense boundary waits for it: React delays content that a boundary has waited for.
+ */
 function useStartPage(wanted: boolean): StartPart['Start'] {
   const [{ Start, error }, setPart] = useState(startPart)
   useEffect(() => {
@@ -43,7 +45,7 @@ function useStartPage(wanted: boolean): StartPart['Start'] {
   return Start
 }
 
-/** `/`: what an administrator wrote; where nothing is, a welcome, or for people who are logged in where to go on. */
+/** `/`: what an administrator wrote; if nothing, a welcome page, or the start page for logged-in users. */
 export function HomePage() {
   const t = useText()
   const user = useSessionUser()
@@ -66,7 +68,7 @@ export function HomePage() {
   )
 }
 
-/** As high as what mostly comes, so that nothing moves. */
+/** As high as typical content, so that nothing shifts. */
 function Waiting() {
   const t = useText()
   return (

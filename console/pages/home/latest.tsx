@@ -96,5 +96,5 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
   )
 }
 
-/** Pixels of the heading and all rows, so that fewer take the same place. */
+/** Height of the heading and all rows in pixels, so that fewer rows take the same space. */
 const rowsHeight = 26 + latestRows * 32

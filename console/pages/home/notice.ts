@@ -4,7 +4,7 @@ import { noticeQuery } from '../../lib/notice.ts'
 import { readStored, writeStored } from '../../lib/storage.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Shows the notice of the installation, each text once in a browser. It can be read again from the top bar. */
+/** Shows the notice of the installation, each text once per browser. The top bar shows it again. */
 export function useNotice(): void {
   const { data } = useQuery(noticeQuery)
   useEffect(() => {

@@ -9,30 +9,30 @@ import { sinceDays } from '../../lib/days.ts'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 
-/** Days that the line of the start page shows, today included. */
+/** Days in the chart of the start page, today included. */
 export const spendDays = 14
 /** Rows of the log that the start page shows. */
 export const latestRows = 5
-/** How often the first call is looked for. */
+/** How often the page checks for the first call. */
 const callPollMs = 5000
 
-/** Epoch seconds at which the day began that is so many days before today, in local time. */
+/** Epoch seconds at which the day began that many days ago, in local time. */
 function dayStart(daysAgo: number): number {
   const now = new Date()
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000
 }
 
-/** Models that the start page names. */
+/** Models listed on the start page. */
 const topModels = 4
 
 /**
- * What was used on each of the last `days` days, in all and by the models that most went to: everybody's for
- * administrators unless `username` is given.
+ * Usage on each of the last `days` days, in total and by the models with the most: everybody's for administrators
+ * unless `username` is given.
  */
 export const usageQuery = (days: number, username: string | undefined) =>
   usageSince(`${days} whole days`, () => dayStart(days - 1), username)
 
-/** The same of the last 7 days, as other pages mean them: those begin within a day. */
+/** The same for the last 7 days, as other pages count them: those begin within a day. */
 export const weekQuery = (username: string | undefined) => usageSince('7 days', () => sinceDays(7), username)
 
 const usageSince = (name: string, since: () => number, username: string | undefined) =>
@@ -53,7 +53,9 @@ const usageSince = (name: string, since: () => number, username: string | undefi
     placeholderData: keepPreviousData,
   })
 
-/** The newest rows of the log, everybody's or the own ones, but for tests of channels, of which there may be very many. */
+/**
+ * The newest rows of the log, everybody's or the user's own, without channel tests, of which there may be very many.
+ */
 export const latestQuery = (everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'latest', everybody],
@@ -62,7 +64,7 @@ export const latestQuery = (everybody: boolean) =>
         const query = { p: 0, size: latestRows, ...(type !== 0 && { type }) }
         return call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
       }
-      // Where all of the newest are tests, calls stand behind them.
+      // If all of the newest are tests, calls come after them.
       const found = (await Promise.all([0, logType.consume, logType.error].map(newest))).flat()
       const rows = new Map(found.filter(({ type }) => type !== logType.test).map((log) => [rowIdOf(log), log]))
       return [...rows.values()].sort((a, b) => b.created_at - a.created_at || b.id - a.id).slice(0, latestRows)
@@ -70,7 +72,7 @@ export const latestQuery = (everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** Whether there is a channel, and whether one was tested. */
+/** Whether a channel exists, and whether one was tested. */
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'steps'],
   queryFn: async ({ signal }) => {
@@ -78,11 +80,11 @@ export const channelsQuery = queryOptions({
     const rows = await call(channelApi.list, { query }, { signal, quiet: true })
     return { any: rows.length > 0, tested: rows.some((channel) => channel.test_time > 0) }
   },
-  // A step that was just done is ticked on the way back.
+  // A step that was just done is ticked when the user returns.
   staleTime: 0,
 })
 
-/** Whether a model of the channels has no price; servers that do not tell count as having one for all. */
+/** Whether a model of the channels has no price; on servers that do not report it, every model counts as having one. */
 export const unpricedQuery = queryOptions({
   queryKey: ['option', 'unpriced'],
   queryFn: async ({ signal }) => {
@@ -99,7 +101,7 @@ export const hasTokenQuery = queryOptions({
   staleTime: 0,
 })
 
-/** Whether a call was made, by anybody or by oneself; looked for again until there is one. */
+/** Whether a call was made, by anybody or by the user; checked again until there is one. */
 export const hasCallQuery = (everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'steps', everybody],

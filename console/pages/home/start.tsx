@@ -18,10 +18,10 @@ import { spendDays, usageQuery, weekQuery } from './queries.ts'
 
 const scopes = ['all', 'own'] as const
 
-/** The start page keeps whose figures it shows; everybody's is left out. */
+/** The address stores whose figures are shown; everybody's is the default and omitted. */
 const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
 
-/** For people who are logged in: first steps, figures, the latest of the log. */
+/** For logged-in users: first steps, figures, the latest log rows. */
 export function StartPage({ user }: { user: SessionUser }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseHomeSearch)
@@ -69,7 +69,7 @@ function Figures({ username }: { username: string | undefined }) {
     )
   }
   const total = week.data?.total
-  // A space keeps the place of a note that is not known yet.
+  // A space reserves the room of a note that is not known yet.
   const blank = '\u00a0'
   return (
     <section aria-label={t('home.figures')} className="grid grid-cols-2 gap-3 lg:grid-cols-4">
@@ -111,7 +111,7 @@ function Figures({ username }: { username: string | undefined }) {
   )
 }
 
-/** The models that most was spent on, each with its share. */
+/** The models with the highest spending, each with its share. */
 function Models({ usage, user }: { usage: KnownUsage | undefined; user: string | undefined }) {
   const formatSum = useFormatSum()
   if (!usage) return <Skeleton className="mt-3 h-32 w-full" />

@@ -7,7 +7,7 @@ import { formatTime } from '../../lib/format.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** For people who are not logged in: what this is, the ways in, how the server is set up. */
+/** For visitors who are not logged in: what this is, how to log in, how the server is set up. */
 export function Welcome() {
   const t = useText()
   const { system_name, register_enabled } = useServerStatus()

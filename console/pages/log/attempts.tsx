@@ -11,7 +11,7 @@ const attemptsSchema = z.array(
 
 type Attempt = z.output<typeof attemptsSchema>[number]
 
-/** The attempts as the log holds them; undefined when the text is of another form. */
+/** The attempts stored in the log; undefined if the text has another format. */
 function attemptsOf(text: string): Attempt[] | undefined {
   try {
     const parsed = z.safeParse(attemptsSchema, JSON.parse(text))
@@ -21,7 +21,7 @@ function attemptsOf(text: string): Attempt[] | undefined {
   }
 }
 
-/** Which channels a call went to, one after the other, and what each answered. */
+/** The channels that a call was sent to, in order, and what each answered. */
 export function Attempts({ text }: { text: string }) {
   const t = useText()
   const attempts = attemptsOf(text)
@@ -60,7 +60,7 @@ function Step({ attempt, place }: { attempt: Attempt; place: number }) {
   )
 }
 
-/** The channel by its name, with the way to it; its number alone when it is gone. */
+/** The channel's name as a link; only its number if it was deleted. */
 export function ChannelLink({ channel }: { channel: number }) {
   const { data: name } = useQuery(channelNameQuery(channel))
   if (!name) return `#${channel}`

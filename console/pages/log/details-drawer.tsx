@@ -19,11 +19,11 @@ import type { LogSearch } from './search.ts'
 const aroundSeconds = 300
 
 interface LogPeekProps {
-  /** The row's place in the address. */
+  /** The row's id in the address. */
   id: string
-  /** Undefined: the row is not, or not any more, on the page that is shown. */
+  /** Undefined: the row is not, or no longer, on the current page. */
   log: Log | undefined
-  /** The rows of the page are known, so that it is known whether this one is among them. */
+  /** The rows of the page have loaded, so it is known whether this one is among them. */
   listed: boolean
   steps: DrawerSteps | undefined
   everybody: boolean
@@ -31,14 +31,14 @@ interface LogPeekProps {
   onSearch(change: Partial<LogSearch>): void
 }
 
-/** The drawer of a log row: how its price came about, and ways to rows like it. */
+/** The drawer of a log row: how its price was computed, and links to similar rows. */
 export function LogPeek({ id, log: found, listed, steps, everybody, onClose, onSearch }: LogPeekProps) {
   const t = useText()
-  // New rows push it off the page; who reads it keeps it.
+  // New rows may push it off the page; the drawer keeps it while it is being read.
   const [last, setLast] = useState(found)
   if (found && found !== last) setLast(found)
   const kept = found ?? (last && rowIdOf(last) === id ? last : undefined)
-  // A link leads here however far the row has gone down the list.
+  // A link opens the row however far down the list it has moved.
   const asked = useQuery({ ...rowQuery(id, everybody), enabled: listed && !kept })
   const log = kept ?? asked.data ?? undefined
   const isGone = asked.data === null
@@ -58,7 +58,7 @@ interface RequestPeekProps extends Pick<LogPeekProps, 'everybody' | 'onClose' | 
   request: string
 }
 
-/** The drawer of the row that a request left, wherever in the log it stands. */
+/** The drawer of a request's row, wherever in the log it is. */
 export function RequestPeek({ request, everybody, onClose, onSearch }: RequestPeekProps) {
   const t = useText()
   const { data: log, error, refetch } = useQuery(requestQuery(request, everybody))
@@ -111,7 +111,7 @@ function Details({ log, everybody, onSearch }: Pick<LogPeekProps, 'everybody' | 
   )
 }
 
-/** Why a call failed, as its caller was told; for admins also what the upstream said. */
+/** Why a call failed, in the words sent to its caller; for admins also the upstream's message. */
 function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
   const t = useText()
   return (
@@ -143,13 +143,13 @@ function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
 
 const ratios = /([\d.]+) × ([\d.]+) × ([\d.]+)/
 
-/** How the charge comes from tokens and ratios; undefined when that is not the whole story. */
+/** How tokens and ratios give the charge; undefined if the formula does not explain all of it. */
 function formulaOf(log: Log): string | undefined {
   const match = ratios.exec(log.content)
   if (!match) return undefined
   const [, model = '', completion = '', group = ''] = match
   const exact = (log.prompt_tokens + log.completion_tokens * Number(completion)) * Number(model) * Number(group)
-  // Rounded up once; other token classes have prices of their own.
+  // The charge is rounded up once; other token classes have their own prices.
   if (Math.abs(Math.ceil(exact - 1e-6) - log.quota) > 1e-6) return undefined
   return `(${log.prompt_tokens} + ${log.completion_tokens} × ${completion}) × ${model} × ${group} = ${log.quota}`
 }
@@ -233,7 +233,7 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
   )
 }
 
-/** Whose row it is; for admins with the way to the account, where the server tells its number. */
+/** The user of the row; for admins with a link to the account, if the server reports its number. */
 function UserOf({ log, linked }: { log: Log; linked: boolean }) {
   if (!linked || !log.user_id) return log.username
   return (

@@ -3,7 +3,7 @@ import { isAdmin, sessionUser } from '../../lib/session.ts'
 import { rangeOf, spanOf, spans, whole } from './range.ts'
 import type { LogSearch } from './search.ts'
 
-/** A log filter as the server takes it, at a moment in epoch seconds; what is not set is not sent. */
+/** A log filter in the server's format, at a moment in epoch seconds; unset fields are not sent. */
 export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: number) {
   const { start, end } = rangeOf(search, nowSeconds)
   return {
@@ -16,7 +16,7 @@ export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: numb
   }
 }
 
-/** True when the rows of a search may be calls, which alone are usage. */
+/** True if the rows of a search may be calls; only calls count as usage. */
 export function isOfCalls({ type }: LogSearch): boolean {
   const only = whole(type) ?? 0
   return only === 0 || only === logType.consume
@@ -25,8 +25,8 @@ export function isOfCalls({ type }: LogSearch): boolean {
 const mostDays = 90
 
 /**
- * The usage of the calls that a search lists, as that page's address has it: in whole hours, and of the last 90 days
- * where there is no begin.
+ * The usage page's search for the calls that a log search lists: in whole hours, and for the last 90 days if there is
+ * no start.
  */
 export function usageOf(search: LogSearch, everybody: boolean) {
   const { token, model } = search
@@ -46,13 +46,13 @@ function usageRange(search: LogSearch) {
   return { range: 'custom' as const, from: String(from), to: to?.toString() }
 }
 
-/** True when a search narrows the list. */
+/** True if a search has any filter. */
 export function isFiltered(search: LogSearch): boolean {
   const { type, token, model, user, channel, from, to } = search
   return [type, token, model, user, channel, from, to].some((value) => value !== undefined)
 }
 
-/** A search that narrows nothing. */
+/** A search without filters. */
 export const noFilters = {
   q: undefined,
   type: undefined,

@@ -10,7 +10,7 @@ import { type Histogram as Bins, histogramQuery, type LogFilter } from './querie
 const height = 72
 const daySeconds = 86_400
 
-/** Without the empty bars at the end that have yet to come: the list asks for the next hour, too. */
+/** Drops the empty bars at the end that are still in the future: the list requests the next hour too. */
 function untilNow({ starts, step, types }: Bins): Bins {
   const now = Date.now() / 1000
   const end = starts.findLastIndex((start, index) => start <= now || types.some(({ counts }) => counts[index])) + 1
@@ -21,7 +21,7 @@ function untilNow({ starts, step, types }: Bins): Bins {
   }
 }
 
-/** Rows over time by type; a bar, or several that were dragged over, narrow the list to their time. */
+/** Rows over time by type; clicking a bar or dragging over several filters the list to their time. */
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
   const { filter, everybody, onRange } = props
   const t = useText()

@@ -28,7 +28,7 @@ const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: 
 const LogPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.LogPeek })))
 const RequestPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.RequestPeek })))
 
-/** Calls that broke off, other than by their caller, are what one looks for. */
+/** Calls that broke off, other than by their caller, are what users look for. */
 const rowTone = (log: Log) => (log.outcome === 'interrupted' || log.outcome === 'failed' ? 'bad' : undefined)
 
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
@@ -43,7 +43,7 @@ export function LogListPage() {
   const filter = useFilter(search, everybody)
   const source = everybody ? allLogs : ownLogs
   const list = useList(source, search, setSearch, filter)
-  // A request that is looked up is no question to the list.
+  // Looking up a request does not affect the list.
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
   const whose = [
@@ -80,7 +80,7 @@ export function LogListPage() {
         )}
       </Suspense>
       <DataTable
-        // Everybody's rows are not one's own, not even for the moment until these are drawn.
+        // Everybody's rows must not be shown as the user's own, not even until the new rows are drawn.
         key={everybody ? 'all' : 'own'}
         name="logs"
         caption={t('log.title')}
@@ -150,7 +150,7 @@ interface DrawersProps {
   admin: boolean
 }
 
-/** The row that the address names, by its place in the list or by its request. */
+/** The row named in the address, by its id in the list or by its request. */
 function Drawers({ search: { peek, request }, setSearch, list, everybody, admin }: DrawersProps) {
   const showLike = (change: Partial<LogSearch>) =>
     setSearch({ ...noFilters, peek: undefined, request: undefined, ...change })
@@ -159,7 +159,7 @@ function Drawers({ search: { peek, request }, setSearch, list, everybody, admin 
       {request !== undefined && (
         <RequestPeek
           request={request}
-          // Whoever asks for one request means it, whosever rows the list has.
+          // A lookup by request id covers everybody's rows, whichever rows the list shows.
           everybody={admin}
           onClose={() => setSearch({ request: undefined })}
           onSearch={showLike}

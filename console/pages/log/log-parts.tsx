@@ -3,7 +3,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** The types that can be filtered by, in the order of the product. */
+/** The types that can be filtered by, in the product's order. */
 export const shownTypes = [
   logType.topUp,
   logType.consume,
@@ -53,14 +53,14 @@ export function LogTypeLabel({ type }: { type: number }) {
   return <Status color={typeColor(type)}>{typeText(type, t)}</Status>
 }
 
-/** How a call ended, in a word. */
+/** How a call ended, in one word. */
 export function outcomeText(outcome: string, t: Text): string {
   if (outcome === 'aborted') return t('log.peek.outcome.aborted')
   if (outcome === 'failed') return t('log.peek.outcome.failed')
   return outcome === 'interrupted' ? t('log.peek.outcome.interrupted') : t('log.peek.outcome.complete')
 }
 
-/** True for a call whose answer did not come to its end. */
+/** True for a call whose answer is incomplete. */
 export function isCutShort(log: Log): boolean {
   return log.outcome === 'aborted' || log.outcome === 'interrupted'
 }

@@ -9,7 +9,7 @@ import type { filterOf } from './filters.ts'
 
 export type LogFilter = ReturnType<typeof filterOf>
 
-/** Own rows, and those of everybody. */
+/** The user's own rows, and those of everybody. */
 export const ownLogs = listSourceOf<Log>('log own', false, () => logApi.self)
 export const allLogs = listSourceOf<Log>('log all', false, () => logApi.list)
 
@@ -24,10 +24,10 @@ export const statQuery = (filter: LogFilter, everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** Rows of each type, by the time that each bar begins. */
+/** Rows of each type, by the start time of each bar. */
 export type Histogram = Awaited<ReturnType<typeof call<typeof logApi.histogram>>>
 
-/** Bars of the histogram. */
+/** Number of bars in the histogram. */
 const buckets = 48
 
 /** Rows over time. */
@@ -43,7 +43,7 @@ export const histogramQuery = (filter: LogFilter, everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** What a channel is called; null when it is gone. */
+/** A channel's name; null if it was deleted. */
 export const channelNameQuery = (id: number) =>
   queryOptions({
     queryKey: ['channel', 'name', id],
@@ -58,10 +58,10 @@ export const channelNameQuery = (id: number) =>
     staleTime: 60_000,
   })
 
-/** The row of a request, or the one that stands for it where it was left out; null when there is none. */
+/** The row of a request, or the row that summarises it if it was not logged itself; null if there is none. */
 export const requestQuery = (request: string, everybody: boolean) =>
   queryOptions({
-    // Not of the log's family, which live rows ask for again and again.
+    // Not under the log's query key, which live mode reloads repeatedly.
     queryKey: ['request', everybody, request],
     queryFn: async ({ signal }) => {
       const query = { keyword: request }
@@ -74,24 +74,24 @@ export const requestQuery = (request: string, everybody: boolean) =>
     },
   })
 
-/** The row of a number, wherever in the log it stands; null when there is none. */
+/** The row with an id, wherever in the log it is; null if there is none. */
 export const rowQuery = (id: string, everybody: boolean) =>
   queryOptions({
     queryKey: ['log row', everybody, id],
     queryFn: async ({ signal }) => {
       const query = { p: 0, id }
       const found = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
-      // Other servers do not know the question and answer with their newest rows.
+      // Other servers do not know this filter and answer with their newest rows.
       return found.find((log) => rowIdOf(log) === id) ?? null
     },
   })
 
-/** Where the browser gets the filtered rows as CSV. */
+/** The address of the filtered rows as CSV. */
 export function exportAddress(filter: LogFilter, everybody: boolean): string {
   return everybody ? addressOf(logApi.export, { query: filter }) : addressOf(logApi.selfExport, { query: filter })
 }
 
-/** Where new rows come from as they are written. */
+/** The address of the stream of new rows. */
 export function tailAddress(filter: LogFilter, everybody: boolean): string {
   const { start_timestamp: _start, end_timestamp: _end, ...query } = filter
   return everybody ? addressOf(logApi.stream, { query }) : addressOf(logApi.selfStream, { query })

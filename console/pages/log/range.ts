@@ -1,27 +1,27 @@
 import { sinceDays } from '../../lib/days.ts'
 import type { LogSearch } from './search.ts'
 
-/** Spans that can be chosen by a click, in seconds. */
+/** Time spans that can be chosen with one click, in seconds. */
 export const spans = { '1h': 3600, '24h': 86_400, '7d': 7 * 86_400, '30d': 30 * 86_400 } as const
-/** Those that are days, which all pages count alike. */
+/** Those measured in days, which all pages count alike. */
 const spanDays: Partial<Record<Span, number>> = { '24h': 1, '7d': 7, '30d': 30 }
 
 export type Span = keyof typeof spans
 
-/** Logs up to so many seconds after now are shown when no end is set, for clocks that go wrong. */
+/** If no end is set, logs up to this many seconds in the future are shown, to allow for wrong clocks. */
 const futureSeconds = 3600
 
-/** The span that a search names, if it names one. */
+/** The span in a search, if there is one. */
 export function spanOf(search: LogSearch): Span | 'all' | 'custom' {
   const { from, to } = search
   if (from === undefined && to === undefined) return 'all'
   return from !== undefined && from in spans && to === undefined ? (from as Span) : 'custom'
 }
 
-/** The time range of a search, in epoch seconds; from 0 to one hour from now unless it says otherwise. */
+/** The time range of a search, in epoch seconds; by default from 0 to one hour from now. */
 export function rangeOf(search: LogSearch, nowSeconds: number) {
   const span = spanOf(search)
-  // Whole minutes, so that the same view asks the same question for a while.
+  // Rounded to whole minutes, so that the same view sends the same request for a while.
   const end = Math.ceil((nowSeconds + futureSeconds) / 60) * 60
   if (span === 'all') return { start: 0, end }
   if (span === 'custom') return { start: whole(search.from) ?? 0, end: whole(search.to) ?? end }
@@ -29,7 +29,7 @@ export function rangeOf(search: LogSearch, nowSeconds: number) {
   return { start: days ? sinceDays(days, nowSeconds) : Math.floor((nowSeconds - spans[span]) / 60) * 60, end }
 }
 
-/** A whole number that an address holds; undefined where it is none. */
+/** A whole number from an address; undefined if it is not one. */
 export function whole(text: string | undefined): number | undefined {
   const value = Number(text)
   return text !== undefined && Number.isInteger(value) && value >= 0 ? value : undefined

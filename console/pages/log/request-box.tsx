@@ -7,11 +7,11 @@ interface RequestBoxProps {
   onFind(request: string): void
 }
 
-/** Finds the row of a request by the id that its answer had; Enter opens it. */
+/** Finds the row of a request by the request id of its response; Enter opens it. */
 export function RequestBox({ request = '', onFind }: RequestBoxProps) {
   const t = useText()
   const [typed, setTyped] = useState(request)
-  // What was typed stays when the drawer is closed: there may be a slip in it.
+  // The typed text stays when the drawer is closed: it may contain a typo.
   useEffect(() => {
     if (request !== '') setTyped(request)
   }, [request])

@@ -1,6 +1,6 @@
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** What the log page keeps in its address; numbers as text. Absent means no filter. */
+/** The state of the log page in its address; numbers as text. Absent means no filter. */
 export interface LogSearch extends ListSearch {
   /** A log type: 1 top-up … 4 system. */
   type?: string | undefined

@@ -7,13 +7,13 @@ import { type LogFilter, statQuery } from './queries.ts'
 interface StatisticsProps {
   filter: LogFilter
   everybody: boolean
-  /** How many the filters let through; undefined until it is known. */
+  /** Number of rows that match the filters; undefined until it is known. */
   rows: number | undefined
-  /** Calls may be among them: quota and tokens are those of calls alone. */
+  /** The rows may include calls: only calls have quota and tokens. */
   ofCalls: boolean
 }
 
-/** Quota, tokens and rows of what the filters let through, as figures and as a sentence. */
+/** Quota, tokens and rows that match the filters, as figures and as a sentence. */
 export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps) {
   const t = useText()
   const formatQuota = useFormatQuota()

@@ -8,17 +8,17 @@ import { useClassicServer } from '../../lib/status.ts'
 import { text, useText } from '../../lib/text.ts'
 import { allLogs, type LogFilter, ownLogs, tailAddress } from './queries.ts'
 
-/** Rows that come closer together than this are shown in one go. */
+/** Rows that arrive closer together than this are shown at once. */
 const gatherMs = 500
 
-/** A server that does not tell of new rows is asked so often. */
+/** A server without a stream of new rows is polled this often. */
 const pollMs = 3000
 
 async function refreshLogs(everybody: boolean): Promise<void> {
   await Promise.all([(everybody ? allLogs : ownLogs).refresh(), queryClient.invalidateQueries({ queryKey: ['log'] })])
 }
 
-/** Shows new rows as they are written, while it is on and the page is in sight. */
+/** Shows new rows as they are written, while it is on and the page is visible. */
 export function Tail({ filter, everybody }: { filter: LogFilter; everybody: boolean }) {
   const t = useText()
   const [on, setOn] = useState(false)
@@ -39,11 +39,11 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
     events.onopen = () => {
       setLost(false)
       setConnected(true)
-      // What was written while the connection was being made.
+      // Loads rows written while the connection was being made.
       void refreshLogs(everybody)
     }
     events.onerror = () => setLost(true)
-    // The server says that this person may not read on.
+    // The server says that this user may read no further.
     events.addEventListener('end', () => {
       events.close()
       setOn(false)

@@ -3,10 +3,16 @@ import { filterOf } from './filters.ts'
 import type { LogFilter } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
-/** Ranges end an hour from now; after so many seconds they are read anew, so that new rows never fall behind the end. */
+/**
+ * Ranges end an hour from now. They are computed again after this many seconds, so that new rows never fall behind the
+ * end.
+ */
 const renewSeconds = 900
 
-/** What narrows the list. Its range stays while pages are turned and rows are opened: that asks no other question. */
+/**
+ * The current filter of the list. Its range stays the same while the user turns pages and opens rows, because the
+ * request is the same.
+ */
 export function useFilter(search: LogSearch, everybody: boolean): LogFilter {
   const { page: _page, sort: _sort, peek: _peek, request: _request, ...narrowing } = search
   const asked = JSON.stringify(narrowing)

@@ -15,10 +15,10 @@ import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Seconds to wait after the server has said "too many". */
+/** Seconds to wait after the server has answered "too many". */
 const coolDownSeconds = 30
 
-/** `/login`: a card with name and password, and the other ways in that the server offers. */
+/** `/login`: a card with name and password, and the other login methods that the server offers. */
 export function LoginPage() {
   const t = useText()
   const expired = useRouterState({ select: ({ location }) => new URLSearchParams(location.searchStr).has('expired') })
@@ -53,7 +53,7 @@ export function LoginPage() {
   )
 }
 
-/** Two boxes need no form library, and this is the page that people wait for. */
+/** Two boxes need no form library, and users wait for this page. */
 function PasswordForm({ onDone }: { onDone(user: User): void }) {
   const t = useText()
   const id = useId()

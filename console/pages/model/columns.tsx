@@ -4,7 +4,7 @@ import { Status } from '../../components/ui/badge.tsx'
 import type { Text } from '../../lib/text.ts'
 import { hasOutput, isByToken, kindOf, kindText, priceNumber, priceText, unitPriceText } from './price-parts.tsx'
 
-/** The columns of the list. Prices are those of a million tokens, unless the cell says what else they are for. */
+/** The columns of the list. Prices are per million tokens, unless the cell names another unit. */
 export function modelColumns(t: Text): Column<PricedModel>[] {
   return [
     {
@@ -34,7 +34,7 @@ export function modelColumns(t: Text): Column<PricedModel>[] {
   ]
 }
 
-/** The least of a price of a model, over the channels that serve it. */
+/** A model's lowest price of this kind, over the channels that serve it. */
 function rate(t: Text, id: string, header: string, of: (price: Price) => number | undefined): Column<PricedModel> {
   const from = (text: string, differs: boolean) => (differs ? t('model.from', { price: text }) : text)
   const least = (row: PricedModel): { quota: number; differs: boolean } | undefined => {
@@ -47,7 +47,7 @@ function rate(t: Text, id: string, header: string, of: (price: Price) => number 
     const price = least(row)
     if (price) return from(priceText(price.quota), price.differs)
     const [first] = row.prices
-    // All else that is charged for stands in the first of the columns.
+    // All other charges are shown in the first of the columns.
     return first && id === 'input' ? from(unitPriceText(first, t), row.prices.length > 1) : ''
   }
   return {

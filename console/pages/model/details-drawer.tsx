@@ -31,7 +31,7 @@ interface ModelPeekProps {
   onClose(): void
 }
 
-/** The drawer of a model: every price of it, what a call costs, what it was used for. */
+/** The drawer of a model: all its prices, what a call costs, how it was used. */
 export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
   const t = useText()
   const kind = row && kindOf(row)
@@ -50,7 +50,7 @@ export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
 
 function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list'] }) {
   const t = useText()
-  // Prices are written as the server wants them shown.
+  // Prices are formatted as the server asks.
   useServerStatus()
   const { model, prices } = row
   return (
@@ -82,7 +82,7 @@ function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list']
   )
 }
 
-/** The call whose price is worked out as an example. */
+/** The example call whose price is shown. */
 const example = { input: 10_000, output: 1000 }
 
 function PriceCard({ price, row }: { price: Price; row: PricedModel }) {
@@ -104,7 +104,7 @@ function PriceCard({ price, row }: { price: Price; row: PricedModel }) {
               <RateList rates={tier.rates} output={output} />
             </div>
           ))}
-          {/* What models that paint or speak put out is dearer than text, and its length says little. */}
+          {/* Output of models that paint or speak is more expensive than text, and its length says little. */}
           {rates.image_output === undefined && rates.audio_output === undefined && (
             <p className="mt-3 border-t border-line pt-3 text-sm text-muted">
               {t(output ? 'model.example' : 'model.example.input', counts)}
@@ -144,7 +144,7 @@ function RateList({ rates, output }: { rates: Rates; output: boolean }) {
   )
 }
 
-/** A line of prices; `inner` = it is for a part of what the line before is for. */
+/** A price line; `inner` = for a part of what the line before covers. */
 function Line({ name, inner = false, children }: { name: string; inner?: boolean; children: ReactNode }) {
   return (
     <>

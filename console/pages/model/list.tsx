@@ -24,17 +24,17 @@ import { type ModelSearch, parseModelSearch } from './search.ts'
 
 const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ModelPeek })))
 
-/** Whoever is no admin has no other group, whatever the address says. */
+/** Users who are not admins see only their own group, whatever the address says. */
 const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)
 
-// Begun before anything is drawn, for whoever was here before.
+// Started before anything is drawn, if the user has visited before.
 if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus()))
   askFirst(pricesQuery(groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))))
 
 const rowId = ({ model }: PricedModel) => model
 const none: readonly PricedModel[] = []
 
-/** `/model`: what the own group can call, and what it costs. */
+/** `/model`: the models that the user's group can call, and their prices. */
 export function ModelListPage() {
   const t = useText()
   const status = useServerStatus()
@@ -107,7 +107,7 @@ function ModelTable() {
   )
 }
 
-/** What can be done with a model; a name that cannot be copied is put into the search box. */
+/** Actions for a model; a name that cannot be copied is put into the search box. */
 function useRowActions(setSearch: SetSearch<ModelSearch>) {
   const t = useText()
   const navigate = useNavigate()
@@ -135,7 +135,7 @@ interface FiltersProps {
   admin: boolean
 }
 
-/** What kind of models is listed, and for admins, for which group. */
+/** Filters by kind of model and, for admins, by group. */
 function Filters({ search, setSearch, all, admin }: FiltersProps) {
   const t = useText()
   const { kind, group } = search

@@ -3,7 +3,7 @@ import { modeOfModel } from '../../../contract/model-kinds.ts'
 import { quotaPerUnit, showsCurrency } from '../../lib/format.ts'
 import { languageTag, type Text } from '../../lib/text.ts'
 
-/** Kinds of models, in the order in which they are offered. */
+/** Kinds of models, in display order. */
 export const kinds = [
   'chat',
   'realtime',
@@ -20,7 +20,7 @@ export type Kind = (typeof kinds)[number]
 
 const kindByUnit = { image: 'images', characters: 'speech', hour: 'transcriptions' } as const
 
-/** What a model is for, going by what it is charged for and by its name. */
+/** The purpose of a model, judged by what it is charged for and by its name. */
 export function kindOf({ model, prices }: PricedModel): Kind {
   const unit = prices[0]?.unit ?? 'tokens'
   if (unit !== 'tokens') return kindByUnit[unit]
@@ -41,45 +41,45 @@ export function canTry(row: PricedModel): boolean {
 
 const noOutput: readonly Kind[] = ['embeddings', 'rerank', 'moderations']
 
-/** Whether answers have tokens that may cost something. */
+/** Whether answers have tokens that may be charged. */
 export function hasOutput(row: PricedModel): boolean {
   return !noOutput.includes(kindOf(row))
 }
 
 const smallest = 1e-6
 
-/** A price as the server wants quota shown: with all its decimals, as prices are compared, at least cents. */
+/** A price in the server's quota format: with all its decimals, as prices are compared, at least cents. */
 export function priceText(quota: number): string {
   const currency = showsCurrency()
   const amount = currency ? quota / quotaPerUnit() : quota
-  // What is hardly anything must not look like nothing.
+  // A tiny price must not look like zero.
   const digits = amount > 0 && amount < smallest ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 6 }
   if (!currency) return new Intl.NumberFormat(languageTag(), digits).format(amount)
   const format = { ...digits, ...(amount >= smallest || amount === 0 ? { minimumFractionDigits: 2 } : {}) }
   return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...format }).format(amount)}`
 }
 
-/** Quota as the number that is exported and sorted by: dollars, or as it is. */
+/** Quota as a number for export and sorting: dollars, or as it is. */
 export function priceNumber(quota: number): number {
   return showsCurrency() ? quota / quotaPerUnit() : quota
 }
 
-/** Whether nothing is charged but so much for each call. */
+/** Whether only a fixed price per call is charged. */
 const isPerCall = ({ rates, call }: Price) => call > 0 && rates.input === 0 && rates.output === 0
 
-/** False for what costs so much for an image, an hour, a million characters or a call, and nothing else. */
+/** False if the only price is per image, hour, million characters or call. */
 export function isByToken(price: Price): boolean {
   return price.unit === 'tokens' && !isPerCall(price)
 }
 
-/** A price that is not by the token, with what it is for: `$0.016 / image`. */
+/** A price that is not per token, with its unit: `$0.016 / image`. */
 export function unitPriceText(price: Price, t: Text): string {
   const { unit, rates, call } = price
   if (unit === 'tokens' || isPerCall(price)) return t('model.per.call', { price: priceText(call) })
   return t(`model.per.${unit}`, { price: priceText(rates.input) })
 }
 
-/** The rates of a side that are not those of its plain tokens, in the order of the drawer. */
+/** The rates for input or output that differ from plain tokens, in the order of the drawer. */
 export const inputRates: readonly SpecialRate[] = [
   'cached_input',
   'cache_write',

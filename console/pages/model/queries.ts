@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { priceApi } from '../../../contract/api/price.ts'
 import { call } from '../../lib/call.ts'
 
-/** What a group can call and what it costs; without a group the own one. */
+/** The models that a group can call and their prices; without a group, the user's own. */
 export const pricesQuery = (group: string | undefined) =>
   queryOptions({
     queryKey: ['prices', group],

@@ -1,10 +1,10 @@
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** What the page of models keeps in its address. */
+/** The state of the models page in its address. */
 export interface ModelSearch extends ListSearch {
   /** A kind of call, such as `chat`; absent: all. */
   kind?: string | undefined
-  /** Admins only: whose prices are shown; absent: those of the own group. */
+  /** Admins only: whose prices are shown; absent: those of the user's own group. */
   group?: string | undefined
 }
 

@@ -10,12 +10,15 @@ import { setSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Waiting before try n is n times this. */
+/** The wait before attempt n is n times this. */
 const waitMs = 2000
-/** More tries of a network that does not answer help nobody. */
+/** If the network does not answer, more attempts do not help. */
 const mostTries = 4
 
-/** `/oauth/github`: where the code-hosting service sends people back to; logs in, or binds who is logged in. */
+/**
+ * `/oauth/github`: where the code-hosting service sends the browser back to; logs in, or binds the account if the user
+ * is logged in.
+ */
 export function OAuthPage() {
   const t = useText()
   const { failure, tries, again } = useOAuthCallback()
@@ -47,8 +50,8 @@ export function OAuthPage() {
 }
 
 /**
- * Hands code and state over, once. What the server refuses is refused for good (a code works once): the visitor goes to
- * the settings. Only a network that does not answer is tried again, with longer and longer waits.
+ * Submits code and state, once. An error from the server is final (a code works once): the visitor goes to the
+ * settings. Only network failures are retried, with growing waits.
  */
 function useOAuthCallback() {
   const t = useText()
@@ -84,7 +87,7 @@ function useOAuthCallback() {
         if (!(error instanceof CallError)) throw error
         if (error.kind === 'network' && count < mostTries) return send(count + 1)
         if (error.kind === 'network') return setFailure(error.message)
-        // Who is not logged in is led on to the login page.
+        // A visitor who is not logged in is sent on to the login page.
         await navigate({ to: '/setting', replace: true })
         toast.error(error.message)
       }

@@ -10,7 +10,7 @@ export interface Usage {
 
 /** A call that failed, before or in the middle of its answer. */
 export class ChatFailure extends Error {
-  /** HTTP status; 0 where there was no answer, or the answer had begun. */
+  /** HTTP status; 0 if there was no answer, or if the answer had begun. */
   readonly status: number
   readonly code: string | undefined
 
@@ -33,7 +33,7 @@ interface StreamOptions {
   key: string
   request: ChatRequest
   signal: AbortSignal
-  /** Words for an answer that ended too early. */
+  /** Text for an answer that ended too early. */
   brokenOff: string
   listener: Listener
 }
@@ -49,7 +49,7 @@ interface Chunk {
   error?: Failure
 }
 
-/** Calls a path of the relay with a key of the person, without the session. */
+/** Calls a relay path with one of the user's keys, without the session. */
 export function callRelay(path: string, key: string, init: RequestInit = {}): Promise<Response> {
   return fetch(absoluteUrl(path), {
     ...init,
@@ -63,15 +63,15 @@ function failureOf(error: Failure | undefined, fallback: string, status: number)
   return new ChatFailure(error?.message || fallback, status, code)
 }
 
-/** What an answer that is no success says. */
+/** The error in a failed response. */
 export async function relayFailure(response: Response): Promise<ChatFailure> {
   const body = (await response.json().catch(() => undefined)) as { error?: Failure } | undefined
   return failureOf(body?.error, response.statusText, response.status)
 }
 
 /**
- * Asks for a streamed answer and tells of it as it comes. Throws ChatFailure when the gateway or the upstream refuses or
- * the answer breaks off, and the signal's reason when it was stopped.
+ * Requests a streamed answer and reports it as it arrives. Throws ChatFailure if the gateway or the upstream refuses or
+ * the answer breaks off, and the signal's reason if it was stopped.
  */
 export async function streamChat({ key, request, signal, brokenOff, listener }: StreamOptions): Promise<void> {
   const body = JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } })

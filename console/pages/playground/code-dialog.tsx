@@ -5,7 +5,7 @@ import { Dialog } from '../../components/ui/dialog.tsx'
 import { useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
 
-/** The call that would be made now, as curl, Python and Node make it. */
+/** The current call as code for curl, Python and Node. */
 export function CodeDialog(props: { token: Token; request: ChatRequest; onClose(): void }) {
   const { token, request, onClose } = props
   const t = useText()

@@ -10,9 +10,9 @@ interface ComposerProps {
   setDraft(draft: string): void
   onSend(): void
   onStop(): void
-  /** An answer is coming. */
+  /** An answer is being received. */
   busy: boolean
-  /** Stays in sight while the page is read; before there is anything to read it would stand over what is said there. */
+  /** Stays visible while the page is scrolled; in an empty conversation it would cover the text shown there. */
   follows: boolean
   disabled: boolean
 }

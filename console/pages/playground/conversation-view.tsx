@@ -11,12 +11,12 @@ import { type Answer, isRunning, type Turn } from './conversation.ts'
 const Markdown = lazy(() => import('../../components/markdown.tsx').then((it) => ({ default: it.Markdown })))
 
 const costDecimals = 6
-/** Who is so far from the end, in pixels, reads something else. */
+/** A user this far from the end, in pixels, is reading something else. */
 const followPx = 160
 
 interface ViewProps {
   turns: readonly Turn[]
-  /** Asks a model again; left out while that cannot be done. */
+  /** Asks a model again; undefined while that is not possible. */
   onRetry: ((lane: number, model: string) => void) | undefined
 }
 
@@ -64,7 +64,7 @@ export function ConversationView({ turns, onRetry }: ViewProps) {
   )
 }
 
-/** Keeps the end in sight while an answer grows, unless somebody reads further up. */
+/** Keeps the end visible while an answer grows, unless the user has scrolled up. */
 function useFollow(turns: readonly Turn[]): void {
   const count = useRef(turns.length)
   useEffect(() => {
@@ -136,7 +136,7 @@ function AnswerCard({ answer, onRetry }: { answer: Answer; onRetry: (() => void)
   )
 }
 
-/** Times, tokens and cost, as far as they are known. */
+/** Times, tokens and cost, if known. */
 function figures({ firstTextMs, writingMs, usage, cost }: Answer, t: Text): string[] {
   const all: string[] = []
   if (firstTextMs !== undefined) all.push(t('playground.stat.first', { ms: formatCount(Math.round(firstTextMs)) }))

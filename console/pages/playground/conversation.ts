@@ -9,7 +9,7 @@ import { ChatFailure, streamChat, type Usage } from './chat-stream.ts'
 import type { Parameters } from './parameters.ts'
 import { costOf, rememberModel } from './queries.ts'
 
-/** An answer of one model, as far as it has come. */
+/** The answer of one model so far. */
 export interface Answer {
   model: string
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed'
@@ -25,7 +25,7 @@ export interface Answer {
   error?: { status: number; message: string; requestId: string | undefined }
 }
 
-/** A question, and an answer of each model that was asked. */
+/** A question, and the answer of each model that was asked. */
 export interface Turn {
   id: number
   question: string
@@ -37,7 +37,7 @@ export const isRunning = ({ state }: Answer) => state === 'waiting' || state ===
 
 const newAnswer = (model: string): Answer => ({ model, state: 'waiting', text: '', reasoning: '' })
 
-/** The messages that a model is sent: what it said itself before, or the first model where it was not asked. */
+/** The messages sent to a model: its own earlier answers, or those of the first model where it was not asked. */
 function messagesFor(turns: readonly Turn[], lane: number, question: string, system: string) {
   const before = turns.flatMap((turn) => {
     const answer = turn.answers[lane] ?? turn.answers[0]
@@ -72,7 +72,7 @@ export function useConversation(token: Token, parameters: Parameters) {
   const stop = useCallback(() => {
     for (const each of running.current) each.abort()
   }, [])
-  // Whoever leaves the page does not wait for answers any more.
+  // Leaving the page stops waiting for answers.
   useEffect(() => stop, [stop])
 
   const patch = (id: number, lane: number, change: (answer: Answer) => Answer) =>
@@ -96,13 +96,13 @@ export function useConversation(token: Token, parameters: Parameters) {
       stop()
       setTurns([])
     },
-    /** Asks every model the same. */
+    /** Asks every model the same question. */
     send: (question: string, models: readonly string[]) => {
       const turn = { id: (turns.at(-1)?.id ?? 0) + 1, question, answers: models.map(newAnswer) }
       setTurns([...turns, turn])
       for (const [lane, model] of models.entries()) void ask(turns, turn, lane, model)
     },
-    /** Asks for an answer of the last question again, from the model that is chosen now. */
+    /** Asks for an answer to the last question again, from the currently chosen model. */
     retry: (lane: number, model: string) => {
       const last = turns.at(-1)
       if (!last) return
@@ -118,7 +118,7 @@ function withAnswer(turn: Turn, lane: number, change: (answer: Answer) => Answer
 
 type Patch = (change: (answer: Answer) => Answer) => void
 
-/** Makes the call and writes down what comes, with its times; then what it cost. */
+/** Makes the call and records what arrives, with its times; then what it cost. */
 async function receive(key: string, request: ChatRequest, signal: AbortSignal, patch: Patch): Promise<void> {
   const from = performance.now()
   let first: number | undefined

@@ -1,10 +1,10 @@
-/** Reads the text of an event stream as it comes, in pieces that may end anywhere. */
+/** Reads the text of an event stream as it arrives, in chunks that may end anywhere. */
 export class EventReader {
   #line = ''
   #data: string[] = []
   #sawReturn = false
 
-  /** Takes a piece; gives the data of the events that ended in it. */
+  /** Takes a chunk; returns the data of the events that ended in it. */
   push(piece: string): string[] {
     const events: string[] = []
     for (const character of piece) {

@@ -1,11 +1,11 @@
-/** What is sent beside the messages; undefined is left to the model. */
+/** Request parameters besides the messages; undefined leaves the choice to the model. */
 export interface Parameters {
   system: string
   temperature: number | undefined
   maxTokens: number | undefined
 }
 
-/** The boxes as they are filled in. */
+/** The form values as typed. */
 export interface Settings {
   system: string
   temperature: string
@@ -31,7 +31,7 @@ export function isTokenLimit(value: string): boolean {
   return number === undefined || (Number.isInteger(number) && number >= 1 && number <= mostTokens)
 }
 
-/** The values of boxes that are filled in well. */
+/** The values of the boxes that are valid. */
 export function parametersOf(settings: Settings): Parameters {
   return {
     system: settings.system,

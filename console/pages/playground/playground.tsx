@@ -7,7 +7,7 @@ import { useText } from '../../lib/text.ts'
 import { ownTokensQuery } from './queries.ts'
 import { Workbench } from './workbench.tsx'
 
-/** `/playground`: talks to models through the gateway, with an own token. */
+/** `/playground`: chat with models through the gateway, with one of the user's tokens. */
 export function PlaygroundPage() {
   const t = useText()
   const tokens = useQuery(ownTokensQuery)

@@ -7,10 +7,10 @@ import { readStored, writeStored } from '../../lib/storage.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { callRelay, relayFailure } from './chat-stream.ts'
 
-/** Most tokens to choose from. */
+/** Most tokens offered. */
 const tokensToChoose = 100
 
-/** The own tokens, newest first. */
+/** The user's tokens, newest first. */
 export const ownTokensQuery = queryOptions({
   queryKey: ['token', 'playground'],
   queryFn: ({ signal }) => call(tokenApi.list, { query: { p: 0, size: tokensToChoose } }, { signal, quiet: true }),
@@ -39,8 +39,8 @@ const costRetryMs = 800
 const newestCalls = 20
 
 /**
- * What a call was charged, in quota, by its row in the log; undefined where calls are not logged. A call that was stopped
- * is charged a moment later, so it is looked for a few times.
+ * The charge of a call, in quota, from its log row; undefined if calls are not logged. A stopped call is charged a
+ * moment later, so it is looked up a few times.
  */
 export async function costOf(requestId: string): Promise<number | undefined> {
   const query = { p: 0, size: newestCalls, type: logType.consume }

@@ -1,11 +1,11 @@
 import { type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
-/** What the playground keeps in its address. */
+/** The state of the playground in its address. */
 export interface PlaygroundSearch {
-  /** Id of the token that calls are made with. */
+  /** Id of the token used for calls. */
   token?: number | undefined
   model?: string | undefined
-  /** A second model that is asked the same. */
+  /** A second model that gets the same questions. */
   compare?: string | undefined
 }
 

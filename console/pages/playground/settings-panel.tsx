@@ -16,14 +16,14 @@ interface PanelProps {
   tokens: readonly Token[]
   token: Token
   models: UseQueryResult<string[]>
-  /** With the model that is asked where the address names none. */
+  /** Includes the default model if the address names none. */
   search: PlaygroundSearch
   setSearch(patch: Partial<PlaygroundSearch>): void
   settings: Settings
   setSettings(settings: Settings): void
 }
 
-/** Whom to ask, by which token, and how. */
+/** Which model to ask, with which token and parameters. */
 export function SettingsPanel(props: PanelProps) {
   const t = useText()
   const id = useId()
@@ -87,12 +87,12 @@ export function SettingsPanel(props: PanelProps) {
   )
 }
 
-/** What else is sent; folded where there is little room. */
+/** Further parameters; collapsed on small screens. */
 function ParameterBoxes({ settings, setSettings }: Pick<PanelProps, 'settings' | 'setSettings'>) {
   const t = useText()
   const id = useId()
   const wide = useScreen('lg')
-  // As it was at first: what somebody has folded stays so.
+  // Only the initial state: the user's choice stays.
   const [open] = useState(wide)
   return (
     <details open={open}>
@@ -125,7 +125,7 @@ function ParameterBoxes({ settings, setSettings }: Pick<PanelProps, 'settings' |
   )
 }
 
-/** Another model than the first, where there is one. */
+/** A model other than the first, if there is one. */
 function secondOf(models: readonly string[] | undefined, first: string | undefined): string | undefined {
   return models?.find((model) => model !== first) ?? first
 }
@@ -154,7 +154,7 @@ function ModelSelect({ id, models, value, onChange }: ModelSelectProps) {
   const all = value !== undefined && !known.includes(value) ? [value, ...known] : known
   return (
     <Select id={id} value={value ?? ''} disabled={all.length === 0} onChange={(event) => onChange(event.target.value)}>
-      {/* Without it the browser would show the first model as chosen. */}
+      {/* Otherwise the browser would show the first model as selected. */}
       {value === undefined && (
         <option value="" disabled={all.length > 0}>
           {models.isPending || all.length > 0 ? t('playground.models.loading') : '–'}

@@ -19,7 +19,7 @@ const CodeDialog = lazy(() => import('./code-dialog.tsx').then((it) => ({ defaul
 
 const isUsable = (token: Token) => token.status === tokenStatus.enabled
 
-/** The model to begin with: the one that answered last, else the usual one. */
+/** The initial model: the one that answered last, otherwise the default. */
 function useFirstModel(models: readonly string[] | undefined, wanted: boolean): string | undefined {
   const [last] = useState(lastModel)
   const remembered = models?.find((model) => model === last)
@@ -27,7 +27,7 @@ function useFirstModel(models: readonly string[] | undefined, wanted: boolean): 
   return usual.isLoading ? undefined : (remembered ?? usual.model)
 }
 
-/** Settings at the side, the conversation beside them. */
+/** Settings at the side, the conversation next to them. */
 export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest: Token }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parsePlaygroundSearch)

@@ -32,7 +32,7 @@ interface Handlers {
   remove(code: Redemption): void
 }
 
-/** What can be done with a code. */
+/** Actions for one code. */
 export function redemptionActions(code: Redemption, t: Text, on: Handlers): RowAction[] {
   const unused = code.status === redemptionStatus.unused
   const used = code.status === redemptionStatus.used
@@ -46,14 +46,14 @@ export function redemptionActions(code: Redemption, t: Text, on: Handlers): RowA
       primary: true,
       disabled: used,
       hint: used ? t('redemption.used.hint') : undefined,
-      // A refusal is shown by the call itself.
+      // The call itself shows an error.
       run: () => void toggle(code).catch(() => undefined),
     },
     { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(code) },
   ]
 }
 
-/** What can be done with several codes. */
+/** Actions for several codes. */
 export function redemptionBulk(t: Text, copy: CopyLines): BulkAction<Redemption>[] {
   return [
     {

@@ -3,7 +3,7 @@ import { redemptionStatus } from '../../../contract/statuses.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** How a code is called where it has no name. */
+/** The display name of a code without a name. */
 export function nameOf(code: Redemption, t: Text): string {
   return code.name || t('redemption.noName', { id: code.id })
 }

@@ -27,7 +27,7 @@ import { StatusFilter } from './status-filter.tsx'
 
 const rowId = (code: Redemption) => String(code.id)
 
-/** The filter of a search as the server takes it. */
+/** The filter of a search in the server's format. */
 const filterOf = ({ status }: RedemptionSearch) => ({ status })
 
 firstLook({
@@ -43,7 +43,7 @@ export function RedemptionListPage() {
   const t = useText()
   const navigate = useNavigate()
   const [search, setSearch] = useListState('/redemption', parseRedemptionSearch)
-  // A server of fewer calls hears no filter.
+  // A server with fewer endpoints ignores filters.
   const classic = useClassicServer()
   const list = useList(redemptions, search, setSearch, classic ? {} : filterOf(search))
   const [ask, question] = useConfirm()

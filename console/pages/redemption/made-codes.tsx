@@ -10,12 +10,12 @@ import { useFormatQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/text.ts'
 import { wayToNew } from '../../lib/way-back.ts'
 
-/** Codes that were just made. */
+/** Codes that were just created. */
 export interface Made {
-  /** Name of the text file that was saved. */
+  /** Name of the saved text file. */
   file: string
   codes: readonly string[]
-  /** What each is worth, in quota units. */
+  /** Worth of each code, in quota units. */
   quota: number
 }
 

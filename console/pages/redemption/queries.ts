@@ -18,7 +18,7 @@ export const redemptionQuery = (id: string) =>
     queryFn: ({ signal }) => call(redemptionApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Makes a code redeemable (1) or not (2); its row shows what the server answers. */
+/** Makes a code redeemable (1) or not (2); its row shows the server's answer. */
 export async function setRedemptionStatus(code: Redemption, status: number): Promise<void> {
   const body = { id: code.id, status }
   const changed = await call(redemptionApi.update, { query: { status_only: 'true' }, body })
@@ -28,13 +28,13 @@ export async function setRedemptionStatus(code: Redemption, status: number): Pro
   )
 }
 
-/** Deletes a code; the list fills the gap. */
+/** Deletes a code; the list closes the gap. */
 export async function removeRedemption(code: Redemption): Promise<void> {
   await call(redemptionApi.remove, { params: { id: code.id } })
   await redemptions.refresh()
 }
 
-/** Makes codes; the answer is the codes. */
+/** Creates codes and returns them. */
 export async function createCodes(values: NewCodes): Promise<string[]> {
   const codes = await call(redemptionApi.create, { body: values })
   await redemptions.refresh()

@@ -1,9 +1,9 @@
 import { type ListSearch, oneOf, parseListSearch, type RawSearch } from '../../lib/url-state.ts'
 
-/** As `redemptionStatus` of the contract, which is not loaded for it. */
+/** Same as `redemptionStatus` of the contract, copied so that the contract need not be loaded. */
 const statuses = ['1', '2', '3'] as const
 
-/** What the redemption page keeps in its address. */
+/** The state of the redemption page in its address. */
 export interface RedemptionSearch extends ListSearch {
   /** 1 unused, 2 disabled, 3 used; absent: all. */
   status?: string | undefined

@@ -37,7 +37,7 @@ const schema = z.object({
   verification_code: z.string(),
 })
 
-/** `/register`: a new account; with a code by e-mail and the bot check where the server asks for them. */
+/** `/register`: a new account, with an e-mail code and the bot check if the server requires them. */
 export function RegisterPage() {
   const t = useText()
   const aff = useInvitation()
@@ -65,7 +65,7 @@ export function RegisterPage() {
   )
 }
 
-/** The invite code of the address, or the one of an earlier visit. */
+/** The invite code from the address, or from an earlier visit. */
 function useInvitation(): string {
   const [aff] = useState(() => new URLSearchParams(location.search).get('aff') ?? readStored('aff') ?? '')
   useEffect(() => {
@@ -74,7 +74,7 @@ function useInvitation(): string {
   return aff
 }
 
-/** The form's state and what its button does. */
+/** The state of the form and its submit action. */
 function useRegister(aff: string) {
   const t = useText()
   const navigate = useNavigate()

@@ -15,12 +15,12 @@ import { toast } from '../../lib/toast.ts'
 
 const linkLook = buttonClass({ look: 'primary', size: 'large', className: 'w-full' })
 
-/** `/user/reset`: where the link of the reset mail leads; shows the new password. */
+/** `/user/reset`: the target of the link in the reset mail; shows the new password. */
 export function ResetConfirmPage() {
   const t = useText()
   const [{ email, token }] = useState(() => {
     const query = new URLSearchParams(location.search)
-    // A + that was not encoded arrives as a blank; no address has one.
+    // An unencoded + arrives as a blank; no address contains one.
     return { email: (query.get('email') ?? '').trim().replaceAll(' ', '+'), token: query.get('token') ?? '' }
   })
   const [password, setPassword] = useState<string>()
@@ -71,7 +71,7 @@ function ConfirmForm(props: { email: string; token: string; onDone(password: str
       if (await writeClipboard(password)) toast.notice(t('reset.confirm.copied', { password }))
       onDone(password)
     } catch {
-      // The call has shown what was wrong; a link that was refused is not sent again at once.
+      // The call has shown the error; a refused link is not sent again at once.
       wait.start(resendSeconds)
     }
     setBusy(false)

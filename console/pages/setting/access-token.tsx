@@ -8,7 +8,7 @@ import { copyText } from '../../lib/clipboard.ts'
 import { useText } from '../../lib/text.ts'
 import { inviteCode, newAccessToken } from './queries.ts'
 
-/** Makes an access token for the management API; it is copied and shown once. */
+/** Creates an access token for the management API; it is copied and shown once. */
 export function AccessToken() {
   const t = useText()
   const [token, setToken] = useState<string>()
@@ -45,7 +45,7 @@ export function AccessToken() {
   )
 }
 
-/** Copies the link by which others register as invited. */
+/** Copies the user's invitation link for registration. */
 export function InviteLink() {
   const t = useText()
   const [link, setLink] = useState<string>()
@@ -57,7 +57,7 @@ export function InviteLink() {
       setLink(made)
       await copyText(made, { done: t('setting.invite.done') })
     } catch {
-      // The call has shown why.
+      // The call has shown the reason.
     }
     setBusy(false)
   }

@@ -1,14 +1,14 @@
 import { formatTime } from '../../lib/format.ts'
 import { text, textByKey } from '../../lib/text.ts'
 
-/** What was done, in words; undefined for what the console does not know. */
+/** The action in words; undefined if the console does not know it. */
 export function actionWords(action: string): string | undefined {
   return textByKey(`audit.do.${action}`)
 }
 
 const nouns = ['channel', 'user', 'token', 'redemption', 'channels', 'redemptions', 'logs'] as const
 
-/** What it was done with: `channel 5', '3 channels', 'logs` or the key of an option. */
+/** The target of the action: `channel 5', '3 channels', 'logs` or the key of an option. */
 export function targetWords(target: string): string {
   const words = target.split(' ')
   const noun = nouns.find((each) => words.includes(each))
@@ -18,22 +18,22 @@ export function targetWords(target: string): string {
     : text(`audit.of.${noun}`, { id: words.find((each) => each !== noun) ?? '' })
 }
 
-/** Details of these actions are a list of fields; those of others are names and numbers, which stay as they are. */
+/** Details of these actions are a list of fields; details of others are names and numbers, which stay as they are. */
 const writesFields =
   /^(?:channel\.(?:batch-edit|batch-enable|batch-disable|create|update)|(?:user|token|redemption)\.update|user\.(?:update-self|bind-email)|redemption\.delete)$/
 
 /**
- * Texts in quotes are passed over; a semicolon parts what was done to several; what else looks like the name of a field is
- * one, but for the words of JSON.
+ * Quoted text is skipped. A semicolon separates what was done to several targets. Anything else that looks like a field
+ * name is one, except JSON literals.
  */
 const fields = /"(?:[^"\\]|\\.)*"|(; )|(^|(?<=; )| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
 
-/** Details that are a sentence of the server's, as the server puts it. */
+/** Details that are a sentence from the server, in its wording. */
 const purged = /^(?:(\d+) logs )?older than (\d+)$/
 const keys = /^(\d+) keys$/
 const copied = /^of channel (\d+)$/
 
-/** A sentence of the server's in the words of the page; undefined where it is none. */
+/** A sentence from the server in the words of the page; undefined if it is not one. */
 function sentence(action: string, detail: string): string | undefined {
   const [, logs, before] = (action.startsWith('log.') && purged.exec(detail)) || []
   if (before !== undefined) {
@@ -46,7 +46,7 @@ function sentence(action: string, detail: string): string | undefined {
   return id === undefined ? undefined : text('audit.copyOf', { id })
 }
 
-/** What exactly was done: the fields with their old and new values, by the names of the page. */
+/** The details: the fields with their old and new values, by their names on the page. */
 export function detailWords(action: string, detail: string): string {
   if (detail === 'changed') return text('audit.changed')
   if (!writesFields.test(action)) return sentence(action, detail) ?? detail

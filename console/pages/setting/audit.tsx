@@ -12,7 +12,7 @@ import { auditColumns } from './audit-columns.tsx'
 import { auditTrail } from './queries.ts'
 import { parseSettingSearch, type SettingSearch } from './search.ts'
 
-/** What actions are about. */
+/** Kinds of targets of actions. */
 const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'log'] as const
 
 const rowId = (row: AuditRow) => String(row.id)
@@ -33,11 +33,11 @@ export function AuditPanel() {
   const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
   const [typed, setTyped] = useState(actor ?? '')
-  // Back and forward change who is looked for.
+  // Back and forward change the user being searched for.
   useEffect(() => setTyped(actor ?? ''), [actor])
   const seek = (name: string) => filter({ actor: name || undefined })
   const clear = () => {
-    // What was typed and not sent goes, too.
+    // Typed text that was not submitted is cleared too.
     setTyped('')
     filter({ actor: undefined, action: undefined, from: undefined, to: undefined })
   }
@@ -74,7 +74,7 @@ interface ChoicesProps {
 
 function Choices({ search, onFilter }: ChoicesProps) {
   const t = useText()
-  // How such actions begin; logging in is the one that has no verb.
+  // The prefixes of these actions; login is the only one without a verb.
   const choices = kinds.map((kind) => ({
     value: kind === 'login' ? kind : `${kind}.`,
     label: t(`audit.kind.${kind}`),
@@ -95,15 +95,15 @@ function Choices({ search, onFilter }: ChoicesProps) {
 }
 
 interface ActorBoxProps {
-  /** What is typed, sent or not. */
+  /** The typed text, submitted or not. */
   value: string
-  /** Who is looked for; '' = nobody. */
+  /** The user being searched for; '' = nobody. */
   sought: string
   onType(text: string): void
   onSearch(actor: string): void
 }
 
-/** A person's whole name; the list is asked for on Enter. */
+/** A full user name; the list is loaded on Enter. */
 function ActorBox({ value, sought, onType, onSearch }: ActorBoxProps) {
   const t = useText()
   return (
@@ -121,7 +121,7 @@ function ActorBox({ value, sought, onType, onSearch }: ActorBoxProps) {
         value={value}
         onChange={(event) => {
           onType(event.target.value)
-          // Emptied, by the box's own button or by hand: nobody is looked for any more.
+          // Emptying the box, by its own button or by hand, ends the search for a user.
           if (event.target.value === '' && sought !== '') onSearch('')
         }}
       />

@@ -18,7 +18,7 @@ const WeChatDialog = lazy(async () => {
   return { default: WeChatDialog }
 })
 
-/** E-mail, WeChat and the code-hosting account: what is bound, and a way to bind it. */
+/** E-mail, WeChat and the code-hosting account: what is bound, and how to bind it. */
 export function Bindings() {
   const t = useText()
   const { data } = useQuery(selfQuery)
@@ -68,10 +68,10 @@ export function Bindings() {
 
 interface BindingProps {
   what: string
-  /** Name of what is bound; '' = nothing, undefined = not known yet. */
+  /** Name of the bound account; '' = nothing, undefined = not known yet. */
   bound: string | undefined
   onBind(): void
-  /** Another one may take its place. */
+  /** It can be replaced. */
   changeable?: boolean
   off?: boolean
 }

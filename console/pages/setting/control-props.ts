@@ -1,7 +1,7 @@
 import type { Option } from './drafts.ts'
 import type { OptionForm } from './use-option-form.ts'
 
-/** What the control of an option is given. */
+/** Props of an option's control. */
 export interface ControlProps {
   option: Option
   form: OptionForm

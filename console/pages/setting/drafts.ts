@@ -2,25 +2,25 @@ import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
 import { text } from '../../lib/text.ts'
 import { parseJson } from './json-text.ts'
 
-/** An option with what it holds; a secret's value is always ''. */
+/** An option with its value; a secret's value is always ''. */
 export interface Option extends OptionDefinitionEntry {
   value: string
 }
 
-/** What was typed and not saved, by key. */
+/** Unsaved typed values, by key. */
 export type Drafts = Readonly<Record<string, string>>
 
-/** Paths are put behind these addresses. */
+/** Addresses that paths are appended to. */
 const baseAddresses = ['ServerAddress', 'WeChatServerAddress', 'GitHubOAuthBaseURL', 'GitHubApiBaseURL']
 
-/** What is sent when the draft is saved: addresses without their last slash, an empty number as its default. */
+/** The value sent when the draft is saved: addresses without their final slash, an empty number as its default. */
 export function sentValue(option: OptionDefinitionEntry, draft: string): string {
   if (baseAddresses.includes(option.key)) return draft.trim().replace(/\/+$/, '')
   if (option.kind !== 'integer' && option.kind !== 'number') return draft
   return draft.trim() === '' ? option.default : draft.trim()
 }
 
-/** Whether saving the draft would change anything. An empty box of a secret keeps the secret. */
+/** Whether saving the draft would change anything. A secret's empty box keeps the secret. */
 export function isChanged(option: Option, draft: string | undefined): draft is string {
   if (draft === undefined) return false
   if (option.secret) return draft !== ''
@@ -28,7 +28,7 @@ export function isChanged(option: Option, draft: string | undefined): draft is s
   return sentValue(option, draft) !== option.value
 }
 
-/** What is wrong with a draft, in the language of the page; undefined when it may be sent. */
+/** The problem with a draft, in the page's language; undefined if it may be sent. */
 export function problemOf(option: Option, draft: string, name: string): string | undefined {
   if (option.kind === 'json') return parseJson(draft) === undefined ? brokenJson(option.key, name) : undefined
   if (option.kind !== 'integer' && option.kind !== 'number') return undefined
@@ -40,7 +40,7 @@ export function problemOf(option: Option, draft: string, name: string): string |
   return undefined
 }
 
-/** The message for a JSON option whose text is no JSON object. */
+/** The message for a JSON option whose text is not a JSON object. */
 export function brokenJson(key: string, name: string): string {
   if (key === 'ModelRatio') return text('setting.json.ModelRatio')
   return key === 'GroupRatio' ? text('setting.json.GroupRatio') : text('setting.json', { name })
@@ -51,7 +51,7 @@ function plainJson(source: string): string {
   return value === undefined ? source : JSON.stringify(value)
 }
 
-/** Before and after of a change, for the review: of JSON only the entries that differ, of a secret nothing. */
+/** Old and new value of a change, for the review: for JSON only the entries that differ, for a secret nothing. */
 export function changeTexts(option: Option, draft: string): { before: string; after: string } {
   if (option.secret) return { before: option.is_set ? '••••' : '', after: text('setting.secret.new') }
   const [before, after] = [parseJson(option.value), parseJson(draft)]

@@ -4,16 +4,16 @@ import { Input } from '../../components/ui/input.tsx'
 interface EditNumberProps {
   label: string
   value: number | undefined
-  /** What holds while the box is empty. */
+  /** The value in force while the box is empty. */
   usual?: number | undefined
   disabled: boolean
-  /** Gets numbers from 0 on; undefined when the box was emptied. */
+  /** Gets numbers from 0 on; undefined if the box was emptied. */
   onChange(value: number | undefined): void
 }
 
 const shown = (value: number | undefined) => (value === undefined ? '' : String(Number(value.toFixed(6))))
 
-/** A number in a table. What is typed stays as it was typed until the box is left. */
+/** A number in a table. The text stays as typed until the box is left. */
 export function EditNumber({ label, value, usual, disabled, onChange }: EditNumberProps) {
   const [typed, setTyped] = useState<string>()
   const number = numberOf(typed ?? '')

@@ -1,4 +1,4 @@
-/** The object of a JSON option; an empty text is an empty object, undefined is no JSON object. */
+/** The object of a JSON option; an empty text is an empty object, undefined means not a JSON object. */
 export function parseJson(source: string): Readonly<Record<string, unknown>> | undefined {
   if (source.trim() === '') return {}
   try {
@@ -11,7 +11,7 @@ export function parseJson(source: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** JSON text as people read it; what is no JSON stays as it is. */
+/** Indented JSON; text that is not JSON is returned as it is. */
 export function prettyJson(source: string): string {
   const value = parseJson(source)
   return value === undefined ? source : JSON.stringify(value, null, 2)

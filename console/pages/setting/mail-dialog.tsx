@@ -22,7 +22,7 @@ export function MailDialog({ onClose }: { onClose(): void }) {
   const [busy, setBusy] = useState<'send' | 'bind'>()
   const run = async (what: 'send' | 'bind', work: () => Promise<void>) => {
     setBusy(what)
-    // A refusal is shown by the call itself.
+    // The call itself shows an error.
     await work().catch(() => undefined)
     setBusy(undefined)
   }

@@ -9,7 +9,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import type { OptionForm } from './use-option-form.ts'
 
-/** Sends a mail with the saved settings; a failure says on the page what the mail server said. */
+/** Sends a mail with the saved settings; after a failure the page shows the mail server's message. */
 export function MailTest({ form }: { form: OptionForm }) {
   const t = useText()
   const user = useSessionUser()

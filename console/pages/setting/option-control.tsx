@@ -9,7 +9,7 @@ import { PageText } from './page-text.tsx'
 
 const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']
 
-/** The control of an option that is saved with the others: by its kind, and by its key where it is special. */
+/** The control of an option that is saved with the others: chosen by its kind, or by its key for special ones. */
 export function OptionControl(props: ControlProps) {
   const { option, form, id, describedBy, invalid, disabled } = props
   const stored = form.shown(option)
@@ -61,7 +61,7 @@ export function OptionControl(props: ControlProps) {
   }
 }
 
-/** How numbers are counted up by the arrows of their box. */
+/** Step sizes of the arrows of number boxes. */
 const steps: Readonly<Record<string, number>> = { QuotaPerUnit: 0.01, RetryTimes: 1 }
 
 function NumberControl({ option, form, id, describedBy, invalid, disabled }: ControlProps) {

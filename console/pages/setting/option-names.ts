@@ -4,12 +4,12 @@ import type { Option } from './drafts.ts'
 
 type Named = Pick<Option, 'key' | 'description' | 'section' | 'section_title'>
 
-/** What an option is called; one that the console does not know goes by its key. */
+/** The name of an option; its key if the console does not know it. */
 export function optionName({ key }: Pick<Option, 'key'>): string {
   return textByKey(`option.${key}`) ?? key
 }
 
-/** What the server says of an option, with its name in place of its key. */
+/** A server message about an option, with its name instead of its key. */
 export function withOptionName(message: string, key: string): string {
   return refusalOf(message, key, optionName({ key }))?.sentence ?? message
 }
@@ -34,7 +34,7 @@ export function choiceName(key: string, value: string): string {
   return textByKey(`choice.${key}.${value}`) ?? value
 }
 
-/** Whether what was searched for stands in the name, the key or the hint. */
+/** Whether the search text occurs in the name, the key or the hint. */
 export function isFound(option: Named, words: string): boolean {
   const all = `${optionName(option)} ${option.key} ${optionHint(option)} ${sectionName(option)}`.toLowerCase()
   return words

@@ -11,10 +11,10 @@ import type { OptionForm } from './use-option-form.ts'
 
 /** Edited by the tables of the ratio editor. */
 const inRatioEditor = ['ModelRatio', 'CompletionRatio', 'GroupRatio']
-/** As wide as the page lets them be. */
+/** Shown as wide as the page allows. */
 const wide = ['Footer', 'Notice', 'About', 'HomePageContent', 'EmailDomainWhitelist']
 
-/** One option: its name, what it does, its control, what is wrong with it, and who may change it. */
+/** One option: its name, what it does, its control, any problem, and who may change it. */
 export function OptionRow({ option, form, inEditor }: { option: Option; form: OptionForm; inEditor: boolean }) {
   const t = useText()
   const id = useId()
@@ -78,7 +78,7 @@ function Control(props: ControlProps) {
   return props.option.kind === 'boolean' ? <SwitchControl {...props} /> : <OptionControl {...props} />
 }
 
-/** The default, and a way back to it; long and empty ones are not worth the words. */
+/** The default, and a button to restore it; long and empty defaults are not shown. */
 function Default({ option, form, locked }: { option: Option; form: OptionForm; locked: boolean }): ReactNode {
   const t = useText()
   const { key, kind, secret } = option

@@ -15,7 +15,7 @@ import type { OptionForm } from './use-option-form.ts'
 
 const tabOf: Readonly<Record<Option['tab'], SettingTab>> = { operations: 'operation', system: 'system', other: 'other' }
 
-/** Sections that come first on their tabs, in this order; the others keep the order that the server has. */
+/** Sections that come first on their tabs, in this order; the others keep the server's order. */
 const firstSections = ['general', 'monitoring', 'quota', 'ratios', 'address', 'login', 'mail', 'updates']
 
 function placeOf(section: string): number {
@@ -23,7 +23,7 @@ function placeOf(section: string): number {
   return place < 0 ? firstSections.length : place
 }
 
-/** The options of one tab in their sections; of all tabs while something is searched for. */
+/** The options of one tab in their sections; of all tabs during a search. */
 export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm }) {
   const t = useText()
   const { options } = form
@@ -88,7 +88,7 @@ interface SectionProps {
   id: string
   options: readonly Option[]
   form: OptionForm
-  /** Not a search: what belongs to the section besides its options is shown, too. */
+  /** Not during a search: the section's other content is shown too. */
   whole: boolean
 }
 
@@ -129,7 +129,7 @@ function Loading(): ReactNode {
   )
 }
 
-/** The options come after the page: what the address points to is gone to when they are here. */
+/** The options load after the page: the target of the address is scrolled to once they are there. */
 function useShownAnchor(ready: boolean): void {
   useEffect(() => {
     if (!ready || location.hash.length < 2) return

@@ -6,12 +6,12 @@ import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
 
 const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
-/** These may be one address, whose page is shown in a frame. */
+/** These may hold an address instead, whose page is shown in a frame. */
 const framed = ['About', 'HomePageContent']
 
 const previewClass = 'max-h-80 min-h-24 overflow-auto rounded-md border border-dashed border-line bg-bg p-3 text-sm'
 
-/** Text that people will read, and beside it how they will see it. */
+/** A text for visitors, with a preview beside it. */
 export function PageText({ option, form, id, describedBy, invalid, disabled }: ControlProps) {
   const t = useText()
   const value = form.shown(option)

@@ -15,7 +15,7 @@ import { Preferences } from './preferences.tsx'
 
 const DeleteAccount = lazy(() => import('./delete-account.tsx').then((it) => ({ default: it.DeleteAccount })))
 
-/** The first tab: what concerns the own account. */
+/** The first tab: the user's own account. */
 export function PersonalPanel() {
   return (
     <div className="grid max-w-4xl grid-cols-[minmax(0,1fr)] gap-4">

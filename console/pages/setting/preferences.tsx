@@ -13,7 +13,7 @@ const languages: { value: Language; label: string }[] = [
   { value: 'zh', label: '中文' },
 ]
 
-/** Theme, language, height of rows and shortcuts; kept in this browser. */
+/** Theme, language, row height and shortcuts; stored in this browser. */
 export function Preferences() {
   const t = useText()
   const theme = useTheme()

@@ -14,7 +14,7 @@ import { loadStatus } from '../../lib/status.ts'
 import type { Option } from './drafts.ts'
 import { withOptionName } from './option-names.ts'
 
-/** Who did what. */
+/** The audit trail: which user did what. */
 export const auditTrail = listSource<AuditRow>('audit', { list: auditApi.list })
 
 const optionsKey = ['option', 'all']
@@ -35,7 +35,7 @@ export const optionsQuery = queryOptions({
   staleTime: 30_000,
 })
 
-/** The table of options; undefined from servers that have none. */
+/** The table of options; undefined if the server has none. */
 async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[] | undefined> {
   try {
     return await call(optionApi.definitions, {}, { signal, quiet: true })
@@ -45,7 +45,9 @@ async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[]
   }
 }
 
-/** Saves one option, and what is shown follows. A refusal is told, and thrown, with its name in place of its key. */
+/**
+ * Saves one option and updates what is shown. An error is shown, and thrown, with the option's name instead of its key.
+ */
 export async function saveOption(key: string, value: string): Promise<void> {
   await call(optionApi.update, { body: { key, value } }, { words: (message) => withOptionName(message, key) })
   queryClient.setQueryData<Option[]>(optionsKey, (options) =>
@@ -57,7 +59,7 @@ function saved(option: Option, value: string): Option {
   return option.secret ? { ...option, is_set: value !== '' } : { ...option, value }
 }
 
-/** What the rest of the console shows of the options is asked for anew. */
+/** Reloads whatever the rest of the console shows of the options. */
 export async function afterSaving(keys: readonly string[]): Promise<void> {
   if (keys.some((key) => key.endsWith('Ratio') || key === 'ModelPrice')) {
     await queryClient.invalidateQueries({ queryKey: pricesQuery.queryKey })
@@ -65,7 +67,7 @@ export async function afterSaving(keys: readonly string[]): Promise<void> {
   await Promise.all([loadStatus(), queryClient.invalidateQueries({ queryKey: ['written'] })])
 }
 
-/** What models cost; servers that do not tell count as knowing none. */
+/** Prices of models; if the server does not report them, none are known. */
 export const pricesQuery = queryOptions({
   queryKey: ['option', 'prices'],
   queryFn: ({ signal }) =>
@@ -76,10 +78,10 @@ export const pricesQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** As many models as the server names. */
+/** As many models as the server lists. */
 const mostModels = 50
 
-/** What everybody's calls of the last 7 days used, by model. */
+/** Everybody's usage of the last 7 days, by model. */
 export const weekQuery = queryOptions({
   queryKey: ['usage', 'week of models'],
   queryFn: ({ signal }) => {
@@ -89,19 +91,19 @@ export const weekQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** Makes a new access token; the old one is no more. */
+/** Creates a new access token; the old one becomes invalid. */
 export const newAccessToken = () => call(userApi.accessToken, {})
 
-/** The own invite code. */
+/** The user's own invite code. */
 export const inviteCode = () => call(userApi.aff, {})
 
-/** The own account is asked for again, after it was bound to something. */
+/** Reloads the user's own account, after something was bound to it. */
 export const refreshSelf = () => queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
 
-/** Deletes the own account and forgets who was logged in. */
+/** Deletes the user's own account and ends the session. */
 export async function deleteOwnAccount(): Promise<void> {
   await call(userApi.deleteSelf, {})
-  // The account is gone, and with it the right to log out.
+  // The account no longer exists, so it cannot log out either.
   await call(authApi.logout, {}, { quiet: true }).catch(() => undefined)
   setSessionUser(undefined)
 }

@@ -8,7 +8,7 @@ export type RatioKey = (typeof ratioKeys)[number]
 /** Name → ratio. */
 export type Ratios = Readonly<Record<string, number>>
 
-/** The entries of a ratio option; undefined when its text holds anything else. */
+/** The entries of a ratio option; undefined if its text contains anything else. */
 export function readRatios(source: string): Ratios | undefined {
   const entries = parseJson(source)
   if (!entries || !Object.values(entries).every((value) => typeof value === 'number')) return undefined
@@ -29,7 +29,7 @@ function rounded(value: number): number {
 export function withRatio(ratios: Ratios, name: string, value: number | undefined): Ratios {
   const { [name]: _old, ...rest } = ratios
   if (value === undefined) return rest
-  // An entry that exists keeps its place.
+  // An existing entry keeps its position.
   return { ...(Object.hasOwn(ratios, name) ? ratios : rest), [name]: rounded(value) }
 }
 
@@ -44,10 +44,10 @@ export type PriceSource = ModelPriceEntry['source']
 /** A model in the table. */
 export interface ModelRow {
   model: string
-  /** Own entries; undefined = the built-in price holds. */
+  /** Own entries; undefined = the built-in price applies. */
   prompt: number | undefined
   completion: number | undefined
-  /** What holds without an own entry; undefined = no price. */
+  /** The value without an own entry; undefined = no price. */
   usualPrompt: number | undefined
   usualCompletion: number
   source: PriceSource
@@ -57,7 +57,7 @@ export interface ModelRow {
   calls: number | undefined
 }
 
-/** Every model that is served or has an entry: those that are called most come first. */
+/** Every model that is served or has an entry; those with the most calls come first. */
 export function modelRows(
   own: ModelRatios,
   prices: readonly ModelPriceEntry[],
@@ -94,17 +94,17 @@ function sourceWithout(price: ModelPriceEntry | undefined): PriceSource {
   return price.default_ratio > 0 ? 'default' : 'none'
 }
 
-/** Ratio of prompts in force; undefined = no price. */
+/** Effective prompt ratio; undefined = no price. */
 export function promptOf(row: ModelRow): number | undefined {
   return row.prompt ?? row.usualPrompt
 }
 
-/** Completion ratio in force. */
+/** Effective completion ratio. */
 export function completionOf(row: ModelRow): number {
   return row.completion ?? row.usualCompletion
 }
 
-/** The tokens that a model used, and what they cost. */
+/** The tokens that a model used, and their cost. */
 export interface ModelUse {
   model: string
   quota: number
@@ -126,7 +126,7 @@ export function costDifference(
     if (price?.source === 'call') continue
     const [old, fresh] = [before, after].map((own) => rawCost(use, own, price))
     if (old === fresh || fresh === undefined) continue
-    // What was charged tells of group ratios and cached tokens; without it the price itself has to do.
+    // The charge reflects group ratios and cached tokens; without it, the price itself must do.
     const cost = old !== undefined && old > 0 ? (use.quota * fresh) / old : fresh
     difference += cost - use.quota
   }

@@ -9,7 +9,7 @@ import { parseJson } from './json-text.ts'
 import { type RatioKey, type Ratios, ratioKeys, readRatios } from './ratio-draft.ts'
 import type { RatioState } from './use-ratios.ts'
 
-/** Ratios as a file: export what stands in the tables, import into them. Nothing is saved by an import. */
+/** Ratios as a file: export from the tables, import into them. An import saves nothing. */
 export function RatioFiles({ state }: { state: RatioState }) {
   const t = useText()
   const file = useRef<HTMLInputElement>(null)
@@ -32,7 +32,7 @@ export function RatioFiles({ state }: { state: RatioState }) {
         onChange={(event) => {
           const [chosen] = event.target.files ?? []
           void chosen?.text().then(take)
-          // The same file may be chosen again.
+          // Allows the same file to be chosen again.
           event.target.value = ''
         }}
       />
@@ -51,7 +51,7 @@ export function RatioFiles({ state }: { state: RatioState }) {
   )
 }
 
-/** Tables by the names of their options, or one table of models. */
+/** Tables keyed by the names of their options, or a single table of models. */
 function ratiosIn(value: Readonly<Record<string, unknown>>): (readonly [RatioKey, Ratios])[] {
   const named = ratioKeys.flatMap((key) => {
     const ratios = Object.hasOwn(value, key) ? readRatios(JSON.stringify(value[key])) : undefined

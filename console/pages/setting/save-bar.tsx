@@ -3,7 +3,7 @@ import { changeTexts } from './drafts.ts'
 import { optionName } from './option-names.ts'
 import type { OptionForm } from './use-option-form.ts'
 
-/** What was changed on all tabs, to review, discard or save. */
+/** The unsaved changes of all tabs, to review, discard or save. */
 export function SaveBar({ form }: { form: OptionForm }) {
   return (
     <DirtyBar

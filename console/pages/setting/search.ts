@@ -3,9 +3,12 @@ import { type ListSearch, oneOf, parseListSearch, type RawSearch, someText, whol
 export const settingTabs = ['personal', 'operation', 'system', 'other', 'audit'] as const
 export type SettingTab = (typeof settingTabs)[number]
 
-/** What the settings keep in their address: the tab and, of the audit trail, list and filters. `q` searches settings. */
+/**
+ * The state of the settings in their address: the tab and, for the audit trail, list and filters. `q` searches
+ * settings.
+ */
 export interface SettingSearch extends ListSearch {
-  /** The first tab is left out. */
+  /** The first tab is omitted. */
   tab?: SettingTab | undefined
   actor?: string | undefined
   action?: string | undefined

@@ -10,7 +10,7 @@ const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ defa
 const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
 const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
 
-/** What a section has besides its options. */
+/** Content of a section besides its options. */
 export function SectionExtra({ section, form }: { section: string; form: OptionForm }) {
   const classic = useClassicServer()
   if (section === 'code-hosting') return <OAuthHelp form={form} />
@@ -38,7 +38,7 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
   return null
 }
 
-/** What the code-hosting service wants to know of this server. */
+/** What the code-hosting service needs to know about this server. */
 function OAuthHelp({ form }: { form: OptionForm }) {
   const t = useText()
   const home = form.find('ServerAddress')?.value || absoluteUrl('')

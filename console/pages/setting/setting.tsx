@@ -24,7 +24,7 @@ const ConfirmDialog = lazy(() =>
   import('../../components/ui/confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })),
 )
 
-/** `/setting`: the own account, and for admins the options of the installation and the audit trail. */
+/** `/setting`: the user's own account, and for admins the options of the installation and the audit trail. */
 export function SettingPage() {
   const t = useText()
   const admin = isAdmin(useSessionUser())
@@ -55,14 +55,14 @@ export function SettingPage() {
   )
 }
 
-/** The address of a tab; what the others keep there goes. */
+/** The address of a tab; the state of other tabs is dropped. */
 function addressOf(tab: SettingTab) {
   const none = { q: undefined, page: undefined, sort: undefined, peek: undefined }
   const noFilter = { actor: undefined, action: undefined, from: undefined, to: undefined }
   return { tab: tab === 'personal' ? undefined : tab, ...none, ...noFilter }
 }
 
-/** Asks before changes that are not saved are left. */
+/** Asks before the user leaves unsaved changes. */
 function LeaveGuard({ form }: { form: OptionForm }) {
   const t = useText()
   const dirty = form.changed.length > 0 && !form.busy

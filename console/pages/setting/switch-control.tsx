@@ -10,7 +10,7 @@ import { afterSaving, saveOption } from './queries.ts'
 const passwordLogin = 'PasswordLoginEnabled'
 const otherLogins = ['GitHubOAuthEnabled', 'WeChatAuthEnabled']
 
-/** A switch: saved at once, with an offer to undo it. Turning password login off is asked about first. */
+/** A switch: saved at once, with an undo offer. Turning password login off asks first. */
 export function SwitchControl({ option, form, id, describedBy, disabled }: ControlProps) {
   const t = useText()
   const [ask, question] = useConfirm()
@@ -24,7 +24,7 @@ export function SwitchControl({ option, form, id, describedBy, disabled }: Contr
     setWanted(on)
     try {
       await save(on)
-      // Undoing this would turn password login off without the question.
+      // An undo would turn password login off without asking.
       if (key === passwordLogin && on) toast.success(t('done.ok'))
       else toastWithUndo(t('done.ok'), () => save(!on))
     } finally {

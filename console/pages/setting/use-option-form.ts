@@ -10,37 +10,37 @@ import { type Drafts, isChanged, type Option, problemOf, sentValue } from './dra
 import { optionName } from './option-names.ts'
 import { afterSaving, optionsQuery, saveOption } from './queries.ts'
 
-/** The options, and what was typed and not saved yet; it outlives a change of tabs. */
+/** The options and the unsaved values; they survive a change of tabs. */
 export interface OptionForm {
-  /** How asking for the options goes. */
+  /** Loading state of the options. */
   state: 'loading' | 'failed' | 'ready'
   error: Error | null
   asking: boolean
   retry(): void
   options: readonly Option[]
   drafts: Drafts
-  /** What was wrong with the last try to save, by key. */
+  /** Problems of the last attempt to save, by key. */
   problems: Drafts
-  /** Keys that the save under way has saved. */
+  /** Keys that the current save has already saved. */
   done: readonly string[]
   changed: readonly Option[]
   busy: boolean
   find(key: string): Option | undefined
-  /** What the box of an option shows. */
+  /** The value shown in an option's box. */
   shown(option: Option): string
-  /** Types into the box of an option; undefined takes it back. */
+  /** Sets the text of an option's box; undefined discards it. */
   type(key: string, draft: string | undefined): void
   discard(): void
-  /** Saves all that was changed, or what was changed of these keys. */
+  /** Saves all changes, or those of these keys. */
   save(keys?: readonly string[]): Promise<void>
   mayWrite(option: Option): boolean
 }
 
-/** Holds the option form of the page; `enabled`: the options are asked for. */
+/** Holds the option form of the page; `enabled`: the options are loaded. */
 export function useOptionForm(enabled: boolean): OptionForm {
   const t = useText()
   const user = useSessionUser()
-  // All that is shown is read here: the parts of the page come later and would not be told of a change.
+  // All values shown are read here: components of the page mount later and would miss a change.
   const { data, error, isFetching, refetch } = useQuery({ ...optionsQuery, enabled })
   const newTry = useTries()
   const [drafts, setDrafts] = useState<Drafts>({})
@@ -90,7 +90,7 @@ export function useOptionForm(enabled: boolean): OptionForm {
   }
 }
 
-/** One call for each changed option, one after the other; what fails does not stop the rest. */
+/** One call per changed option, in sequence; a failure does not stop the rest. */
 async function saveAll(changed: readonly Option[], drafts: Drafts, onSaved: (key: string) => void) {
   const saved: string[] = []
   const failed: Record<string, string> = {}

@@ -6,14 +6,14 @@ import type { OptionForm } from './use-option-form.ts'
 
 const none: Ratios = {}
 
-/** What the ratio editor works on. */
+/** The state of the ratio editor. */
 export type RatioState = ReturnType<typeof useRatios>
 
-/** Reads the ratio options as tables, with what the server knows of prices and calls. */
+/** Reads the ratio options as tables, with what the server reports about prices and calls. */
 export function useRatios(form: OptionForm) {
   const { data: known } = useQuery(pricesQuery)
   const { data: week, isError: weekFailed } = useQuery(weekQuery)
-  // A server that has no prices to tell is as good as one that does not tell.
+  // An empty price list counts as no price list.
   const prices = known && known.length > 0 ? known : undefined
   const [model, completion, group] = [form.find('ModelRatio'), form.find('CompletionRatio'), form.find('GroupRatio')]
   const texts = [model, completion, group].map((option) => (option ? form.shown(option) : '{}'))

@@ -36,7 +36,7 @@ interface Handlers {
   scan(token: Token): void
 }
 
-/** What can be done with a token. */
+/** Actions for one token. */
 export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
   const enabled = token.status === tokenStatus.enabled
   const blocked = blockedReason(token.status, t)
@@ -57,7 +57,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
       primary: true,
       disabled: blocked !== undefined,
       hint: blocked,
-      // A refusal is shown by the call itself.
+      // The call itself shows an error.
       run: () => void toggle(token).catch(() => undefined),
     },
     ...(links.some((link) => link.id === 'next')
@@ -80,7 +80,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
   ]
 }
 
-/** What can be done with several tokens. */
+/** Actions for several tokens. */
 export function tokenBulk(t: Text, copy: CopyLines): BulkAction<Token>[] {
   return [
     {

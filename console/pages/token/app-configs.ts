@@ -1,18 +1,18 @@
 import { serverAddress } from '../../lib/server-address.ts'
 import { appLinks } from './app-links.ts'
 
-/** What sets an app up: lines for a shell or a file, or a link that opens it. */
+/** How an app is set up: lines for a shell or a file, or a link that opens it. */
 export type AppSetup =
   | { id: string; name: string; blocks: readonly { file?: string; code: string }[] }
   | { id: string; name: string; href: string }
 
-/** Lines for a shell that set variables. */
+/** Shell lines that set variables. */
 const exported = (variables: Record<string, string>) =>
   Object.entries(variables)
     .map(([name, value]) => `export ${name}=${quoted(value)}`)
     .join('\n')
 
-/** A word for a shell. Names of models are what an admin typed, and these lines are pasted and run. */
+/** A quoted word for a shell. Model names are typed by admins, and these lines are pasted and run. */
 function quoted(word: string): string {
   return /^[\w.:/@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
@@ -27,8 +27,8 @@ env_key = "GATEWAY_KEY"
 wire_api = "responses"`
 
 /**
- * Apps with this key, address and model filled in. Each speaks the dialect of its maker; the gateway takes them all.
- * `linkName` gives the name of an app that a link opens.
+ * Setups of apps with this key, address and model filled in. Each app speaks its maker's dialect; the gateway accepts
+ * them all. `linkName` is the name of an app that a link opens.
  */
 export function appSetups(key: string, model: string, linkName: (link: ReturnType<typeof appLinks>[number]) => string) {
   const server = serverAddress()

@@ -9,7 +9,7 @@ export interface AppLink {
   href: string
 }
 
-/** Links that set up client apps with the key and the server's address; the web chat only where one is configured. */
+/** Links that set up client apps with the key and the server's address; the web chat only if one is configured. */
 export function appLinks(key: string): AppLink[] {
   const server = serverAddress()
   const encoded = encodeURIComponent(server)

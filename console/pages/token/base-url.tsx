@@ -3,10 +3,10 @@ import { serverAddress } from '../../lib/server-address.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** Where programs send their calls: what a token goes with. */
+/** The base URL for programs; used together with a token. */
 export function BaseUrl() {
   const t = useText()
-  // The configured address comes with the status.
+  // The configured address is part of the status document.
   useServerStatus()
   return (
     <div className="flex min-w-0 items-center gap-2 text-sm text-muted max-sm:w-full max-sm:flex-col max-sm:items-stretch max-sm:gap-1">

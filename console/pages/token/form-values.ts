@@ -5,7 +5,7 @@ import { type LimitValues, limitRules, limitValues } from '../../components/form
 /** New tokens start with this quota. */
 const defaultTokenQuota = 500_000
 
-/** What the form holds. `expired_time` is in epoch seconds, -1 = never; no models and no subnet mean no limit. */
+/** Form values. `expired_time` is in epoch seconds, -1 = never; no models and no subnet mean no limit. */
 export interface TokenValues extends LimitValues {
   name: string
   remain_quota: number
@@ -24,7 +24,7 @@ const common = {
   ...limitRules,
 }
 
-/** The rules of the contract, and the words of the product for an expiry that is no time. A new token needs a name. */
+/** The rules of the contract, with the product's message for an invalid expiry. A new token needs a name. */
 export function tokenSchema(isNew: boolean) {
   const { name } = createTokenBody.shape
   return z.extend(createTokenBody, {
@@ -33,12 +33,12 @@ export function tokenSchema(isNew: boolean) {
   })
 }
 
-/** The names of a comma-separated text, each once. */
+/** The distinct names of a comma-separated text. */
 function namesOf(text: string): string[] {
   return [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '')
 }
 
-/** A new token, or the values of one that exists. */
+/** The values of a new token, or of an existing one. */
 export function tokenValues(token?: Token): TokenValues {
   return {
     name: token?.name ?? '',

@@ -68,7 +68,7 @@ function TokenForm({ token }: { token?: Token }) {
     await navigate({ to: '/token', search: { ...wayToNew('/token').search, start: made && String(made.id) } })
     toast.success(t('token.created.done'))
   }
-  // Of what is wrong with a field this alone is said as a message too.
+  // Of all field errors, only this one is also shown as a toast.
   const badExpiry = t('token.form.expiry.invalid')
   const say = (problems: string[]) => problems.includes(badExpiry) && toast.error(badExpiry)
   return (
@@ -127,7 +127,7 @@ function usePresets() {
   ]
 }
 
-/** What the account has; a warning when the token is given more. */
+/** The account's balance; a warning if the token gets more. */
 function Balance({ quota }: { quota: number | undefined }) {
   const t = useText()
   const formatQuota = useFormatQuota()

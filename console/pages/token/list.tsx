@@ -27,7 +27,7 @@ import { parseTokenSearch } from './search.ts'
 import { nameOf } from './token-parts.tsx'
 
 const TokenPeek = lazy(async () => {
-  // The names of limits are those of the forms.
+  // Limits have the same names as in the forms.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.TokenPeek }
 })
@@ -38,7 +38,7 @@ const rowId = (token: Token) => String(token.id)
 
 firstLook({ path: '/token', role: roles.user, source: tokens, parse: parseTokenSearch })
 
-/** `/token`: the own tokens. */
+/** `/token`: the user's own tokens. */
 export function TokenListPage() {
   const t = useText()
   const navigate = useNavigate()

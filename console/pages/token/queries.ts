@@ -9,24 +9,24 @@ import { listSource } from '../../lib/list-source.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import type { TokenValues } from './form-values.ts'
 
-/** The own tokens. */
+/** The user's own tokens. */
 export const tokens = listSource<Token>('token', { list: tokenApi.list, search: tokenApi.search })
 
-/** One own token. */
+/** One of the user's own tokens. */
 export const tokenQuery = (id: string) =>
   queryOptions({
     queryKey: ['token', 'one', id],
     queryFn: ({ signal }) => call(tokenApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** The models that the account may call now. */
+/** The models that the account can currently call. */
 export const availableModelsQuery = queryOptions({
   queryKey: ['available-models'],
   queryFn: ({ signal }) => call(userApi.availableModels, {}, { signal, quiet: true }),
   staleTime: 60_000,
 })
 
-/** Enables (1) or disables (2) a token; its row shows what the server answers. */
+/** Enables (1) or disables (2) a token; its row shows the server's answer. */
 export async function setTokenStatus(token: Token, status: number): Promise<void> {
   const body = { id: token.id, status }
   const changed = await call(tokenApi.update, { query: { status_only: 'true' }, body })
@@ -37,16 +37,16 @@ export async function setTokenStatus(token: Token, status: number): Promise<void
   await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
 }
 
-/** Deletes a token; the list fills the gap. */
+/** Deletes a token; the list closes the gap. */
 export async function removeToken(token: Token): Promise<void> {
   await call(tokenApi.remove, { params: { id: token.id } })
   await tokens.refresh()
 }
 
-/** What is sent: the models are one text. */
+/** The request body: the models are one string. */
 const bodyOf = ({ models, ...values }: TokenValues) => ({ ...values, models: models.join(',') })
 
-/** Makes a token; the answer is the new one, or undefined from servers that do not send it. */
+/** Creates a token and returns it, or undefined if the server does not send it. */
 export async function createToken(values: TokenValues): Promise<Token | undefined> {
   const { data } = await callFull(tokenApi.create, { body: bodyOf(values) })
   await tokens.refresh()

@@ -12,7 +12,7 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 const soonSeconds = 7 * 86_400
 
-/** What a token is called where its name is empty. */
+/** The display name of a token without a name. */
 export function nameOf(token: Token, t: Text): string {
   return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name
 }
@@ -33,13 +33,13 @@ export function statusText(status: number, t: Text): string {
   }
 }
 
-/** Why a token cannot be enabled; undefined when it can. */
+/** Why a token cannot be enabled; undefined if it can. */
 export function blockedReason(status: number, t: Text): string | undefined {
   if (status === tokenStatus.expired) return t('token.status.3.why')
   return status === tokenStatus.exhausted ? t('token.status.4.why') : undefined
 }
 
-/** The status as the next call would find it: the server notes that a token is expired or empty only when it is used. */
+/** The status as the next call would find it: the server marks a token as expired or exhausted only when it is used. */
 export function statusOf(token: Token, nowSeconds = Date.now() / 1000): number {
   if (token.status !== tokenStatus.enabled) return token.status
   if (token.expired_time !== -1 && token.expired_time < nowSeconds) return tokenStatus.expired
@@ -57,7 +57,7 @@ export function TokenStatus({ token }: { token: Token }) {
   )
 }
 
-/** What is left, and how much of it was used as a bar; unlimited ones in words. */
+/** The remaining quota, with the used share as a bar; unlimited tokens in words. */
 export function Remaining({ token }: { token: Token }) {
   const t = useText()
   const formatQuota = useFormatQuota()
@@ -75,7 +75,7 @@ export function Remaining({ token }: { token: Token }) {
   )
 }
 
-/** When a token ends: in words, coloured when that is soon or over; the moment itself as the title. */
+/** When a token expires: in words, coloured if soon or already expired; the exact time is the title. */
 export function Expiry({ token }: { token: Token }) {
   const t = useText()
   if (token.expired_time === -1) return <span className="text-muted">{t('token.never')}</span>
@@ -89,9 +89,9 @@ export function Expiry({ token }: { token: Token }) {
   )
 }
 
-/** A moment: as the product writes it, and how long ago as the title. */
+/** A time in the product's format; the title says how long ago it was. */
 export function Moment({ seconds, none }: { seconds: number; none: string }) {
-  // Some servers do not tell.
+  // Some servers do not report it.
   if (!(seconds > 0)) return <span className="text-muted">{none}</span>
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }

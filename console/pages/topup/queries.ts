@@ -24,7 +24,7 @@ export const historyQuery = queryOptions({
   queryFn: ({ signal }) => call(logApi.self, { query: { p: 0, type: logType.topUp } }, { signal, quiet: true }),
 })
 
-/** Redeems a code; the answer is the quota added, which the balance has at once. */
+/** Redeems a code; returns the added quota, which is credited at once. */
 export async function redeem(key: string): Promise<number> {
   const added = await call(redemptionApi.redeem, { body: { key } }, { quiet: true })
   queryClient.setQueryData<User>(selfQuery.queryKey, (self) => self && { ...self, quota: self.quota + added })

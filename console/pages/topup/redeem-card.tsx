@@ -12,17 +12,17 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { redeem } from './queries.ts'
 
-/** What became of one code. */
+/** The result for one code. */
 interface Result {
   code: string
-  /** Quota added; undefined when it was refused. */
+  /** Quota added; undefined if it was refused. */
   added?: number
   reason?: string
 }
 
 const codesOf = (text: string) => [...new Set(text.split(/[\s,;]+/).filter((code) => code !== ''))]
 
-/** The box for codes. Several are redeemed one after the other; what was refused stays in the box. */
+/** The box for codes. Several are redeemed in sequence; refused codes stay in the box. */
 export function RedeemCard() {
   const t = useText()
   const id = useId()
@@ -58,7 +58,7 @@ export function RedeemCard() {
           className="font-mono"
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
-            // One code is the common case, and Enter sends it; Shift+Enter begins another line.
+            // A single code is the common case, so Enter submits; Shift+Enter starts a new line.
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
             event.preventDefault()
             event.currentTarget.form?.requestSubmit()
@@ -80,7 +80,7 @@ export function RedeemCard() {
   )
 }
 
-/** Redeems codes one after the other; gives back those that were refused. */
+/** Redeems codes in sequence; returns those that were refused. */
 function useRedeem() {
   const t = useText()
   const newTry = useTries()

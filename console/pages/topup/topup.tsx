@@ -13,7 +13,7 @@ import { RedeemCard } from './redeem-card.tsx'
 
 const Limits = lazy(() => import('../../components/limits.tsx').then((it) => ({ default: it.Limits })))
 
-/** `/topup`: codes in, balance up. */
+/** `/topup`: redeem codes to increase the balance. */
 export function TopUpPage() {
   const t = useText()
   return (
@@ -29,7 +29,7 @@ export function TopUpPage() {
   )
 }
 
-/** What is there, what goes, how long it lasts, and what the account is limited to. */
+/** The balance, the spending, how long it lasts, and the limits of the account. */
 function Figures() {
   const t = useText()
   const formatSum = useFormatSum()

@@ -1,21 +1,21 @@
 import type { UsageSearch } from './search.ts'
 
-/** What the usage can be narrowed to, each by its name, a channel by its id. */
+/** The filters of the usage, each by name, a channel by its id. */
 export const shownFilters = ['model', 'token', 'user', 'channel'] as const
 
 export type UsageFilter = (typeof shownFilters)[number]
 
-/** Users and channels are nobody's business but that of admins; all else everybody sees of their own. */
+/** Only admins see users and channels; everybody sees the rest for their own usage. */
 export function isFor(admin: boolean, name: string): boolean {
   return admin || (name !== 'user' && name !== 'channel')
 }
 
-/** Channels are counted from 1. */
+/** Channel ids start at 1. */
 export function isChannelId(text: string | undefined): text is string {
   return /^[1-9]\d{0,14}$/.test(text ?? '')
 }
 
-/** A search that is narrowed to nothing. */
+/** A search without filters. */
 export const noFilters = {
   model: undefined,
   token: undefined,
@@ -23,7 +23,7 @@ export const noFilters = {
   channel: undefined,
 } as const satisfies UsageSearch
 
-/** A search with nothing chosen. */
+/** A search without choices. */
 export const noChoices = {
   metric: undefined,
   group: undefined,

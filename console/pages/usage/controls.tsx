@@ -12,11 +12,11 @@ import { shownGroups, shownMetrics, shownRanges, type UsageSearch } from './sear
 
 const momentOf = (text: string) => (text === '' ? undefined : Number(text))
 
-/** What is shown, of which time, by what. */
+/** The choice of metric, time range and grouping. */
 export function Controls({ view, onChange }: { view: UsageView; onChange(change: Partial<UsageSearch>): void }) {
   const t = useText()
   const admin = isAdmin(useSessionUser())
-  // Logs of servers of fewer calls do not say how a call ended.
+  // Logs of servers with fewer endpoints do not say how a call ended.
   const classic = useClassicServer()
   const metrics = shownMetrics.filter((metric) => !classic || metric !== 'failed')
   const groups = shownGroups.filter((group) => isFor(admin, group))

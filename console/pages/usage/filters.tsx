@@ -13,7 +13,7 @@ interface FiltersProps {
   onChange: SetSearch<UsageSearch>
 }
 
-/** What the usage is narrowed to: names, taken by Enter or when a box is left. */
+/** The filters of the usage: names, applied on Enter or when a box is left. */
 export function Filters({ view, onChange }: FiltersProps) {
   const t = useText()
   const admin = isAdmin(useSessionUser())
@@ -44,11 +44,11 @@ interface FilterProps {
 
 function Filter({ name, label, value, onChange }: FilterProps) {
   const [typed, setTyped] = useState(value)
-  // Back and forward change what is shown, and so does the button that clears all.
+  // Back and forward change the filters, and so does the button that clears all.
   useEffect(() => setTyped(value), [value])
   const take = (options?: { replace: boolean }) => {
     const text = typed.trim()
-    // Channels go by their number.
+    // Channels are identified by their number.
     if (name === 'channel' && text !== '' && !isChannelId(text)) setTyped(value)
     else if (text !== value) onChange(text, options)
   }

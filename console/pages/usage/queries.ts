@@ -8,7 +8,7 @@ import type { UsageSearch } from './search.ts'
 /** A view of the usage with its defaults filled in. */
 export type UsageView = { [K in keyof UsageSearch]-?: NonNullable<UsageSearch[K]> }
 
-/** Fills in what an address leaves out. */
+/** Fills in what an address omits. */
 export function viewOf(search: UsageSearch): UsageView {
   const range = search.range ?? '30d'
   const [from, to] = range === 'custom' ? [momentOf(search.from), momentOf(search.to)] : ['', '']
@@ -27,22 +27,22 @@ export function viewOf(search: UsageSearch): UsageView {
   }
 }
 
-/** What a view is narrowed to, by name; nobody but admins narrows to users and channels. */
+/** The filters of a view, by name; only admins filter by user and channel. */
 export function filtersOf(view: UsageView): Partial<Record<UsageFilter, string>> {
   const admin = isAdmin(sessionUser())
   const own = shownFilters.filter((name) => isFor(admin, name))
   return Object.fromEntries(own.flatMap((name) => (view[name] === '' ? [] : [[name, view[name]]])))
 }
 
-/** The logs of a view in a time, `to` not included, as the log page's address has them. */
+/** The log page's search for a view and a time range, `to` not included. */
 export function logsOf(view: UsageView, time: { from: number; to: number }) {
   return { ...filtersOf(view), from: String(time.from), to: String(time.to - 1) }
 }
 
-/** Groups that are named in the chart; the rest are one. */
+/** Number of groups shown by name in the chart; the rest are combined. */
 const top = 6
 
-/** The usage of a view, with the period before. */
+/** The usage of a view, with the previous period. */
 export const usageQuery = (view: UsageView) =>
   queryOptions({
     queryKey: ['usage', { ...view, cumulative: '' }],

@@ -10,7 +10,7 @@ const own = (from: number | '', to: number | ''): UsageRange => ({
   to: String(to),
 })
 
-test('a range ends with the running hour, and takes 30 days where it has no begin', () => {
+test('a range ends with the current hour, and covers 30 days if it has no start', () => {
   expect(timeOf({ range: '7d', from: '', to: '' }, now)).toEqual({ from: hour - 7 * day, to: hour })
   expect(timeOf(own('', ''), now)).toEqual({ from: hour - 30 * day, to: hour })
   expect(timeOf(own(900 * day, ''), now)).toEqual({ from: 900 * day, to: hour })
@@ -18,20 +18,20 @@ test('a range ends with the running hour, and takes 30 days where it has no begi
   expect(timeOf(own('', 10 * day), now)).toEqual({ from: 0, to: 10 * day })
 })
 
-test('one that ends before it begins is none', () => {
+test('a range that ends before it starts is invalid', () => {
   expect(timeOf(own(10 * day, 10 * day), now)).toBeUndefined()
   expect(timeOf(own(11 * day, 10 * day), now)).toBeUndefined()
   expect(timeOf(own(hour + 1, ''), now)).toBeUndefined()
 })
 
-test('bars are as fine as an answer of 1,000 has room for', () => {
+test('bars are as fine as the limit of 1,000 per response allows', () => {
   expect(rollupsOf(own(0, 41 * day), now)).toEqual(['hour', 'day', 'week', 'month'])
   expect(rollupsOf(own(0, 42 * day), now)).toEqual(['day', 'week', 'month'])
   expect(rollupsOf(own(0, 1_000 * day), now)).toEqual(['week', 'month'])
   expect(rollupsOf(own(0, 100_000 * day), now)).toEqual(['month'])
 })
 
-test('without a wish bars are hours for two days and days beyond; a wish that does not fit gives way', () => {
+test('by default bars are hours for up to two days and days beyond; a choice that does not fit is replaced', () => {
   expect(rollupOf(own(0, 2 * day), undefined, now)).toBe('hour')
   expect(rollupOf(own(0, 3 * day), undefined, now)).toBe('day')
   expect(rollupOf({ range: '90d', from: '', to: '' }, 'hour', now)).toBe('day')

@@ -5,10 +5,10 @@ import { shownRollups, type UsageSearch } from './search.ts'
 
 type Rollup = (typeof shownRollups)[number]
 
-/** A time that is shown; '' = not set. */
+/** A time range as shown; '' = not set. */
 export interface UsageRange {
   range: NonNullable<UsageSearch['range']>
-  /** Epoch seconds, of a range of one's own. */
+  /** Epoch seconds, for a custom range. */
   from: string
   /** Epoch seconds, not included. */
   to: string
@@ -17,7 +17,7 @@ export interface UsageRange {
 /** The last second of the year 9999. */
 const lastMoment = 253_402_300_799
 
-/** Epoch seconds as an address has them; '' for what is no moment. */
+/** Epoch seconds from an address; '' if the text is not a time. */
 export function momentOf(text: string | undefined): string {
   const seconds = wholeNumber(text)
   return seconds === undefined || seconds > lastMoment ? '' : String(seconds)
@@ -28,8 +28,8 @@ const daySeconds = 86_400
 const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
 
 /**
- * The time of a range in epoch seconds, `to` not included: up to the running hour, and for 30 days, unless it says
- * otherwise. Undefined when it ends before it begins.
+ * The time of a range in epoch seconds, `to` not included. By default it ends with the current hour and covers 30 days.
+ * Undefined if it ends before it begins.
  */
 export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: number; to: number } | undefined {
   const now = Math.ceil(nowSeconds / hourSeconds) * hourSeconds
@@ -39,7 +39,7 @@ export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: 
   return from < to ? { from: Math.max(0, from), to } : undefined
 }
 
-/** Days of one bar, at least. */
+/** Minimum days of one bar. */
 const rollupDays = { hour: 1 / 24, day: 1, week: 7, month: 28 } as const
 
 function daysOf(of: UsageRange, nowSeconds: number | undefined): number {
@@ -47,13 +47,16 @@ function daysOf(of: UsageRange, nowSeconds: number | undefined): number {
   return time ? (time.to - time.from) / daySeconds : 0
 }
 
-/** The bars that a range can be shown by: an answer has so many at most, and the first may begin before the range. */
+/**
+ * The bar sizes available for a range: an answer has a limited number of bars, and the first may begin before the
+ * range.
+ */
 export function rollupsOf(of: UsageRange, nowSeconds?: number): Rollup[] {
   const days = daysOf(of, nowSeconds)
   return shownRollups.filter((rollup) => rollup === 'month' || days / rollupDays[rollup] + 1 <= maxUsageBuckets)
 }
 
-/** The bars that are wanted where they fit; hours for two days, else days, else the next that fit. */
+/** The chosen bar size if it fits; otherwise hours for two days, days beyond, or the next size that fits. */
 export function rollupOf(of: UsageRange, wanted: Rollup | undefined, nowSeconds?: number): Rollup {
   const fitting = rollupsOf(of, nowSeconds)
   const usual = daysOf(of, nowSeconds) <= 2 ? 'hour' : 'day'

@@ -14,25 +14,28 @@ type Group = Exclude<UsageView['group'], 'none'>
 interface RankingProps {
   usage: Usage
   view: UsageView
-  /** What the usage is grouped by. */
+  /** The grouping of the usage. */
   by: Group
   onNarrow(change: Partial<UsageSearch>): void
 }
 
-/** What one asks next of a part: models by who uses them, all else by its models. */
+/** The next grouping when drilling down: models by token, all others by model. */
 const next = { model: 'token', token: 'model', user: 'model', channel: 'model' } as const
 
 const narrowedTo = (by: Group, { key, name }: Usage['groups'][number]) => ({
   [by]: by === 'channel' ? key : name,
 })
 
-/** Groups are told apart by their ids, filters by names: what has none, or that of another, cannot be narrowed to. */
+/**
+ * Groups are distinguished by id, filters use names: a group without a name, or with a name that another has, cannot be
+ * filtered by.
+ */
 function canNarrow(by: Group, group: Usage['groups'][number], { groups }: Usage): boolean {
   if (by === 'channel') return group.key !== '0'
   return group.name !== '' && groups.every((other) => other === group || other.name !== group.name)
 }
 
-/** The groups by what they used, with their share and their change; names lead to their logs, buttons narrow to one. */
+/** The groups by usage, with their share and their change; names link to their logs, buttons filter by one. */
 export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   const t = useText()
   const formatQuota = useFormatQuota()

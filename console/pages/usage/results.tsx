@@ -13,14 +13,14 @@ const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ defaul
 interface ResultsProps {
   usage: KnownUsage
   view: UsageView
-  /** Filters leave out a part of the usage. */
+  /** Filters exclude part of the usage. */
   narrowed: boolean
   onNarrow(change: Partial<UsageSearch>): void
-  /** Takes the filters away. */
+  /** Clears the filters. */
   onClear(): void
 }
 
-/** What a view of the usage shows: figures, chart and ranking, or that there was nothing. */
+/** The result of a usage view: figures, chart and ranking, or a note that there was no usage. */
 export function Results({ usage, view, narrowed, onNarrow, onClear }: ResultsProps) {
   const t = useText()
   return (

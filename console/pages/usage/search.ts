@@ -4,17 +4,17 @@ export const shownMetrics = ['quota', 'requests', 'tokens', 'failed'] as const
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
 export const shownRanges = ['24h', '7d', '30d', '90d', 'custom'] as const
-/** What the usage page keeps in its address; absent means the default. */
+/** The state of the usage page in its address; absent means the default. */
 export interface UsageSearch {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined
   rollup?: (typeof shownRollups)[number] | undefined
   range?: (typeof shownRanges)[number] | undefined
-  /** Epoch seconds, of a range of one's own. */
+  /** Epoch seconds, for a custom range. */
   from?: string | undefined
   /** Epoch seconds, not included. */
   to?: string | undefined
-  /** `1`: each bar has all before it in it. */
+  /** `1`: each bar includes all bars before it. */
   cumulative?: string | undefined
   model?: string | undefined
   token?: string | undefined

@@ -12,7 +12,7 @@ function runningSums(values: readonly number[]): number[] {
   })
 }
 
-/** The groups of a usage as series of a chart, the rest as one. */
+/** The groups of a usage as series of a chart, the rest combined. */
 export function seriesOf(usage: Usage, view: UsageView, t: Text): Series[] {
   const shape = view.cumulative === '' ? (values: readonly number[]) => values : runningSums
   if (view.group === 'none') return [{ id: 'all', name: t('usage.all'), values: shape(usage.values) }]
@@ -28,7 +28,7 @@ export function seriesOf(usage: Usage, view: UsageView, t: Text): Series[] {
 
 const labelParts = { hour: [5, 16], day: [5, 10], week: [5, 10], month: [0, 7] } as const
 
-/** What stands under the bars. */
+/** The labels under the bars. */
 export function labelsOf(usage: Usage, { rollup }: UsageView): string[] {
   const [from, to] = labelParts[rollup]
   return usage.buckets.map((at) => formatTime(at).slice(from, to))

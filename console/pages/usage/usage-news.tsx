@@ -4,7 +4,10 @@ import { formatNumber, formatTime, quotaDecimals, useFormatQuota } from '../../l
 import { useText } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
 
-/** Tells those who do not see the chart what a choice brought, once `usage` is here. What a page shows first is no news. */
+/**
+ * Announces to screen readers what a choice brought, once `usage` has loaded. The first result of a page is not
+ * announced.
+ */
 export function UsageNews({ usage, view }: { usage: Usage | undefined; view: UsageView }) {
   const t = useText()
   const formatQuota = useFormatQuota()

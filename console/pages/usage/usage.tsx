@@ -19,13 +19,13 @@ import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
 import { UsageNews } from './usage-news.tsx'
 
-// Begun before anything is drawn. The time that ends now is no part of the key; a failure is the page's to show.
+// Started before anything is drawn. The current time is not part of the key; the page shows a failure.
 if (isAt('/usage') && sessionUser()) {
   const view = viewOf(parseUsageSearch(parseQuery(location.search)))
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
 }
 
-/** `/usage`: what was used, over time and by model, token, user or channel. */
+/** `/usage`: usage over time and by model, token, user or channel. */
 export function UsagePage() {
   const t = useText()
   const [search, setSearch] = useUrlState(parseUsageSearch)
@@ -36,7 +36,7 @@ export function UsagePage() {
     enabled: isTime,
   })
   const slow = useLasting(isPlaceholderData)
-  // Figures of before stand until those that are asked for are here, under the names that they have.
+  // The previous figures stay, under their own labels, until the requested ones have loaded.
   const before = useRef(view)
   const of = isPlaceholderData ? before.current : view
   useEffect(() => {
@@ -44,7 +44,7 @@ export function UsagePage() {
   })
   const results = useRef<HTMLDivElement>(null)
   const narrow = (change: Partial<UsageSearch>) => {
-    // What was pressed goes with the rows it stands in.
+    // The pressed button disappears with its row.
     results.current?.focus({ preventScroll: true })
     setSearch(change)
   }

@@ -9,7 +9,7 @@ import { toastWithUndo } from '../../lib/undo.ts'
 import { manageUser } from './queries.ts'
 import { roleText } from './user-parts.tsx'
 
-/** Bans or readmits and offers to undo it. */
+/** Bans or unbans and offers to undo it. */
 async function toggle(user: User): Promise<void> {
   const enable = user.status !== userStatus.enabled
   await manageUser(user, enable ? 'enable' : 'disable')
@@ -19,7 +19,7 @@ async function toggle(user: User): Promise<void> {
   )
 }
 
-/** Promotes or demotes and says what the account is now. */
+/** Promotes or demotes and reports the new role. */
 export async function changeRole(user: User, action: 'promote' | 'demote'): Promise<void> {
   const { role } = await manageUser(user, action)
   toast.success(text('user.changed.role', { name: user.username, role: roleText(role, text) }))
@@ -39,7 +39,7 @@ interface Handlers {
   remove(user: User): void
 }
 
-/** What can be done with a user; nothing with a super admin. */
+/** Actions for one user; none for a super admin. */
 export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
   const locked = user.role >= roles.root
   const enabled = user.status === userStatus.enabled
@@ -50,7 +50,7 @@ export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
       label: t(enabled ? 'do.disable' : 'do.enable'),
       icon: enabled ? <Ban /> : <CircleCheck />,
       primary: true,
-      // A refusal is shown by the call itself.
+      // The call itself shows an error.
       run: () => void toggle(user).catch(() => undefined),
     },
     { id: 'promote', label: t('user.promote'), icon: <ChevronUp />, run: () => on.promote(user) },
@@ -60,7 +60,7 @@ export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
   return locked ? actions.map((action) => ({ ...action, disabled: true, hint: t('user.root.hint') })) : actions
 }
 
-/** What can be done with several users. */
+/** Actions for several users. */
 export function userBulk(t: Text): BulkAction<User>[] {
   const open = (user: User) => user.role < roles.root
   return [

@@ -24,7 +24,7 @@ interface UserPeekProps {
   onEdit(user: User): void
 }
 
-/** The drawer of a user: figures, a quick top-up, bindings, ways to the logs. */
+/** The drawer of a user: figures, a quick top-up, bindings, links to the logs. */
 export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
   const t = useText()
   const query = useQuery(userQuery(id))
@@ -127,7 +127,7 @@ function GiveQuota({ user }: { user: User }) {
       setUnits('')
       toast.success(t('user.peek.given', { quota: formatQuota(quota), name: user.username }))
     } catch {
-      // The call has shown what was wrong.
+      // The call has shown the error.
     }
     setBusy(false)
   }

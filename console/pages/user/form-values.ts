@@ -3,7 +3,7 @@ import { quotaField } from '../../../contract/api/fields.ts'
 import { type User, updateSelfBody, updateUserBody, usernameSchema } from '../../../contract/api/user.ts'
 import { type LimitValues, limitRules, limitValues } from '../../components/form/limit-fields.tsx'
 
-/** What the form of a user holds. An empty password stays as it is. */
+/** Form values of a user. An empty password keeps the current one. */
 export interface UserValues extends LimitValues {
   username: string
   display_name: string
@@ -12,7 +12,7 @@ export interface UserValues extends LimitValues {
   quota: number
 }
 
-/** The rules of the contract; an admin's form has more fields. Names that exist already are not judged again. */
+/** The rules of the contract; an admin's form has more fields. Existing names are not validated again. */
 export function userFormSchema(admin: boolean) {
   const name = z.union([usernameSchema, z.string().check(z.minLength(1))])
   if (!admin) return z.object({ ...updateSelfBody.shape, username: name })
@@ -25,7 +25,7 @@ export function userFormSchema(admin: boolean) {
   })
 }
 
-/** The values of a user who exists. */
+/** The values of an existing user. */
 export function userValues(user: User): UserValues {
   return {
     username: user.username,
@@ -37,13 +37,13 @@ export function userValues(user: User): UserValues {
   }
 }
 
-/** Only what was changed: a balance that nobody touched must not undo what calls spent meanwhile. */
+/** Only what was changed: a balance that nobody edited must not undo what calls have spent in the meantime. */
 export function changesOf(values: UserValues, before: UserValues): Partial<UserValues> {
   const names = Object.keys(values) as (keyof UserValues)[]
   return Object.fromEntries(names.filter((name) => values[name] !== before[name]).map((name) => [name, values[name]]))
 }
 
-/** All fields of the specification, for servers that take what is missing for empty. */
+/** All fields of the specification, for servers that treat a missing field as empty. */
 export function classicBody({ username, display_name, password, group, quota }: UserValues): Partial<UserValues> {
   return { username, display_name, password, group, quota }
 }

@@ -22,7 +22,7 @@ import { parseUserSearch } from './search.ts'
 import { roleText } from './user-parts.tsx'
 
 const UserPeek = lazy(async () => {
-  // The names of limits are those of the forms.
+  // Limits have the same names as in the forms.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.UserPeek }
 })

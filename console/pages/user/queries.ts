@@ -42,7 +42,7 @@ function forget(id: number): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: ['user', 'one', String(id)] })
 }
 
-/** Promotes, demotes, bans, readmits or deletes; the row shows what the server answers. */
+/** Promotes, demotes, bans, unbans or deletes; the row shows the server's answer. */
 export async function manageUser(user: User, action: ManageAction): Promise<{ role: number; status: number }> {
   const { role, status } = await call(userApi.manage, { body: { username: user.username, action } })
   users.patch(
@@ -56,7 +56,7 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
 /** Adds to a user's balance. */
 export async function giveQuota(user: User, quota: number): Promise<void> {
   if (isClassicServer()) {
-    // Such a server takes a new balance only: what is there now, and the gift.
+    // Such a server only accepts a new balance: the current one plus the gift.
     const now = await call(userApi.get, { params: { id: user.id } })
     const { id, username, display_name, group } = now
     await call(userApi.update, { body: { id, username, display_name, group, quota: now.quota + quota } })
@@ -70,13 +70,13 @@ export async function createUser(body: z.input<typeof createUserBody>): Promise<
   await users.refresh()
 }
 
-/** Changes a user; only what is sent. */
+/** Changes a user; only the fields that are sent. */
 export async function updateUser(body: z.input<typeof updateUserBody>): Promise<void> {
   await call(userApi.update, { body })
   await Promise.all([users.refresh(), forget(body.id)])
 }
 
-/** Changes the own account. An empty password stays as it is. */
+/** Changes the user's own account. An empty password keeps the current one. */
 export async function updateSelf(body: { username: string; display_name: string; password: string }): Promise<void> {
   await call(userApi.updateSelf, { body })
   await queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })

@@ -1,6 +1,6 @@
 import { type ListSearch, parseListSearch, type RawSearch } from '../../lib/url-state.ts'
 
-/** What the list of users keeps in its address. */
+/** The state of the user list in its address. */
 export type UserSearch = ListSearch
 
 /** Reads the query of the list of users. */

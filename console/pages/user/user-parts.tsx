@@ -45,7 +45,7 @@ const groupColors: Readonly<Record<string, DotColor>> = {
   premium: 'red',
 }
 
-/** Groups of a comma-separated text; none is the default group. */
+/** Groups of a comma-separated text; an empty text is the default group. */
 export function Groups({ group }: { group: string }) {
   const t = useText()
   const names = group

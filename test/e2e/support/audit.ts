@@ -9,7 +9,7 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** Rules that other colours, or other words, can break where all were kept before. */
+/** Rules that other colours, or other words, can break after all rules have passed. */
 const some = {
   all: undefined,
   colours: ['color-contrast', 'link-in-text-block'],
@@ -23,12 +23,12 @@ const some = {
   ],
 } as const
 
-/** Which rules of axe are asked. */
+/** Which rules of axe are run. */
 export type AxeRules = keyof typeof some
 
-/** What axe finds on the page as it is, a line for each. */
+/** Axe's findings for the page as it is, one per line. */
 export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<string[]> {
-  // Colours are read while they change otherwise. What turns for ever, such as a spinner, is not waited for.
+  // Otherwise colours are read while they change. Endless animations, such as a spinner, are not waited for.
   await page.evaluate(() =>
     Promise.all(
       document
@@ -51,7 +51,7 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
   )
 }
 
-/** True when the page can be scrolled sideways, once what measures itself has done so. */
+/** True if the page scrolls sideways, once self-measuring parts have settled. */
 export function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate(async () => {
     for (let frame = 0; frame < 2; frame++) await new Promise((done) => requestAnimationFrame(done))
@@ -59,7 +59,7 @@ export function scrollsSideways(page: Page): Promise<boolean> {
   })
 }
 
-/** Words on the page that are in no catalogue: in the pseudo-locale every message stands between ⟦ and ⟧. */
+/** Text on the page that is in no catalogue: in the pseudo-locale every message is between ⟦ and ⟧. */
 export function untranslated(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)

@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 
-/** The calls of the specification's section 7 with their queries; `{id}` stands for a number, `-` for an answer without data. */
+/** The calls of the specification's section 7 with their queries; `{id}` is a number, `-` an answer without data. */
 const calls = `
 GET /api/status
 GET /api/option/
@@ -66,7 +66,7 @@ const known = calls
     return { method, path: new RegExp(`^${pattern}/?$`), query, silent: query.includes('-') }
   })
 
-/** Fields of each thing that the specification names (section 3). */
+/** Fields that the specification names for each object (section 3). */
 const fields: Record<string, string> = {
   status: `system_name logo footer_html quota_per_unit display_in_currency chat_link top_up_link server_address version
     turnstile_check turnstile_site_key wechat_login wechat_qrcode github_oauth github_client_id email_verification`,
@@ -80,7 +80,7 @@ const fields: Record<string, string> = {
 
 type Row = Record<string, unknown>
 
-/** The data of an answer with the fields of the specification alone. */
+/** The data of an answer, reduced to the fields of the specification. */
 function specified(path: string, data: unknown): unknown {
   const kind = /^\/api\/(\w+)(?:\/(?:\d+|self|search|login)?)?\/?$/.exec(path)?.[1] ?? ''
   const names = fields[kind]?.split(/\s+/)
@@ -92,8 +92,8 @@ function specified(path: string, data: unknown): unknown {
 }
 
 /**
- * Makes the server one that has the calls of the specification alone: any other is answered with 404, further query
- * parameters are not heard, lists are not counted, and answers have no further field.
+ * Makes the server one that has only the calls of the specification: any other is answered with 404, other query
+ * parameters are ignored, lists have no total, and answers have no other fields.
  */
 export async function onlySpecifiedCalls(page: Page): Promise<void> {
   await page.route('**/api/**', async (route: Route) => {

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { patienceMs, untilItPasses } from './eventually.ts'
 
-/** Stops the page's clock, which `page.clock.install()` has made ours, so that only `runFor` moves it. */
+/** Stops the page's clock, installed by `page.clock.install()`, so that only `runFor` moves it. */
 export async function stopClock(page: Page): Promise<void> {
-  // It goes on while it is asked for, and cannot be stopped at a time that is over.
+  // The clock runs during the request, and cannot be stopped at a time in the past.
   await untilItPasses(async () => {
     const now = await page.evaluate(() => Date.now())
     await page.clock.pauseAt(now + 500)
@@ -11,8 +11,8 @@ export async function stopClock(page: Page): Promise<void> {
 }
 
 /**
- * Moves a stopped clock on in steps until something is so, and returns the milliseconds that it moved: at least those
- * that the page has waited for, and some more where it was drawing meanwhile.
+ * Advances a stopped clock in steps until a condition holds, and returns the milliseconds: at least the time that the
+ * page has waited, and more if it was drawing in the meantime.
  */
 export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<boolean>): Promise<number> {
   const end = performance.now() + 4 * patienceMs
@@ -25,12 +25,12 @@ export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<b
   return ranMs
 }
 
-/** Gives the page the time to draw and to start its timers, in milliseconds of its stopped clock. */
+/** Gives the page time to draw and to start its timers, in milliseconds of its stopped clock. */
 export async function letDraw(page: Page, ms: number): Promise<void> {
   const frames = 20
   for (let frame = 0; frame < frames; frame++) {
     await page.clock.runFor(ms / frames)
-    // Round trips through the page's own queue, behind what waits in it.
+    // Round trips through the page's own task queue, after what is already in it.
     await page.evaluate(
       () =>
         new Promise<void>((done) => {

@@ -13,7 +13,7 @@ interface Session {
   user: unknown
 }
 
-/** Who visits. `root` exists; others are made by `addUser`. */
+/** The visitor. `root` exists; `addUser` creates others. */
 export interface Account {
   username: string
   password: string
@@ -22,21 +22,21 @@ export interface Account {
 export const rootAccount: Account = { username: 'root', password: 'root password' }
 
 export interface VisitOptions {
-  /** Logged in as; left out = nobody. */
+  /** Logged in as; if omitted, nobody. */
   as?: Account
   theme?: 'light' | 'dark'
   language?: 'en' | 'zh' | 'pseudo'
-  /** Language of the browser, where the visitor has not chosen one. */
+  /** The browser's language, if the visitor has not chosen one. */
   browserLanguage?: 'zh'
-  /** What an earlier visit left in the page's storage. */
+  /** What an earlier visit left in the browser's storage. */
   stored?: Readonly<Record<string, string>>
   width?: number
   height?: number
-  /** Messages of the browser's console that the story is about, such as a refused call. */
+  /** Expected messages of the browser's console, such as a refused call. */
   expectedErrors?: RegExp
 }
 
-/** A page of its own with nothing stored; when it ends it fails the test for errors it saw. */
+/** A separate page with empty storage; when it ends it fails the test for errors it saw. */
 export interface Visit extends AsyncDisposable {
   page: Page
   context: BrowserContext
@@ -47,12 +47,12 @@ export interface Visit extends AsyncDisposable {
 }
 
 const narrow = 600
-/** One browser makes the requests of many visitors here. */
+/** Here one browser makes the requests of many visitors. */
 const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
-/** Browsers say this themselves of every answer that is not a success; whether it was right is the story's to say. */
+/** Browsers log this for every unsuccessful response; the test decides whether it was right. */
 const refusedCall = /Failed to load resource: the server responded with a status of 4\d\d/
 
-/** A server with fresh data and a browser, for the tests of one file. Real calls, nothing played. */
+/** A server with fresh data and a browser, for the tests of one file. All calls are real. */
 export class Console {
   #installation: Installation | undefined
   #gateway: GatewayProcess | undefined
@@ -75,7 +75,7 @@ export class Console {
   }
 
   async start(): Promise<void> {
-    // Whoever names a folder of their own has built it.
+    // If CONSOLE_DIR is set, the console there is already built.
     if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
@@ -87,12 +87,12 @@ export class Console {
     await this.#installation?.[Symbol.asyncDispose]()
   }
 
-  /** Calls the management API as root; throws when the answer is not a success. */
+  /** Calls the management API as root; throws unless the call succeeds. */
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     return this.gateway.api<T>(method, path, body)
   }
 
-  /** Makes an account with some quota. */
+  /** Creates an account with some quota. */
   async addUser(username: string, { role = 1, quota = 1_000_000 } = {}): Promise<Account & { id: number }> {
     const password = 'a long password'
     const { id } = await this.api<{ id: number }>('POST', '/api/user/', { username, password, display_name: username })
@@ -101,7 +101,7 @@ export class Console {
     return { id, username, password }
   }
 
-  /** Calls the management API as that account, by the session that its visits have. */
+  /** Calls the management API as that account, with the session of its visits. */
   async apiAs<T = unknown>(account: Account, method: string, path: string, body?: unknown): Promise<T> {
     const { name, value } = await this.#login(account)
     const response = await fetch(this.gateway.url + path, {
@@ -150,7 +150,7 @@ export class Console {
     const page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
     await keepToasts(page)
-    // Runs before the scripts of each page, and does something in the first: what pages store from then on is theirs.
+    // Runs before the scripts of each page, but acts only on the first: what pages store from then on stays.
     await context.addInitScript(
       (stored) => {
         // Frames within a page may have no storage.
@@ -193,7 +193,7 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     calls: () => [...calls],
     async open(path) {
       await page.goto(path)
-      // Asked at every frame; a locator looks again after half a second.
+      // Checked on every frame; a locator checks again only after half a second.
       await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
     },
     async [Symbol.asyncDispose]() {

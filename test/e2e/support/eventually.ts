@@ -1,6 +1,6 @@
 import { expect, type Matchers } from 'bun:test'
 
-/** How long a page may take for what is waited for. A machine that is slow makes a run longer, and nothing else. */
+/** How long a page may take to reach an expected state. A slow machine only makes the run longer. */
 export const patienceMs = 30_000
 const longestPauseMs = 100
 
@@ -10,10 +10,13 @@ type Asked<T> = {
     : never
 }
 
-/** The matchers of `expect`; each reads again until it holds, and fails with what it said last. */
+/** The matchers of `expect`; each reads again until it holds, and fails with its last message. */
 type Eventually<T> = Omit<Asked<T>, 'not'> & { not: Asked<T> }
 
-/** As `expect`, for what a page or a server has yet to reach: `await eventually(() => box.inputValue()).toBe('x')`. */
+/**
+ * As `expect`, for a state that a page or a server has yet to reach: `await eventually(() =>
+ * box.inputValue()).toBe('x')`.
+ */
 export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {
   const matchers = (negated: boolean) =>
     new Proxy({} as Eventually<T>, {
@@ -31,7 +34,7 @@ export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {
   return matchers(false)
 }
 
-/** Does something again until it does not throw; what it threw last when that takes too long. */
+/** Repeats an attempt until it does not throw; rethrows its last error if that takes too long. */
 export async function untilItPasses(attempt: () => Promise<void>): Promise<void> {
   const end = performance.now() + patienceMs
   for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {

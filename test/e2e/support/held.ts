@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** What the first script has drawn, while it stands there. */
+/** What the boot script has drawn, while it is there. */
 export const frame = '#root > [aria-hidden="true"]'
 
-/** Holds back what a page asks for at the addresses of a pattern; the function that comes back lets it go. */
+/** Holds back a page's requests that match a pattern; the returned function releases them. */
 export async function hold(page: Page, pattern: string | RegExp): Promise<() => void> {
   const held = Promise.withResolvers<void>()
   await page.route(pattern, async (route) => {
@@ -13,7 +13,7 @@ export async function hold(page: Page, pattern: string | RegExp): Promise<() => 
   return held.resolve
 }
 
-/** Opens an address while the files of a pattern are held back; the function that comes back lets them go. */
+/** Opens an address while the files of a pattern are held back; the returned function releases them. */
 export async function openHeld(
   page: Page,
   path: string,

@@ -18,7 +18,7 @@ const models = [
 ]
 const day = 86_400
 
-/** Writes an installation of many years into the database: no call would make so many rows in time. */
+/** Writes the data of many years into the database: calls could not create so many rows in time. */
 export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Math.floor(Date.now() / 1000)): void {
   using database = openDatabase(console)
   const columnsOf = (table: string, own: readonly string[]) =>

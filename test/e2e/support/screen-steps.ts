@@ -1,4 +1,4 @@
-// What brings a page into a state, in whatever language it is.
+// Steps that bring a page into a state, in any language.
 import type { Locator, Page } from 'playwright-core'
 
 /** A list shows its rows. */
@@ -7,20 +7,20 @@ export const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hi
 export const empty = (page: Page) => page.locator('.data-table').waitFor({ state: 'detached' })
 /** The page says that something failed. */
 export const failed = (page: Page) => page.locator('main [role="alert"]').first().waitFor()
-/** A form has come with what it edits. */
+/** A form has loaded the thing it edits. */
 export const field = (name: string) => (page: Page) => page.locator(`[name="${name}"]`).waitFor()
 /** A dialog or a question is open. */
 export const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
-/** A drawer shows its thing. */
+/** A drawer shows its content. */
 export const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
 
-/** Clicks on something that opens a dialog or asks a question. */
+/** Clicks something that opens a dialog or asks a question. */
 export const opens = (find: (page: Page) => Locator) => async (page: Page) => {
   await find(page).click()
   await popup(page)
 }
 
-/** Submits what a form does not take. */
+/** Submits invalid values. */
 export async function refuse(page: Page): Promise<void> {
   await page.locator('main button[type="submit"]').last().click()
   await page.locator('[aria-invalid="true"], [data-toast]').first().waitFor()
@@ -33,20 +33,20 @@ export async function menu(page: Page): Promise<void> {
   await page.getByRole('menuitem').first().waitFor()
 }
 
-/** Chooses in the menu of the first row, counted from its end, and waits for the question. */
+/** Chooses an entry of the first row's menu, counted from its end, and waits for the question. */
 export const chooseFromEnd = (nth: number) => async (page: Page) => {
   await menu(page)
   await page.getByRole('menuitem').nth(-nth).click()
   await popup(page)
 }
 
-/** Chooses the first row. */
+/** Selects the first row. */
 export async function select(page: Page): Promise<void> {
   await rows(page)
   await page.locator('tbody .select-cell input').first().check()
 }
 
-/** Opens something by the keyboard. */
+/** Opens something with the keyboard. */
 export const press = (keys: string) => async (page: Page) => {
   await page.locator('h1').first().waitFor()
   await page.keyboard.press(keys)

@@ -4,25 +4,25 @@ import type { Account } from './console.ts'
 /** A page of the console in one of its states. */
 export interface Screen {
   path: string
-  /** Where it goes from there, when that is another page. */
+  /** The address it leads to, if that is another page. */
   goes?: string
-  /** The state, when it is not the page as it opens. */
+  /** The state, if it is not the page as it opens. */
   state?: string
-  /** Nobody unless given. */
+  /** The visitor; if omitted, nobody. */
   as?: Account
-  /** On the installation that has nothing yet. */
+  /** On the installation without any data. */
   bare?: boolean
   /** Calls that are answered with 502, as a glob of their addresses. */
   fails?: string
-  /** Seen on screens of this kind alone. */
+  /** Exists only on screens of this kind. */
   only?: 'wide' | 'narrow'
-  /** What the browser's console says of it. */
+  /** Expected messages of the browser's console. */
   says?: RegExp
-  /** Addresses outside that the page opens because it was told to. */
+  /** External addresses that the page is configured to open. */
   opens?: RegExp
-  /** Brings the page into the state, whatever its language. */
+  /** Brings the page into the state, in any language. */
   prepare?(page: Page): Promise<unknown>
 }
 
-/** Somebody without rights, on both installations. */
+/** A user without rights, on both installations. */
 export const person: Account = { username: 'person', password: 'a long password' }

@@ -37,7 +37,7 @@ const people = [
   ['ken', 'Ken', 'svip,default', 1, 2],
 ] as const
 
-/** Rows, options and codes, so that every page has something to show. Ends with the upstream that answers its calls. */
+/** Rows, options and codes, so that every page has something to show. Returns the upstream that answers its calls. */
 export async function fillForScreens(site: Console): Promise<FakeUpstream> {
   const upstream = await startFakeUpstream()
   upstream.always(ok({ text: answer, promptTokens: 21 }))
@@ -71,13 +71,13 @@ const options = {
   WeChatAuthEnabled: 'true',
 }
 
-/** A call that a second channel answered. */
+/** A call that was answered by a second channel. */
 const failover = JSON.stringify([
   { channelId: 2, status: 429, error: 'rate limit reached for this organisation', elapsedMs: 212 },
   { channelId: 1, status: 200, error: '', elapsedMs: 940 },
 ])
 
-/** Months of use and states that no call can make. */
+/** Months of usage and states that no call can create. */
 function writeRows(site: Console): void {
   using database = openDatabase(site)
   const now = Math.floor(Date.now() / 1000)

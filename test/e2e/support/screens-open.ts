@@ -4,7 +4,7 @@ import { failed, opens, press, refuse } from './screen-steps.ts'
 
 const root = rootAccount
 
-/** Ways in, as nobody sees them. */
+/** Login pages, as visitors see them. */
 export const waysIn: readonly Screen[] = [
   { path: '/login' },
   {
@@ -61,7 +61,7 @@ export const waysIn: readonly Screen[] = [
   },
 ]
 
-/** Pages that stand open, and what lies over every page. */
+/** Public pages, and what can be opened over every page. */
 export const openPages: readonly Screen[] = [
   { path: '/', state: 'to visitors' },
   { path: '/', as: root, prepare: (page) => page.locator('main svg[role="img"]').first().waitFor() },

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** How much the parts of a page have moved by themselves since it was opened (cumulative layout shift). */
+/** The cumulative layout shift of a page since it was opened. */
 export function shiftsOf(page: Page): Promise<number> {
   return page.evaluate(
     () =>

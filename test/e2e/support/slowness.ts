@@ -9,15 +9,15 @@ const calls = /\/(?:api|v1)\//
 const parts = /\/assets\/[^/]+\.(?:js|css)$/
 
 /**
- * Makes a page as slow as the environment says, so that a race shows itself which a person with a slow line would meet.
- * Each answer is late by up to twice the time that was given: they also overtake each other.
+ * Slows a page down as the environment says, to expose races that a user with a slow connection would meet. Each answer
+ * is delayed by up to twice the given time, so answers also overtake each other.
  */
 export async function slowDown(context: BrowserContext, page: Page): Promise<void> {
   for (const [pattern, lateMs] of [[calls, slow.callsMs] as const, [parts, slow.partsMs] as const]) {
     if (lateMs === 0) continue
     await context.route(pattern, async (route: Route) => {
       await new Promise((done) => setTimeout(done, random.int(2 * lateMs)))
-      // The visit may be over.
+      // The visit may have ended.
       await route.continue().catch(() => undefined)
     })
   }

@@ -13,7 +13,7 @@ afterAll(async () => {
   await state.tls.close()
 })
 
-/** What a caller sees: the body, or the word `failed`. */
+/** What a caller receives: the body, or the word `failed`. */
 async function seen(behaviour: fake.Behaviour, init: BunFetchRequestInit = {}): Promise<string> {
   const upstream = init.protocol ? state.tls : state.upstream
   upstream.next(behaviour)
@@ -60,13 +60,13 @@ describe('what a caller sees', () => {
     expect(await seen(fake.redirects(target), { redirect: 'manual' })).toBe('302 ')
   })
 
-  test('an answer of two lengths, and giant headers, are refused or read, but end', async () => {
+  test('an answer with two lengths, and giant headers, are refused or read, but end', async () => {
     for (const behaviour of [fake.twoLengths(), fake.withGiantHeaders(fake.okChat(), 8_192)]) {
       expect(await seen(behaviour)).toMatch(/^(200|failed)/)
     }
   })
 
-  test('silence ends when the caller leaves', async () => {
+  test('a silent answer ends when the caller leaves', async () => {
     for (const behaviour of [
       fake.neverAnswers(),
       fake.neverReadsBody(),
@@ -85,7 +85,7 @@ describe('what a caller sees', () => {
     }
   })
 
-  test('a connection that closes after a good answer is not used again', async () => {
+  test('a connection that closes after a good answer is not reused', async () => {
     for (const how of ['fin', 'reset'] as const) {
       const before = state.upstream.connections
       expect(await seen(fake.thenCloses(how, fake.okChat()))).toStartWith('200')
@@ -104,7 +104,7 @@ describe('what a caller sees', () => {
     expect(await seen(fake.okImages(), { body })).toContain(fake.PNG_BASE64)
   })
 
-  test('a behaviour of one’s own', async () => {
+  test('a custom behaviour', async () => {
     const teapot = fake.behaviour('teapot', async (exchange: fake.Exchange) => {
       exchange.head(418, [['content-type', 'text/plain']], { length: 3 })
       await exchange.write('tea')

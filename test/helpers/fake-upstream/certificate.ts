@@ -1,13 +1,16 @@
 import { Buffer } from 'node:buffer'
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 
-/** A certificate that signs itself, and its key, as PEM. */
+/** A self-signed certificate and its key, as PEM. */
 export interface SelfSigned {
   readonly certificate: string
   readonly key: string
 }
 
-/** Makes a certificate for 127.0.0.1 and localhost, valid for a day either side of now; no key ever lies in the repository. */
+/**
+ * Creates a certificate for 127.0.0.1 and localhost, valid for a day before and after now; no key is stored in the
+ * repository.
+ */
 export function selfSignedCertificate(): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = publicKey.export({ type: 'spki', format: 'der' })

@@ -2,27 +2,27 @@ import { sendJson } from './reply.ts'
 import { type SsePace, type SseStyle, sendEvents } from './sse.ts'
 import { type Behaviour, behaviour, type Exchange, type HeaderList, isJsonObject, type JsonObject } from './types.ts'
 
-/** A tool call as it stands in a finished answer. */
+/** A tool call as in a finished answer. */
 export interface ToolCall {
   readonly id?: string
   readonly name: string
   readonly arguments: string
 }
 
-/** The content of a chat answer. Unless told otherwise it is sound: it keeps to max_tokens and reports usage that fits. */
+/** The content of a chat answer. By default it is valid: it respects max_tokens and reports matching usage. */
 export interface ChatOptions {
-  /** The answer; one word counts as one token. */
+  /** The text of the answer; one word counts as one token. */
   readonly text?: string
-  /** Reported as it is, right or wrong; null leaves it out. Default: prompt_tokens 10 and a token per word. */
+  /** Reported as given, right or wrong; null omits it. Default: prompt_tokens 10 and a token per word. */
   readonly usage?: JsonObject | null
   readonly promptTokens?: number
   readonly finishReason?: string
   readonly toolCalls?: readonly ToolCall[]
   /** Sent as reasoning_content. */
   readonly reasoning?: string
-  /** True answers in full whatever max_tokens says. */
+  /** True answers in full, whatever max_tokens says. */
   readonly ignoreMaxTokens?: boolean
-  /** Extra members of the answer or of each chunk. */
+  /** Extra fields of the answer or of each chunk. */
   readonly extra?: JsonObject
   readonly headers?: HeaderList
 }
@@ -31,14 +31,17 @@ export interface ChatOptions {
 export interface StreamOptions extends ChatOptions, SsePace {
   /** The deltas, or how many words to send, one per chunk. */
   readonly chunks?: readonly string[] | number
-  /** When the usage chunk is sent: as stream_options.include_usage asks (default), always, never, twice, or on every chunk. */
+  /**
+   * When the usage chunk is sent: if stream_options.include_usage asks for it (default), always, never, twice, or on
+   * every chunk.
+   */
   readonly usageChunk?: 'asked' | 'always' | 'never' | 'twice' | 'every'
-  /** False ends without `[DONE]`. */
+  /** False ends the stream without `[DONE]`. */
   readonly done?: boolean
   readonly style?: SseStyle
 }
 
-/** A plain answer, or a stream when the request asks for one. */
+/** A plain answer, or a stream if the request asks for one. */
 export function ok(options: StreamOptions = {}): Behaviour {
   return behaviour('ok', (exchange) =>
     (exchange.request.fields.stream === true ? okStream(options) : okChat(options)).run(exchange),
@@ -158,7 +161,7 @@ function wireToolCall(call: ToolCall, index: number): JsonObject {
   return { id: call.id ?? `call_${index}`, type: 'function', function: { name: call.name, arguments: call.arguments } }
 }
 
-/** Name first, then the arguments in pieces, as the real service sends them. */
+/** The name first, then the arguments in pieces, as the real service sends them. */
 function toolCallDeltas(call: ToolCall, index: number): JsonObject[] {
   const pieces = call.arguments.match(/[\s\S]{1,6}/g) ?? []
   const first = { tool_calls: [{ index, ...wireToolCall({ ...call, arguments: '' }, index) }] }

@@ -1,7 +1,7 @@
 import { sendBody, sendJson } from './reply.ts'
 import { type Behaviour, behaviour, type HeaderList } from './types.ts'
 
-/** An answer that is an error by its status. */
+/** An error response by its status. */
 export interface StatusOptions {
   readonly message?: string
   readonly type?: string
@@ -29,7 +29,7 @@ const USUAL: {
   503: { message: 'The engine is currently overloaded.', type: 'server_error', code: null },
 }
 
-/** Answers with this status; once, when queued with `next`, and always, with `always`. */
+/** Answers with this status: once if queued with `next`, always with `always`. */
 export function status(code: number, options: StatusOptions = {}): Behaviour {
   return behaviour(`status ${code}`, (exchange) => {
     const retry: HeaderList = options.retryAfter === undefined ? [] : [['retry-after', String(options.retryAfter)]]
@@ -41,7 +41,7 @@ export function status(code: number, options: StatusOptions = {}): Behaviour {
   })
 }
 
-/** 429 because the account has no money left: waiting does not help, another key does. */
+/** 429 because the account has no money left: waiting does not help, but another key does. */
 export function outOfQuota(): Behaviour {
   const message = 'You exceeded your current quota, please check your plan and billing details.'
   return status(429, { message, type: 'insufficient_quota', code: 'insufficient_quota' })
@@ -54,7 +54,7 @@ export function openAiError(code: number, options: StatusOptions = {}): { error:
   return { error: { message, type, param: null, code: named } }
 }
 
-/** An HTML page as load balancers make them. */
+/** An HTML page as load balancers send them. */
 export const HTML_PAGE =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 

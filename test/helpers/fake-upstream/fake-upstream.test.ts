@@ -81,14 +81,14 @@ describe('good answers', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('max_tokens is kept to, unless told otherwise', async () => {
+  test('max_tokens is respected, unless configured otherwise', async () => {
     const upstream = await start()
     upstream.next(fake.okChat(), fake.ignoresMaxTokens(500))
     expect((await json(await post(upstream, { max_tokens: 2 }))).usage.completion_tokens).toBe(2)
     expect((await json(await post(upstream, { max_tokens: 2 }))).usage.completion_tokens).toBe(500)
   })
 
-  test('every way of cutting and writing events carries the same text', async () => {
+  test('every way of splitting and writing events carries the same text', async () => {
     const upstream = await start()
     const styles: fake.SseStyle[] = [
       { cut: 'byte' },
@@ -108,7 +108,7 @@ describe('good answers', () => {
     }
   })
 
-  test('gzip, trickling, late heads, giant and hop-by-hop headers', async () => {
+  test('gzip, trickled bodies, late, giant and hop-by-hop headers', async () => {
     const upstream = await start()
     upstream.next(fake.gzipped(fake.okChat()), fake.gzipped(fake.okStream({ chunks: 5, delayMs: 5 })))
     expect((await json(await post(upstream))).id).toBe('chatcmpl-fake')
@@ -241,7 +241,7 @@ describe('TLS and HTTP/2', () => {
     await upstream.until((u) => u.openStreams === 0)
   })
 
-  test('a slow reader holds the sender back', async () => {
+  test('a slow reader slows the sender down', async () => {
     const upstream = await start({ tls: true })
     upstream.always(fake.endlessStream(1000))
     const controller = new AbortController()

@@ -4,8 +4,8 @@ import { H2_ERROR } from './http2-frames.ts'
 import { type Behaviour, behaviour, type Exchange } from './types.ts'
 
 /**
- * Sends GOAWAY. `worked: false` (default) says that this stream was not worked on, so that sending it again is allowed;
- * true says that it was. Then the connection closes, or with `finish` the stream is answered properly first.
+ * Sends GOAWAY. `worked: false` (default) says that this stream was not processed, so it may be sent again; true says
+ * that it was. Then the connection closes, or with `finish` the stream is answered properly first.
  */
 export function goesAway(
   options: { readonly worked?: boolean; readonly code?: number; readonly finish?: boolean } = {},
@@ -23,12 +23,12 @@ export function goesAway(
   })
 }
 
-/** Answers this stream with RST_STREAM; 7 (REFUSED_STREAM) says it was not worked on, other codes do not. */
+/** Answers this stream with RST_STREAM; 7 (REFUSED_STREAM) says it was not processed, other codes do not. */
 export function resetsStream(code: number = H2_ERROR.internal): Behaviour {
   return behaviour(`resetsStream ${code}`, (exchange) => needHttp2(exchange).resetStream(code))
 }
 
-/** Streams a word on every stream; once `count` streams are open (and `when` has come), the whole connection dies. */
+/** Sends a word on every stream; once `count` streams are open (and `when` has resolved), the whole connection dies. */
 export function diesWithStreamsOpen(
   count: number,
   how: 'fin' | 'reset' | 'goaway' = 'reset',

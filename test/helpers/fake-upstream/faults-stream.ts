@@ -5,13 +5,13 @@ import { sendBody } from './reply.ts'
 import { sendEvents, sseEvent } from './sse.ts'
 import { type Behaviour, behaviour, type Exchange, pause } from './types.ts'
 
-/** Where a stream goes wrong: after so many events of its content. */
+/** Where a stream fails: after this many content events. */
 export interface FaultyStream extends StreamOptions {
   /** Events sent properly before the fault; default 3. */
   readonly after?: number
 }
 
-/** Cuts the stream in the middle: FIN, RST of the connection, or RST_STREAM where there is HTTP/2. */
+/** Cuts the stream in the middle: FIN, RST of the connection, or RST_STREAM over HTTP/2. */
 export function cutsStream(how: 'fin' | 'reset' | 'stream-reset', options: FaultyStream = {}): Behaviour {
   return behaviour(`cutsStream ${how}`, async (exchange) => {
     if (!(await begin(exchange, options))) return
@@ -41,7 +41,7 @@ export function cutsInsideEvent(how: 'fin' | 'reset' | 'end' = 'fin', options: F
   })
 }
 
-/** Sends a few events, then nothing, for ever or for `forMs`, after which the rest follows. */
+/** Sends a few events, then nothing, forever or for `forMs`, after which the rest follows. */
 export function stallsStream(options: FaultyStream & { readonly forMs?: number } = {}): Behaviour {
   return behaviour('stallsStream', async (exchange) => {
     if (!(await begin(exchange, options))) return
@@ -52,29 +52,32 @@ export function stallsStream(options: FaultyStream & { readonly forMs?: number }
   })
 }
 
-/** Sends the headers of a stream and then not one event. */
+/** Sends the headers of a stream, but no event. */
 export function stallsBeforeFirstEvent(): Behaviour {
   return stallsStream({ after: 0 })
 }
 
-/** Ends properly but for `[DONE]`. */
+/** Ends properly, but without `[DONE]`. */
 export function noDone(options: StreamOptions = {}): Behaviour {
   const { run } = okStreamOf({ ...options, done: false })
   return behaviour('noDone', run)
 }
 
-/** Puts an event that is not JSON into the stream and goes on. */
+/** Sends an event that is not JSON, then continues the stream. */
 export function badJsonChunk(options: FaultyStream = {}): Behaviour {
   return withEvent('badJsonChunk', '{"id":"chatcmpl-fake","choices":[{"index":0,"delta":', options, true)
 }
 
-/** Sends `data: {"error":…}` in a stream with status 200; `after: 0` makes it the first event. Ends there, with or without `[DONE]`. */
+/**
+ * Sends `data: {"error":…}` in a stream with status 200; `after: 0` makes it the first event. Ends there, with or
+ * without `[DONE]`.
+ */
 export function errorEvent(options: FaultyStream & { readonly message?: string } = {}): Behaviour {
   const message = options.message ?? 'The server had an error while processing your request.'
   return withEvent('errorEvent', openAiError(500, { message }), options, false)
 }
 
-/** One event on a single line of so many bytes (default 20 MB) among ordinary ones. */
+/** One event on a single line of this many bytes (default 20 MB) among ordinary ones. */
 export function hugeEvent(bytes = 20 * 1024 * 1024, options: FaultyStream = {}): Behaviour {
   const delta = { content: 'x'.repeat(bytes) }
   return withEvent(
@@ -85,7 +88,7 @@ export function hugeEvent(bytes = 20 * 1024 * 1024, options: FaultyStream = {}):
   )
 }
 
-/** Sends events as fast as the caller reads them, without end. */
+/** Sends events as fast as the caller reads them, forever. */
 export function endlessStream(wordsPerEvent = 1): Behaviour {
   return behaviour('endlessStream', async (exchange) => {
     exchange.head(200, streamHeaders())
@@ -121,14 +124,14 @@ function okStreamOf(options: StreamOptions): Behaviour {
   })
 }
 
-/** Sends the head and the first events. */
+/** Sends the headers and the first events. */
 async function begin(exchange: Exchange, options: FaultyStream): Promise<boolean> {
   exchange.head(200, streamHeaders(options.headers))
   const events = streamEvents(exchange, { chunks: 20, ...options }).slice(0, options.after ?? 3)
   return sendEvents(exchange, events, options.style ?? {}, options)
 }
 
-/** A stream with one more event in it; it goes on afterwards or ends there. */
+/** A stream with one additional event; it continues afterwards or ends there. */
 function withEvent(name: string, event: unknown, options: FaultyStream, goesOn: boolean): Behaviour {
   return behaviour(name, async (exchange) => {
     if (!(await begin(exchange, options))) return

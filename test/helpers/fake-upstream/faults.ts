@@ -3,12 +3,12 @@ import { HTML_PAGE, openAiError } from './errors.ts'
 import { sendBody, sendJson } from './reply.ts'
 import { type Behaviour, behaviour, type HeaderList } from './types.ts'
 
-/** Reads the whole request, then resets the connection (RST) without a byte of answer. */
+/** Reads the whole request, then resets the connection (RST) without sending a byte. */
 export function resetsBeforeHeaders(): Behaviour {
   return behaviour('resetsBeforeHeaders', (exchange) => exchange.reset())
 }
 
-/** Resets the connection as soon as the request's headers have come, while its body is still on the way. */
+/** Resets the connection as soon as the request's headers have arrived, while its body is still being sent. */
 export function resetsDuringBody(): Behaviour {
   return behaviour('resetsDuringBody', (exchange) => exchange.reset(), 'head')
 }
@@ -22,22 +22,22 @@ export function resetsAfterHeaders(headers: HeaderList = [['content-type', 'appl
   })
 }
 
-/** Closes the connection properly (FIN) without a byte of answer: what a stale keep-alive connection looks like. */
+/** Closes the connection properly (FIN) without sending a byte: what a stale keep-alive connection looks like. */
 export function closesWithoutAnswer(): Behaviour {
   return behaviour('closesWithoutAnswer', (exchange) => exchange.fin())
 }
 
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export function neverAnswers(): Behaviour {
   return behaviour('neverAnswers', (exchange) => exchange.hang())
 }
 
-/** Answers status 200 as soon as the headers have come, without ever reading the body, then nothing. */
+/** Answers status 200 as soon as the headers have arrived, never reads the body, and sends nothing more. */
 export function neverReadsBody(): Behaviour {
   return behaviour('neverReadsBody', (exchange) => exchange.hang(), 'head')
 }
 
-/** Promises more bytes by content-length than it sends, then closes with FIN or RST. */
+/** Announces more bytes in content-length than it sends, then closes with FIN or RST. */
 export function cutsPlain(how: 'fin' | 'reset' = 'fin'): Behaviour {
   return behaviour(`cutsPlain ${how}`, async (exchange) => {
     exchange.head(200, [['content-type', 'application/json']], { length: 500 })
@@ -50,30 +50,30 @@ export function cutsPlain(how: 'fin' | 'reset' = 'fin'): Behaviour {
   })
 }
 
-/** An HTML page with status 200, as captive portals and wrong base URLs give. */
+/** An HTML page with status 200, as captive portals and wrong base URLs return. */
 export function html200(): Behaviour {
   return behaviour('html200', (exchange) =>
     sendBody(exchange, 200, HTML_PAGE, [['content-type', 'text/html; charset=utf-8']]),
   )
 }
 
-/** Status 200 whose JSON body is an error; also to a request that asked for a stream. */
+/** Status 200 with an error as JSON body, even if the request asked for a stream. */
 export function jsonError200(message = 'Something went wrong.'): Behaviour {
   return behaviour('jsonError200', (exchange) => sendJson(exchange, 200, openAiError(500, { message })))
 }
 
-/** Status 200 with a body that is not JSON although it says so. */
+/** Status 200 with a body declared as JSON that is not JSON. */
 export function brokenJson200(): Behaviour {
   const body = '{"id":"chatcmpl-fake","choices":[{"index":0,'
   return behaviour('brokenJson200', (exchange) => sendBody(exchange, 200, body, [['content-type', 'application/json']]))
 }
 
-/** Status 200 and no body. */
+/** Status 200 with an empty body. */
 export function empty200(): Behaviour {
   return behaviour('empty200', (exchange) => sendBody(exchange, 200, '', [['content-type', 'application/json']]))
 }
 
-/** A plain answer of about so many bytes. */
+/** A plain answer of about this many bytes. */
 export function hugePlain(bytes: number): Behaviour {
   return behaviour('hugePlain', (exchange) => {
     const message = { role: 'assistant', content: 'x'.repeat(bytes) }
@@ -87,7 +87,7 @@ export function hugePlain(bytes: number): Behaviour {
   })
 }
 
-/** Sends the caller elsewhere. */
+/** Redirects the caller. */
 export function redirects(location: string, code = 302): Behaviour {
   return behaviour('redirects', (exchange) => sendBody(exchange, code, '', [['location', location]]))
 }
@@ -103,7 +103,7 @@ export function garbage(
   })
 }
 
-/** A head that names both a length and chunked coding: the shape of response smuggling. */
+/** Headers with both a length and chunked coding, as in response smuggling. */
 export function twoLengths(): Behaviour {
   return behaviour('twoLengths', async (exchange) => {
     await exchange.raw(
@@ -114,7 +114,7 @@ export function twoLengths(): Behaviour {
   })
 }
 
-/** Gives the kernel time to send what was written, so that a reset does not swallow it. */
+/** Gives the kernel time to send what was written, so that a reset does not discard it. */
 export function settle(ms = 20): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

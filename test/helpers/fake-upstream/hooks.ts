@@ -1,11 +1,11 @@
 import type { RecordedRequest } from './recorded-request.ts'
 import type { Behaviour, Exchange } from './types.ts'
 
-/** What a connection tells the upstream it belongs to. */
+/** How a connection reports to its upstream. */
 export interface ServerHooks {
-  /** Headers have come: record the request and watch its caller. */
+  /** Headers have arrived: record the request and watch its caller. */
   begin(exchange: Exchange, callerLeft: AbortSignal): void
-  /** A behaviour that does not wait for the body, if the script names one. */
+  /** A behaviour that does not wait for the body, if the script has one. */
   chooseAtHead(request: RecordedRequest): Behaviour | undefined
   choose(request: RecordedRequest): Behaviour
   /** Runs the behaviour and waits until the exchange is over. */

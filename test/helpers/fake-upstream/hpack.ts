@@ -8,7 +8,7 @@ const CODE_LENGTHS = [
   5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
 ]
 
-/** The static table (RFC 7541, appendix A) as `name value`, split at the first blank. */
+/** The static table (RFC 7541, appendix A) as `name value`, split at the first space. */
 const STATIC_TABLE = [
   ':authority',
   ':method GET',
@@ -173,7 +173,7 @@ export class HpackDecoder {
   }
 }
 
-/** Encodes headers as plain literals, which need no table on either side. */
+/** Encodes headers as plain literals, which need no dynamic table on either side. */
 export function encodeHeaders(headers: readonly Pair[]): Uint8Array {
   const out: number[] = []
   const string = (text: string) => {

@@ -17,7 +17,7 @@ export const FRAME = {
 /** Frame flags. */
 export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
-/** Error codes a test is likely to want. */
+/** Error codes that tests use. */
 export const H2_ERROR = { none: 0, protocol: 1, internal: 2, refusedStream: 7, cancel: 8, enhanceYourCalm: 11 } as const
 
 /** What a client sends before its first frame. */
@@ -34,7 +34,7 @@ export function frame(type: number, flags: number, streamId: number, payload: Ui
   return bytes
 }
 
-/** Big-endian 32-bit numbers in a row, the payload of RST_STREAM, GOAWAY and WINDOW_UPDATE. */
+/** Consecutive big-endian 32-bit numbers: the payload of RST_STREAM, GOAWAY and WINDOW_UPDATE. */
 export function words(...values: number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length)
   for (const [index, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, 4 * index)

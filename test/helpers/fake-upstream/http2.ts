@@ -17,13 +17,13 @@ const MAX_CONCURRENT_STREAMS = 3
 const INITIAL_WINDOW_SIZE = 4
 const WINDOW = 16 * 1024 * 1024
 
-/** One HTTP/2 connection, written from frames up so that it can break every rule on purpose. */
+/** One HTTP/2 connection, built from frames so that it can break every rule on purpose. */
 export class Http2Connection {
   readonly writer: SocketWriter
   readonly streams = new Map<number, Http2Exchange>()
-  /** What the caller still accepts on the whole connection. */
+  /** Bytes that the caller still accepts on the whole connection. */
   sendWindow = 65_535
-  /** What the caller accepts on a new stream. */
+  /** Bytes that the caller accepts on a new stream. */
   streamSendWindow = 65_535
   readonly #reader: ByteReader
   readonly #number: number

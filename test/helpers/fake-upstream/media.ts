@@ -7,7 +7,7 @@ import { type Behaviour, behaviour, type JsonObject } from './types.ts'
 export const PNG_BASE64 =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** Embeddings: one vector per input, as floats or base64, as asked. */
+/** Embeddings: one vector per input, as floats or base64, as requested. */
 export function okEmbeddings(
   options: { readonly dimensions?: number; readonly usage?: JsonObject | null } = {},
 ): Behaviour {
@@ -24,7 +24,7 @@ export function okEmbeddings(
   })
 }
 
-/** Ranks: every document, the last first. */
+/** Ranking: all documents, in reverse order. */
 export function okRerank(): Behaviour {
   return behaviour('okRerank', (exchange) => {
     const { documents } = exchange.request.fields
@@ -45,7 +45,7 @@ export function okModerations(flagged = false): Behaviour {
   })
 }
 
-/** Images, edits and variations: as many as asked (`n` in JSON or in the form), as URL or base64. */
+/** Images, edits and variations: as many as requested (`n` in JSON or in the form), as URL or base64. */
 export function okImages(options: { readonly count?: number; readonly usage?: JsonObject } = {}): Behaviour {
   return behaviour('okImages', (exchange) => {
     const fields = formOrJson(exchange.request)
@@ -61,7 +61,7 @@ export function okImages(options: { readonly count?: number; readonly usage?: Js
   })
 }
 
-/** Speech: binary bytes that are no UTF-8, of the type that was asked for. */
+/** Speech: bytes that are not valid UTF-8, in the requested format. */
 export function okSpeech(bytes = 4096): Behaviour {
   return behaviour('okSpeech', (exchange) => {
     const { response_format: format } = exchange.request.fields
@@ -76,7 +76,7 @@ export function speechBytes(count = 4096): Uint8Array {
   return Uint8Array.from({ length: count }, (_, index) => (index * 7 + 0x80) & 0xff)
 }
 
-/** Transcriptions and translations, in the format that the form asks for. */
+/** Transcriptions and translations, in the format that the form requests. */
 export function okTranscription(text = 'Hello from the fake upstream.'): Behaviour {
   return behaviour('okTranscription', (exchange) => {
     const { response_format: format = 'json' } = formOrJson(exchange.request)
@@ -99,7 +99,7 @@ export function okTranscription(text = 'Hello from the fake upstream.'): Behavio
   })
 }
 
-/** The list of models, or the one that the path names. */
+/** The list of models, or the one named in the path. */
 export function okModels(ids: readonly string[] = ['gpt-4o-mini', 'gpt-4o', 'text-embedding-3-small']): Behaviour {
   return behaviour('okModels', (exchange) => {
     const entry = (id: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'openai' })
@@ -108,7 +108,7 @@ export function okModels(ids: readonly string[] = ['gpt-4o-mini', 'gpt-4o', 'tex
   })
 }
 
-/** What OpenAI's billing pages answer: the limit in dollars and what is used of it. */
+/** The answer of OpenAI's billing endpoints: the limit in dollars and how much of it is used. */
 export function okBilling(limit = 100, used = 12.5): Behaviour {
   return behaviour('okBilling', (exchange) => {
     const isUsage = exchange.request.path.endsWith('/usage')

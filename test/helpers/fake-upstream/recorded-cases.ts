@@ -15,7 +15,7 @@ export interface RecordingEntry {
   readonly dir: string
 }
 
-/** What a test may ask for; every given member must match. */
+/** Search criteria; every given one must match. */
 export interface RecordingFilter {
   readonly id?: string | RegExp
   readonly provider?: string | readonly string[]
@@ -30,7 +30,7 @@ export interface RecordingFilter {
   /** Features that it must not have. */
   readonly without?: readonly string[]
   readonly provenance?: string | readonly string[]
-  /** True keeps only cases whose source holds the request too. */
+  /** True keeps only cases whose source also contains the request. */
   readonly withRequest?: boolean
 }
 
@@ -49,9 +49,9 @@ export interface RecordingCase extends RecordingEntry {
     readonly headers: Readonly<Record<string, string>>
     readonly body: Uint8Array
   }
-  /** The request body parsed, undefined when there is none or it is not JSON. */
+  /** The parsed request body; undefined if there is none or it is not JSON. */
   readonly requestJson: unknown
-  /** The reply parsed, undefined when it is not one JSON document. */
+  /** The parsed reply; undefined if it is not a single JSON document. */
   readonly responseJson: unknown
   readonly responseText: string
   readonly notes: readonly string[]
@@ -65,22 +65,22 @@ interface RecordingSequence {
   readonly cases: readonly string[]
 }
 
-/** Where the recordings lie: RECORDINGS_DIR, else `../shared/recordings` beside the repository. */
+/** The folder of the recordings: RECORDINGS_DIR, otherwise `../shared/recordings` next to the repository. */
 const recordingsDirectory = resolve(
   process.env.RECORDINGS_DIR ?? join(import.meta.dirname, '../../../../shared/recordings'),
 )
 
-/** False on a machine without the recordings (see RECORDINGS_DIR): tests that need them skip. */
+/** False on a machine without the recordings (see RECORDINGS_DIR): tests that need them are skipped. */
 export const recordingsAvailable = existsSync(join(recordingsDirectory, 'manifest.json'))
 
 const cache: { entries?: readonly RecordingEntry[]; sequences?: readonly RecordingSequence[] } = {}
 
-/** The cases that match, in the manifest's order; none when the recordings are missing. */
+/** The matching cases, in the manifest's order; none if the recordings are missing. */
 export function listCases(filter: RecordingFilter = {}): readonly RecordingEntry[] {
   return entries().filter((entry) => matches(entry, filter))
 }
 
-/** The tool loops that match. */
+/** The matching tool loops. */
 export function listSequences(
   filter: { readonly provider?: string; readonly api?: string; readonly stream?: boolean } = {},
 ): readonly RecordingSequence[] {

@@ -1,18 +1,18 @@
 import type { HeaderList, JsonObject } from './types.ts'
 import { isJsonObject } from './types.ts'
 
-/** What is known of a request when its headers have come. */
+/** What is known about a request when its headers have arrived. */
 export interface RequestHead {
   readonly protocol: 'http/1.1' | 'h2'
   readonly method: string
   /** Path and query as sent. */
   readonly target: string
   readonly rawHeaders: HeaderList
-  /** Number of the connection it came over, from 1. */
+  /** Number of its connection, from 1. */
   readonly connection: number
 }
 
-/** One request as it arrived, filled while its body comes in. */
+/** One request as it arrived, filled while its body is received. */
 export class RecordedRequest {
   readonly protocol: 'http/1.1' | 'h2'
   readonly method: string
@@ -22,17 +22,17 @@ export class RecordedRequest {
   readonly rawHeaders: HeaderList
   readonly headers: Headers
   readonly connection: number
-  /** Milliseconds since the epoch when the headers had come. */
+  /** When the headers arrived, in milliseconds since the epoch. */
   readonly atMs = Date.now()
   /** The name of the behaviour that answered. */
   behaviour = ''
-  /** False while the body is still coming, and for ever when the connection went first. */
+  /** False while the body is still arriving, and forever if the connection ended first. */
   bodyComplete = false
   /** True when the caller left before the answer was finished. */
   aborted = false
   /** True when the whole answer was handed to the kernel. */
   answered = false
-  /** Milliseconds since the epoch when the exchange was over, however it ended. */
+  /** When the exchange was over, however it ended, in milliseconds since the epoch. */
   endedAtMs: number | undefined
   #body: Uint8Array = new Uint8Array(0)
   #json: unknown
@@ -54,7 +54,7 @@ export class RecordedRequest {
     return this.#body
   }
 
-  /** Called by the server once the whole body has come. */
+  /** Called by the server once the whole body has arrived. */
   completeBody(bytes: Uint8Array): void {
     this.#body = bytes
     this.bodyComplete = true
@@ -64,7 +64,7 @@ export class RecordedRequest {
     return new TextDecoder().decode(this.#body)
   }
 
-  /** The parsed body, undefined when it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   get json(): unknown {
     if (this.#json === undefined && this.#body.length > 0) {
       try {
@@ -76,7 +76,7 @@ export class RecordedRequest {
     return this.#json
   }
 
-  /** The parsed body when it is a JSON object, else an empty object. */
+  /** The parsed body if it is a JSON object, otherwise an empty object. */
   get fields(): JsonObject {
     return isJsonObject(this.json) ? this.json : {}
   }
@@ -86,7 +86,7 @@ export class RecordedRequest {
     return typeof this.fields.model === 'string' ? this.fields.model : undefined
   }
 
-  /** The key the request carried, in whichever place its dialect puts it. */
+  /** The key of the request, wherever its dialect puts it. */
   get key(): string | undefined {
     const bearer = this.headers.get('authorization')?.replace(/^Bearer\s+/i, '')
     const named = this.headers.get('api-key') ?? this.headers.get('x-api-key') ?? this.headers.get('x-goog-api-key')

@@ -29,7 +29,7 @@ describe.skipIf(!recordingsAvailable)('recordings', () => {
     for (const entry of listCases()) expect(loadCase(entry).response.body.length + entry.status).toBeGreaterThan(0)
   })
 
-  test('replays every kind byte for byte in every chunking', async () => {
+  test('replays every kind byte for byte, however it is split', async () => {
     for (const kind of ['json', 'sse', 'ndjson', 'eventstream', 'text', 'binary'] as const) {
       const recorded = listCases({ kind })
         .map(loadCase)
@@ -69,7 +69,7 @@ describe.skipIf(!recordingsAvailable)('recordings', () => {
     await server.close()
   })
 
-  test('the data of events', () => {
+  test('returns the data of events', () => {
     expect(sseData(firstCase({ provider: 'openai', api: 'chat', kind: 'sse', status: 'ok' })).at(-1)).toBe('[DONE]')
   })
 

@@ -5,7 +5,7 @@ import { type FakeUpstream, type FakeUpstreamOptions, startFakeUpstream } from '
 import { cutBytes, sendPieces } from './sse.ts'
 import { type Behaviour, behaviour, type HeaderList } from './types.ts'
 
-/** How a recorded reply goes over the wire. */
+/** How a recorded reply is sent. */
 interface ReplayOptions extends FakeUpstreamOptions {
   /** One write, one per event (SSE block, JSON line, AWS frame), one per byte, or one per n bytes. */
   readonly chunking?: 'whole' | 'event' | 'byte' | number
@@ -35,8 +35,8 @@ const TYPES: { readonly [kind: string]: string } = {
 }
 
 /**
- * Starts a server that answers any request with the recorded reply and records what it was asked.
- * Of several cases the n-th request gets the n-th; the last stays.
+ * Starts a server that answers any request with the recorded reply and records the requests. Given several cases, the
+ * n-th request gets the n-th; the last one is repeated.
  */
 export async function startReplay(
   source: Source | readonly Source[],
@@ -54,7 +54,7 @@ export async function startReplay(
   return upstream
 }
 
-/** The behaviour that answers with a recorded reply, for a script of one's own. */
+/** The behaviour that answers with a recorded reply, for custom scripts. */
 export function replay(recorded: RecordingCase, chunking: ReplayOptions['chunking'] = 'event'): Behaviour {
   return behaviour(`replay ${recorded.id}`, async (exchange) => {
     const { status, body } = recorded.response
@@ -67,7 +67,9 @@ export function replay(recorded: RecordingCase, chunking: ReplayOptions['chunkin
   })
 }
 
-/** Starts a WebSocket server that answers the first message of each connection with the recorded frames, then closes. */
+/**
+ * Starts a WebSocket server that answers the first message of each connection with the recorded frames, then closes.
+ */
 export function startWebSocketReplay(source: Source): {
   url: string
   port: number

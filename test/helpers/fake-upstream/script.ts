@@ -6,8 +6,8 @@ import type { Behaviour } from './types.ts'
 export type Choose = (request: RecordedRequest) => Behaviour | undefined
 
 /**
- * What the upstream does, and when. The first rule that has an answer wins:
- * `script` → `forKey` → `forModel` → `next` (a queue, each used once) → `always` → a good answer for the path.
+ * What the upstream does, and when. The first rule with an answer wins: `script` → `forKey` → `forModel` → `next` (a
+ * queue, each used once) → `always` → a good answer for the path.
  */
 export class Script {
   #choose: Choose = () => undefined
@@ -16,7 +16,7 @@ export class Script {
   #queue: Behaviour[] = []
   #always: Behaviour = answerByPath()
 
-  /** Asks this function first, for every request. */
+  /** Calls this function first, for every request. */
   script(choose: Choose): void {
     this.#choose = choose
   }
@@ -26,17 +26,17 @@ export class Script {
     this.#queue.push(...behaviours)
   }
 
-  /** Answers all requests that no other rule takes. */
+  /** Answers all requests that no other rule handles. */
   always(behaviour: Behaviour): void {
     this.#always = behaviour
   }
 
-  /** Answers requests with this upstream key in order; the last behaviour stays. */
+  /** Answers requests with this upstream key in order; the last behaviour is repeated. */
   forKey(key: string, ...behaviours: Behaviour[]): void {
     this.#byKey.set(key, behaviours)
   }
 
-  /** Answers requests for this model in order; the last behaviour stays. */
+  /** Answers requests for this model in order; the last behaviour is repeated. */
   forModel(model: string, ...behaviours: Behaviour[]): void {
     this.#byModel.set(model, behaviours)
   }
@@ -50,12 +50,12 @@ export class Script {
     this.#always = answerByPath()
   }
 
-  /** Behaviours queued with `next` that no request has used. */
+  /** Behaviours queued with `next` that have not been used. */
   get unused(): readonly Behaviour[] {
     return this.#queue
   }
 
-  /** A behaviour that acts on the headers alone; rules by model cannot know it yet. */
+  /** A behaviour that acts on the headers alone; rules by model do not apply yet. */
   chooseAtHead(request: RecordedRequest): Behaviour | undefined {
     const sequence = request.key === undefined ? undefined : this.#byKey.get(request.key)
     const candidate = sequence?.[0] ?? this.#queue[0] ?? this.#always

@@ -11,20 +11,20 @@ import type { Behaviour, Exchange } from './types.ts'
 
 /** How the upstream listens. */
 export interface FakeUpstreamOptions {
-  /** TLS with a certificate of its own; offers HTTP/2 unless `protocols` says otherwise. */
+  /** TLS with its own certificate; offers HTTP/2 unless `protocols` says otherwise. */
   readonly tls?: boolean
-  /** What ALPN offers, best first. */
+  /** Protocols offered by ALPN, best first. */
   readonly protocols?: readonly ('h2' | 'http/1.1')[]
-  /** Streams that one HTTP/2 connection may have open. */
+  /** Maximum open streams per HTTP/2 connection. */
   readonly maxConcurrentStreams?: number
 }
 
-/** What happens to a connection before a byte of it is read. */
+/** What happens to a connection before a byte is read from it. */
 export type ConnectionFault = 'reset' | 'fin' | 'silent'
 
-/** A running upstream. Its script is chosen with `script`, `next`, `always`, `forKey` and `forModel`. */
+/** A running upstream. Its script is set with `script`, `next`, `always`, `forKey` and `forModel`. */
 export class FakeUpstream extends Script implements AsyncDisposable {
-  /** Every request, in the order their headers came. */
+  /** Every request, in the order in which the headers arrived. */
   readonly requests: RecordedRequest[] = []
   /** PEM of the certificate to trust; empty without TLS. */
   readonly certificate: string
@@ -42,12 +42,12 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     this.certificate = certificate
   }
 
-  /** Base URL without a path: what a channel has as base_url. */
+  /** Base URL without a path, for a channel's base_url. */
   get url(): string {
     return `${this.certificate ? 'https' : 'http'}://127.0.0.1:${this.port}`
   }
 
-  /** Requests that are not over: their answer is not finished and their caller has not left. */
+  /** Requests in progress: the answer is not finished and the caller has not left. */
   get openStreams(): number {
     return this.#open.size
   }
@@ -57,19 +57,22 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     return this.#connections
   }
 
-  /** Connections open now. */
+  /** Connections that are open now. */
   get openConnections(): number {
     return this.#sockets.size
   }
 
-  /** The last request; fails when there was none. */
+  /** The last request; fails if there was none. */
   get last(): RecordedRequest {
     const request = this.requests.at(-1)
     if (!request) throw new Error('the fake upstream got no request')
     return request
   }
 
-  /** How often each POST arrived, by path and body. Tests make bodies unique; a count above one is a call sent twice. */
+  /**
+   * How often each POST arrived, by path and body. Tests make bodies unique, so a count above one is a call that was
+   * sent twice.
+   */
   postArrivals(): Map<string, number> {
     const counts = new Map<string, number>()
     for (const request of this.requests) {
@@ -82,8 +85,9 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 
   /**
-   * The greatest number of times that one POST arrived: 1 in a sound gateway that does not retry on purpose. After REFUSED_STREAM,
-   * or GOAWAY below the stream, HTTP/2 clients may send again, as the upstream has said that it did nothing.
+   * The highest number of times that one POST arrived: 1 in a correct gateway that does not retry on purpose. After
+   * REFUSED_STREAM, or a GOAWAY below the stream, HTTP/2 clients may send again, as the upstream has said that it did
+   * nothing.
    */
   get mostArrivals(): number {
     return Math.max(0, ...this.postArrivals().values())
@@ -96,12 +100,12 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     this.#fault = undefined
   }
 
-  /** Treats new connections badly from now on; undefined ends it. */
+  /** Breaks new connections from now on; undefined stops that. */
   failConnections(fault: ConnectionFault | undefined): void {
     this.#fault = fault
   }
 
-  /** Closes every connection that is open now, busy or idle: a warm pool goes stale. */
+  /** Closes every connection that is open now, busy or idle: a warm pool becomes stale. */
   dropConnections(how: 'fin' | 'reset'): void {
     for (const socket of this.#sockets.keys()) how === 'fin' ? socket.end() : socket.resetAndDestroy()
   }
@@ -115,7 +119,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     }
   }
 
-  /** Resolves with the request number `count` (from 1), complete with its body. */
+  /** Resolves with request number `count` (from 1), including its body. */
   async received(count = 1, timeoutMs = 60_000): Promise<RecordedRequest> {
     await this.until(() => this.requests[count - 1]?.bodyComplete === true, timeoutMs)
     return this.requests[count - 1] ?? this.last
@@ -180,7 +184,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 }
 
-/** A behaviour that throws closes the connection, so that a test fails at once in place of waiting. */
+/** A behaviour that throws closes the connection, so that a test fails at once instead of waiting. */
 async function runSafely(chosen: Behaviour, exchange: Exchange): Promise<void> {
   try {
     await chosen.run(exchange)

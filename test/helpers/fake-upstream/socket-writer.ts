@@ -18,7 +18,7 @@ export class SocketWriter {
     return this.#gone.signal
   }
 
-  /** Resolves when the kernel took the bytes; false when the peer has gone. */
+  /** Resolves when the kernel has accepted the bytes; false if the peer has gone. */
   async write(bytes: string | Uint8Array): Promise<boolean> {
     if (this.#gone.signal.aborted || this.#socket.destroyed) return false
     if (this.#socket.write(bytes)) return true
@@ -34,12 +34,12 @@ export class SocketWriter {
     return !this.#gone.signal.aborted
   }
 
-  /** FIN after what was written so far; the rest of the connection follows shortly after. */
+  /** Sends FIN after what was written so far; the other direction is closed shortly after. */
   fin(): void {
     this.#socket.end(() => setTimeout(() => this.#socket.destroy(), 100).unref())
   }
 
-  /** RST: what was not delivered yet is lost. */
+  /** RST: bytes not delivered yet are lost. */
   reset(): void {
     this.#socket.resetAndDestroy()
   }

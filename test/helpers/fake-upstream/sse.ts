@@ -2,10 +2,10 @@ import { Buffer } from 'node:buffer'
 import type { Exchange } from './types.ts'
 import { pause } from './types.ts'
 
-/** How events are written: everything that the SSE grammar allows and clients tend to forget. */
+/** How events are written: every variant that the SSE grammar allows and clients tend to forget. */
 export interface SseStyle {
   readonly lineEnd?: '\n' | '\r\n' | '\r'
-  /** False writes `data:{…}` without the blank. */
+  /** False writes `data:{…}` without the space. */
   readonly space?: boolean
   /** Writes a comment line before each event. */
   readonly comments?: boolean
@@ -16,8 +16,8 @@ export interface SseStyle {
   /** An `event:` and an `id:` line in each event. */
   readonly named?: boolean
   /**
-   * Where the bytes are cut into writes: after each event, not at all, after every byte, every n bytes,
-   * or inside each multi-byte character.
+   * Where the bytes are split into writes: after each event, nowhere, after every byte, every n bytes, or inside each
+   * multi-byte character.
    */
   readonly cut?: 'event' | 'whole' | 'byte' | 'inside-character' | number
 }
@@ -32,7 +32,7 @@ export function sseEvent(data: unknown, style: SseStyle = {}): string {
   return lines.map((line) => line + lineEnd).join('') + lineEnd
 }
 
-/** Cuts bytes into the pieces that go out as writes of their own. */
+/** Splits bytes into chunks that are sent as separate writes. */
 export function cutBytes(bytes: Uint8Array, cut: SseStyle['cut'] = 'event'): Uint8Array[] {
   if (cut === 'whole' || cut === 'event') return [bytes]
   const pieces: Uint8Array[] = []
@@ -51,13 +51,13 @@ export function cutBytes(bytes: Uint8Array, cut: SseStyle['cut'] = 'event'): Uin
   return pieces
 }
 
-/** How an event stream is paced. */
+/** The pace of an event stream. */
 export interface SsePace {
   readonly delayMs?: number
   readonly firstDelayMs?: number
 }
 
-/** Sends events in the given style and pace; false when the caller left on the way. */
+/** Sends events in the given style and pace; false if the caller left in between. */
 export async function sendEvents(
   exchange: Exchange,
   events: readonly unknown[],
@@ -76,7 +76,7 @@ export async function sendEvents(
   return true
 }
 
-/** Sends pieces as writes of their own, giving the loop a turn between them so that they leave as separate segments. */
+/** Sends chunks as separate writes, yielding to the event loop between them so that they leave as separate segments. */
 export async function sendPieces(exchange: Exchange, pieces: readonly Uint8Array[]): Promise<boolean> {
   for (const piece of pieces) {
     if (!(await exchange.write(piece))) return false

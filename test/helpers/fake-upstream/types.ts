@@ -1,9 +1,12 @@
 import type { RecordedRequest } from './recorded-request.ts'
 
-/** Header lines in the order they go over the wire; a name may come twice (set-cookie). */
+/** Header lines in sending order; a name may occur twice (set-cookie). */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** How the end of an HTTP/1.1 body is told: chunked, a content-length, or the end of the connection. HTTP/2 ignores it but for the length. */
+/**
+ * How the end of an HTTP/1.1 body is marked: chunked, a content-length, or the end of the connection. HTTP/2 uses only
+ * the length.
+ */
 export type Framing = 'chunked' | 'until-close' | { readonly length: number }
 
 /** What only an HTTP/2 connection can do. */
@@ -11,15 +14,15 @@ export interface Http2Control {
   readonly streamId: number
   /** Streams of this connection that are not finished yet. */
   readonly openStreams: number
-  /** Ends this stream alone, with an error code of RFC 9113 section 7. */
+  /** Ends only this stream, with an error code of RFC 9113 section 7. */
   resetStream(code: number): void
-  /** Tells the caller that no stream above `lastStreamId` was or will be worked on. */
+  /** Tells the caller that no stream above `lastStreamId` was or will be processed. */
   goAway(lastStreamId: number, code: number): void
-  /** Sends any frame, right or wrong. */
+  /** Sends any frame, valid or not. */
   rawFrame(type: number, flags: number, streamId: number, payload: Uint8Array): void
 }
 
-/** One request being answered: the same hands for HTTP/1.1 and HTTP/2, able to answer well or badly. */
+/** One request being answered: the same interface for HTTP/1.1 and HTTP/2, for good and bad answers. */
 export interface Exchange {
   readonly request: RecordedRequest
   /** Aborted when the caller leaves before the answer is finished. */
@@ -27,17 +30,20 @@ export interface Exchange {
   readonly h2: Http2Control | undefined
   /** Sends status and headers; `framing` defaults to chunked. */
   head(status: number, headers?: HeaderList, framing?: Framing): void
-  /** Sends body bytes; resolves once the kernel (and the flow-control window) took them, false when the caller has left. */
+  /**
+   * Sends body bytes; resolves once the kernel (and the flow-control window) has accepted them, false if the caller has
+   * left.
+   */
   write(bytes: string | Uint8Array): Promise<boolean>
   /** Finishes the answer properly. */
   end(): void
-  /** Closes the connection with FIN, wherever the answer stands. */
+  /** Closes the connection with FIN, whatever has been sent. */
   fin(): void
-  /** Closes the connection with RST, wherever the answer stands. */
+  /** Closes the connection with RST, whatever has been sent. */
   reset(): void
-  /** Leaves the exchange open for ever: nothing more is sent, only the caller can end it. */
+  /** Leaves the exchange open forever: nothing more is sent, and only the caller can end it. */
   hang(): void
-  /** Sends bytes past all framing (HTTP/1.1 only). */
+  /** Sends raw bytes, without any framing (HTTP/1.1 only). */
   raw(bytes: string | Uint8Array): Promise<boolean>
 }
 
@@ -45,7 +51,7 @@ export interface Exchange {
 export interface Behaviour {
   /** Shown in failure messages. */
   readonly name: string
-  /** 'head' acts as soon as the headers have come, before the body is read. */
+  /** 'head' acts as soon as the headers have arrived, before the body is read. */
   readonly at?: 'head'
   run(exchange: Exchange): void | Promise<void>
 }

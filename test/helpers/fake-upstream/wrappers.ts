@@ -3,7 +3,7 @@ import { constants, createGzip, type Gzip } from 'node:zlib'
 import { sendPieces } from './sse.ts'
 import { type Behaviour, behaviour, type Exchange, type Framing, type HeaderList, pause } from './types.ts'
 
-/** Waits before it answers at all: the headers come late. */
+/** Waits before answering: the headers come late. */
 export function late(ms: number, inner: Behaviour): Behaviour {
   return behaviour(`late ${inner.name}`, async (exchange) => {
     await pause(ms, exchange.callerLeft)
@@ -36,7 +36,10 @@ export function withHeaders(headers: HeaderList, inner: Behaviour): Behaviour {
   }))
 }
 
-/** Adds what a gateway must not pass on: hop-by-hop headers, one named by `connection`, cookies, and the account's own data. */
+/**
+ * Adds headers that a gateway must not pass on: hop-by-hop headers, one named by `connection`, cookies, and the
+ * account's own data.
+ */
 export function withHopByHop(inner: Behaviour): Behaviour {
   const headers: HeaderList = [
     ['connection', 'keep-alive, x-hop'],
@@ -55,7 +58,7 @@ export function withHopByHop(inner: Behaviour): Behaviour {
   return withHeaders(headers, inner)
 }
 
-/** Adds header lines of so many bytes in all (default 64 KB). */
+/** Adds header lines of this many bytes in total (default 64 KB). */
 export function withGiantHeaders(inner: Behaviour, bytes = 65_536): Behaviour {
   const count = Math.ceil(bytes / 4096)
   return withHeaders(
@@ -81,7 +84,7 @@ export function gzipped(inner: Behaviour): Behaviour {
   })
 }
 
-/** Answers well and then closes the kept-alive connection without having announced it. */
+/** Answers well, then closes the kept-alive connection without warning. */
 export function thenCloses(how: 'fin' | 'reset', inner: Behaviour): Behaviour {
   return wrapped(`thenCloses ${how} ${inner.name}`, inner, (exchange) => ({
     end: () => {
@@ -91,7 +94,7 @@ export function thenCloses(how: 'fin' | 'reset', inner: Behaviour): Behaviour {
   }))
 }
 
-/** Tells the end of the body by closing the connection, as HTTP/1.0 servers do. */
+/** Marks the end of the body by closing the connection, as HTTP/1.0 servers do. */
 export function untilClose(inner: Behaviour): Behaviour {
   return wrapped(`untilClose ${inner.name}`, inner, (exchange) => ({
     head: (status, headers) => exchange.head(status, headers, 'until-close'),
@@ -104,7 +107,7 @@ type Changed = Partial<{
   end(): void
 }>
 
-/** Runs a behaviour on an exchange some of whose methods are changed. */
+/** Runs a behaviour on an exchange with some methods replaced. */
 function wrapped(name: string, inner: Behaviour, change: (exchange: Exchange) => Changed): Behaviour {
   return behaviour(name, (exchange) => {
     const changed = change(exchange)
@@ -123,7 +126,7 @@ function wrapped(name: string, inner: Behaviour, change: (exchange: Exchange) =>
   })
 }
 
-/** Feeds the compressor and gives what it has put out by the next flush. */
+/** Feeds the compressor and returns its output up to the next flush. */
 function pump(gzip: Gzip, feed: () => void, kind: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []

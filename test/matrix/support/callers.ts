@@ -16,31 +16,31 @@ export interface Clients {
 export function clientsOf(url: string, apiKey: string): Clients {
   return {
     openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
-    // Without a time limit the SDK refuses to ask for long answers that are not streamed.
+    // Without a time limit the SDK refuses long answers that are not streamed.
     anthropic: new Anthropic({ apiKey, baseURL: url, maxRetries: 0, timeout: 60_000 }),
     google: new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url } }),
   }
 }
 
-/** What a caller asks, in words of no dialect. */
+/** A caller's request, independent of any dialect. */
 export interface Asked {
   model: string
   text: string
-  /** Functions with any object as their input. */
+  /** Functions that take any object as input. */
   tools?: readonly string[]
   stream: boolean
   /** Base64 of a PNG. */
   image?: string
   /** JSON Schema of the answer. */
   schema?: JsonObject
-  /** The model is to think, and to show it. */
+  /** The model should think, and show its thoughts. */
   thinks?: boolean
 }
 
-/** Asks by an official SDK and reads the answer through the SDK's own helpers; rejects as the SDK does. */
+/** Makes a call with an official SDK and reads the answer through the SDK's own helpers; rejects as the SDK does. */
 export type Caller = (clients: Clients, asked: Asked) => Promise<Learned>
 
-/** The callers by the dialect that their SDK speaks. */
+/** The callers by the dialect of their SDK. */
 export const callers: Readonly<Record<CallerDialect, Caller>> = {
   'openai-chat': askChat,
   'openai-responses': askResponses,
@@ -211,7 +211,7 @@ async function askGemini({ google }: Clients, { model, text, tools, stream, imag
       addGemini(chunk, learned)
       isEnded ||= Boolean(chunk.candidates?.[0]?.finishReason ?? chunk.promptFeedback?.blockReason)
     }
-    // The SDK takes any end of the connection for the end; what tells a whole answer is its reason to stop.
+    // The SDK accepts any end of the connection as the end; only a finish reason marks a complete answer.
     if (!isEnded) throw new Error('the stream ended without a reason')
   } else addGemini(await google.models.generateContent(request as never), learned)
   if (learned.end === 'stop' && learned.calls.length > 0) learned.end = 'tool-calls'

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../server/lib/json.ts'
 import type { Asked } from './callers.ts'
 import type { Said } from './fakes/fake.ts'
 
-/** What the page of features has a column for. */
+/** The features that the page has a column for. */
 export const features = [
   'plain',
   'stream',
@@ -16,7 +16,7 @@ export const features = [
 ] as const
 export type Feature = (typeof features)[number]
 
-/** What a provider says that it lacks where it cannot do a feature. */
+/** What a provider declares as missing if it cannot do a feature. */
 export const lackOf: Readonly<Partial<Record<Feature, Lacking>>> = {
   tools: 'tools',
   'parallel tools': 'tools',
@@ -28,7 +28,7 @@ export const lackOf: Readonly<Partial<Record<Feature, Lacking>>> = {
 export interface Scenario {
   asked: Omit<Asked, 'model' | 'stream'>
   said: Said
-  /** What the upstream must have been sent, whatever its form. */
+  /** A text that must have been sent upstream, in whatever form. */
   sent: string
   /** Whole, streamed, or both. */
   ways: readonly boolean[]

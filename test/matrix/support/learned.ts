@@ -8,10 +8,10 @@ export interface Counted {
   reasoning: number
 }
 
-/** Why an answer ended, in words of no dialect. */
+/** Why an answer ended, independent of any dialect. */
 export type End = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'refusal' | 'content-filter' | 'pause' | 'other'
 
-/** A call of a tool; `id` is undefined where the service gives none. */
+/** A tool call; `id` is undefined if the service sends none. */
 export interface LearnedCall {
   id: string | undefined
   name: string
@@ -19,7 +19,7 @@ export interface LearnedCall {
   input: unknown
 }
 
-/** What a program must learn of an answer, whatever is between it and the service. */
+/** What a client must learn from an answer, whatever is between it and the service. */
 export interface Learned {
   text: string
   thought: string
@@ -28,27 +28,27 @@ export interface Learned {
   usage: Counted | undefined
 }
 
-/** An answer as its service reported it, with the price of its usage at the prices of these tests. */
+/** An answer as its service reported it, with its usage priced at the prices of these tests. */
 export interface Recorded extends Learned {
-  /** What is said in sound; callers whose dialect has none read it as text. */
+  /** Spoken text; callers whose dialect has no audio get it as text. */
   spoken: string
-  /** Quota; undefined when no usage was reported. */
+  /** Quota; undefined if no usage was reported. */
   quota: number | undefined
 }
 
-/** Reads recorded answers of one format without any of the gateway's code. */
+/** Reads recorded answers of one format, without any of the gateway's code. */
 export interface WireReader {
   whole(body: JsonObject): Recorded
   /** The data of all events, in order. */
   stream(data: readonly string[]): Recorded
 }
 
-/** An answer about which nothing is known yet. */
+/** An empty answer. */
 export function nothing(): Recorded {
   return { text: '', thought: '', calls: [], end: 'other', usage: undefined, spoken: '', quota: undefined }
 }
 
-/** Arguments as a program parses them. */
+/** Arguments as a client parses them. */
 export function parsedInput(text: string): unknown {
   if (text.trim() === '') return {}
   try {

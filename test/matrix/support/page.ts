@@ -2,10 +2,10 @@ import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import { callerNames } from './callers.ts'
 import { type Feature, features } from './features.ts'
 
-/** What stands in the cells of a row: `passed`, or `not possible: <reason>`. */
+/** The text of a row's cells: `passed`, or `not possible: <reason>`. */
 export type Cells = Readonly<Record<Feature, string>>
 
-/** What one caller can have of one provider. */
+/** The features that one caller can use with one provider. */
 export interface Row {
   title: string
   type: number
@@ -45,7 +45,7 @@ export function matrixPage(rows: readonly Row[]): string {
   return `${head}\n${table.join('\n')}\n`
 }
 
-/** A line for all callers where they have the same. */
+/** One line for all callers if they have the same. */
 function linesOf(rows: readonly Row[]): string[][] {
   const texts = rows.map(({ cells }) => features.map((feature) => cells[feature]))
   const [first] = texts

@@ -46,7 +46,7 @@ function readErnieEvents(events: readonly JsonObject[]): Recorded {
   return learned
 }
 
-/** Tencent Hunyuan, whose names begin with capitals. */
+/** Tencent Hunyuan, whose field names are capitalised. */
 export const readHunyuan: WireReader = {
   whole: (body) => readHunyuanAnswers([object(body['Response'])]),
   stream: (data) => readHunyuanAnswers(parsed(data)),
@@ -74,7 +74,7 @@ function readHunyuanAnswers(answers: readonly JsonObject[]): Recorded {
   return learned
 }
 
-/** Alibaba's DashScope, whose events say either what is new or all that was said so far. */
+/** Alibaba's DashScope, whose events contain either the new text or the whole text so far. */
 export const readDashscope: WireReader = {
   whole: (body) => readDashscopeEvents([body]),
   stream: (data) => readDashscopeEvents(parsed(data)),
@@ -139,7 +139,7 @@ export const readZhipu: WireReader = {
   stream: () => nothing(),
 }
 
-/** Google's PaLM 2, which counts nothing. */
+/** Google's PaLM 2, which reports no usage. */
 export const readPalm: WireReader = {
   whole: ({ candidates }) => ({ ...nothing(), end: 'stop', text: text(objects(candidates)[0]?.['content']) }),
   stream: () => nothing(),

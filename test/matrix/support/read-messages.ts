@@ -8,7 +8,7 @@ const ends: Readonly<Record<string, End>> = {
   stop_sequence: 'stop-sequence',
   max_tokens: 'length',
   tool_use: 'tool-calls',
-  // What ends an answer so is a classifier, not the model.
+  // A classifier ends an answer this way, not the model.
   refusal: 'content-filter',
   pause_turn: 'pause',
 }
@@ -64,7 +64,7 @@ function known(usage: JsonObject): JsonObject {
 
 const count = (value: unknown) => (typeof value === 'number' ? value : 0)
 
-/** What the cache gave and took is counted beside the input. */
+/** Cache reads and writes are counted separately from the input. */
 function readUsage(usage: JsonObject, learned: Recorded): void {
   if (usage['input_tokens'] === undefined) return
   const kept = isObject(usage['cache_creation']) ? usage['cache_creation'] : {}

@@ -3,7 +3,7 @@ import { expectedCharge } from '../../sdk/support/prices.ts'
 import { nothing, parsedInput, type Recorded, type WireReader } from './learned.ts'
 import { objects } from './read-chat.ts'
 
-/** OpenAI's Responses API. The last event of a stream holds the whole answer; the others are read for what they say. */
+/** OpenAI's Responses API. The last event of a stream holds the whole answer; the others are read for their text. */
 export const readResponses: WireReader = {
   whole: readAnswer,
   stream(data) {
@@ -15,7 +15,7 @@ export const readResponses: WireReader = {
   },
 }
 
-/** Some services leave the output of the last event empty; then what was said counts. */
+/** Some services leave the output of the last event empty; then the earlier events count. */
 function itemsOf(events: readonly JsonObject[], answer: JsonObject): unknown {
   if (objects(answer['output']).length > 0) return answer['output']
   return events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)

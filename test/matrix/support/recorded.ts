@@ -18,20 +18,20 @@ import { readGemini } from './read-gemini.ts'
 import { readMessages } from './read-messages.ts'
 import { readResponses } from './read-responses.ts'
 
-/** Recordings of one format, the channel that speaks it, and how its answers are read without the gateway's code. */
+/** Recordings of one format, the channel that speaks it, and a reader that uses none of the gateway's code. */
 export interface Format {
   name: string
   apis: readonly string[]
-  /** The others of the same name speak something else. */
+  /** Excludes recordings of the same API that use another format. */
   isMeant?(recording: RecordingCase): boolean
   reader: WireReader
   setup(recording: RecordingCase): Setup
 }
 
-/** Services whose "chat" is a format of their own. */
+/** Services whose "chat" is a native format. */
 const foreignChats = ['baidu', 'hunyuan', 'bedrock', 'cohere']
 
-/** The formats that recordings are in. */
+/** The formats of the recordings. */
 export const formats: readonly Format[] = [
   {
     name: 'openai-chat',
@@ -44,7 +44,7 @@ export const formats: readonly Format[] = [
     name: 'openai-responses',
     apis: ['responses'],
     reader: readResponses,
-    // This model answers in this dialect alone.
+    // This model only answers in this dialect.
     setup: () => ({ type: 1, model_mapping: '{"any-model":"o1-pro"}' }),
   },
   { name: 'anthropic-messages', apis: ['messages'], reader: readMessages, setup: () => ({ type: 14 }) },
@@ -54,7 +54,7 @@ export const formats: readonly Format[] = [
   {
     name: 'dashscope',
     apis: ['dashscope-text', 'dashscope-multimodal'],
-    // Models of images are no conversation, and of the research only its first event was recorded.
+    // Image models are not conversations, and for the research model only its first event was recorded.
     isMeant: ({ model }) => !/^qwen-(?:image|deep-research)/.test(model ?? ''),
     reader: readDashscope,
     setup: () => ({ type: 17 }),
@@ -68,12 +68,12 @@ export const formats: readonly Format[] = [
   { name: 'palm', apis: ['palm'], reader: readPalm, setup: () => ({ type: 11 }) },
 ]
 
-/** Models that calls are mapped to, so that each can be priced. */
+/** Models that calls are mapped to, so that each can have its own price. */
 export const mappedModels: readonly string[] = ['o1-pro', 'chatglm_pro']
 
 /**
- * Answers with a recording, and gives out tokens to channels that need one first. `chunking`: one write per event, or per
- * so many bytes.
+ * Answers with a recording, and issues tokens to channels that need one first. `chunking`: one write per event, or per
+ * this many bytes.
  */
 export function replayed(recording: RecordingCase, chunking: 'event' | number = 'event'): Behaviour {
   return givingTokens(replay(recording, chunking))
@@ -86,7 +86,7 @@ export function casesOf({ apis, isMeant = () => true }: Format, filter: Recordin
     .filter(isMeant)
 }
 
-/** What a recording says, or undefined where it is no answer. */
+/** The content of a recording, or undefined if it is not an answer. */
 export function readRecorded({ reader }: Format, recording: RecordingCase): Recorded | undefined {
   if (recording.kind === 'json')
     return isObject(recording.responseJson) ? reader.whole(recording.responseJson) : undefined

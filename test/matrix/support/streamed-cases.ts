@@ -1,4 +1,4 @@
-// Every wire format that streams, as every caller reaches it.
+// Every streaming wire format, as every caller uses it.
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { Provider } from '../../../server/providers/provider.ts'
 import { providers } from '../../../server/providers/registry.ts'
@@ -10,7 +10,7 @@ import { lackOf, scenarios } from './features.ts'
 import type { Learned } from './learned.ts'
 import { endpointOf, type Variant, variantsOf } from './variants.ts'
 
-/** One fake service as one caller reaches it. */
+/** One fake service as one caller uses it. */
 export interface StreamedCase {
   provider: Provider
   variant: Variant
@@ -24,7 +24,7 @@ export interface StreamedCase {
 const cases = providers
   .flatMap((provider) => variantsOf(provider).map((variant) => ({ provider, variant })))
   .flatMap(({ provider, variant }) => callerNames.flatMap((caller) => caseOf(provider, variant, caller)))
-/** Services that share a format are one. */
+/** Services that share a format appear once. */
 export const streamedCases: readonly StreamedCase[] = cases.filter(
   ({ fake, caller }, at) => cases.findIndex((each) => each.fake === fake && each.caller === caller) === at,
 )
@@ -50,10 +50,10 @@ function caseOf(provider: Provider, variant: Variant, caller: CallerDialect): St
   ]
 }
 
-/** The service is reached by WebSockets. */
+/** The service uses WebSockets. */
 export const usesSockets = ({ provider }: StreamedCase) => provider.meta.name === 'xunfei'
 
-/** The call of a case that asks for a stream, and the answer that all of it makes. */
+/** The call of a case as a stream, and the complete answer. */
 export function streamedCall({ variant, said }: StreamedCase) {
   const asked = {
     model: variant.model,
@@ -65,7 +65,7 @@ export function streamedCall({ variant, said }: StreamedCase) {
   return { asked, whole }
 }
 
-/** What a caller has got of an answer, in the words of `whole`, or the failure that it was told. */
+/** What a caller received of an answer, by the names in `whole`, or the failure reported to it. */
 export function outcomeOf(answer: Promise<Learned>) {
   return answer.then(
     ({ text, thought, calls }) => ({ text, thought, calls: calls.map(({ name, input }) => [name, input]) }),

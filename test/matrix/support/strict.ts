@@ -8,13 +8,13 @@ import { geminiFake } from './fakes/google.ts'
 import { says } from './fakes/index.ts'
 import { chatFake, responsesFake } from './fakes/openai.ts'
 
-/** A channel to a service that refuses what the real one does, with its own words. */
+/** A channel to a service that refuses what the real one refuses, with its wording. */
 export interface StrictChannel {
   setup: Setup
   fake: Fake
-  /** What this service, and no other, can read. */
+  /** A signature that only this service can read. */
   seal: string
-  /** Why the service would refuse a request; undefined where it would not. */
+  /** Why the service would refuse a request; undefined if it would not. */
   complaint(request: RecordedRequest, seal: string): string | undefined
 }
 
@@ -25,7 +25,7 @@ const channel = (type: number, key: string, mapped: string): Setup => ({
   model_mapping: JSON.stringify({ 'any-model': mapped }),
 })
 
-/** The channels by name: one of each dialect, and a second account of each service that seals thoughts. */
+/** The channels by name: one of each dialect, and a second account of each service that signs thoughts. */
 export const strictChannels: Readonly<Record<string, StrictChannel>> = {
   anthropic: messages('ka1', 'EqQBCgIYAhIMc2VhbC1vbmU='),
   'anthropic elsewhere': messages('ka2', 'EqQBCgIYAhIMc2VhbC10d28='),

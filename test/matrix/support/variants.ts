@@ -6,11 +6,11 @@ import type { Feature } from './features.ts'
 
 /** One way to set up a channel of a provider. */
 export interface Variant {
-  /** Tells apart the ways of one provider; '' where there is one. */
+  /** Distinguishes several setups of one provider; '' if there is only one. */
   note: string
   setup: Omit<Setup, 'type'>
   model: string
-  /** Models that can do what the usual one cannot. */
+  /** Models for features that the usual one lacks. */
   models?: Partial<Record<Feature, string>>
 }
 
@@ -27,7 +27,7 @@ const account = {
 }
 const vertexKey = `us-central1|project|${JSON.stringify(account)}`
 
-/** Providers whose keys have a form, whose models have names of a form, or that speak in several ways. */
+/** Providers that need keys or model names in a certain format, or that speak several dialects. */
 const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   openai: [{}, { note: 'models of the Responses API alone', model: 'gpt-5-pro' }],
   azure: [
@@ -68,20 +68,20 @@ const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   watsonx: [{ setup: { key: 'project|api-key' } }],
 }
 
-/** The ways a provider is set up in the matrix; most have one that needs nothing but an address. */
+/** The setups of a provider in the matrix; most have one that needs only an address. */
 export function variantsOf({ meta }: Provider): Variant[] {
   const usual = { note: '', setup: {}, model: meta.models[0] ?? 'any-model' }
   return (specials[meta.name] ?? [{}]).map((special) => ({ ...usual, ...special }))
 }
 
-/** Where a caller's conversations go in a variant; undefined where the provider has none. */
+/** The endpoint for a caller's conversations in a setup; undefined if the provider has none. */
 export function endpointOf(
   provider: Provider,
   { setup, model }: Variant,
   caller: CallerDialect,
 ): ChatEndpoint | undefined {
   const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
-  // Some go by the address; that of a test is none of theirs.
+  // Some choose by address; a test's address is not one of theirs.
   const baseUrl = `http://127.0.0.1${setup.basePath ?? ''}`
   const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
   return chatEndpointFor(provider.chat(upstream, model), caller)

@@ -5,7 +5,7 @@ import { generateText, jsonSchema, type LanguageModel, streamText, tool } from '
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { End, Learned } from './learned.ts'
 
-/** The models of the AI SDK that speak each dialect, for a token at a server. */
+/** The AI SDK's models for each dialect, for a token at a server. */
 export function vercelModels(
   url: string,
   apiKey: string,
@@ -27,7 +27,7 @@ const ends: Readonly<Record<string, End>> = {
   'content-filter': 'content-filter',
 }
 
-/** Asks by the AI SDK and reads what it made of the answer. Rejects as it does, also for errors within a stream. */
+/** Makes a call with the AI SDK and reads its result. Rejects as the SDK does, also for errors within a stream. */
 export async function askVercel(
   model: LanguageModel,
   { text, tools, stream }: { text: string; tools: readonly string[]; stream: boolean },

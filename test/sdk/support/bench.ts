@@ -7,22 +7,24 @@ import { ratioOptions } from './prices.ts'
 /** How a recorded service is set up as a channel. */
 export interface ChannelSetup {
   type: number
-  /** Put behind the address of the replaying server to make the channel's base_url. */
+  /** Appended to the URL of the replaying server to form the channel's base_url. */
   basePath: string
   /** API version of Azure. */
   other?: string
   modelMapping?: Readonly<Record<string, string>>
 }
 
-/** A gateway before a scripted upstream, and official clients for both: the same call made twice must end the same. */
+/**
+ * A gateway in front of a scripted upstream, and official clients for both: the same call made twice must end the same.
+ */
 export interface Bench extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
-  /** A client that talks to the upstream itself. */
+  /** A client that talks to the upstream directly. */
   direct: OpenAI
   /** A client that talks to the gateway, bound to a channel with this setup. */
   through(setup?: ChannelSetup): Promise<OpenAI>
-  /** Answers every request from now on with these, the last one again and again. */
+  /** Answers every request from now on with these; the last one is repeated. */
   answer(...behaviours: readonly [...Behaviour[], Behaviour]): void
   /** The newest log row. */
   lastLog(): Promise<LogRow>
@@ -31,7 +33,7 @@ export interface Bench extends AsyncDisposable {
 
 const openaiChannel: ChannelSetup = { type: 1, basePath: '' }
 
-/** Starts both with prices of round numbers for the models named. */
+/** Starts both, with round prices for the named models. */
 export async function startBench(models: Iterable<string>): Promise<Bench> {
   const gateway = await startTestGateway()
   const upstream = await startFakeUpstream()
@@ -46,7 +48,7 @@ export async function startBench(models: Iterable<string>): Promise<Bench> {
       const key = JSON.stringify(setup)
       const id = channels.get(key) ?? gateway.addChannel(channelInput(setup, upstream.url))
       channels.set(key, Promise.resolve(id))
-      // A root token may name the channel it wants.
+      // A root token may name its channel.
       return new OpenAI({ apiKey: `${gateway.token}-${await id}`, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     },
     answer(...behaviours) {

@@ -3,7 +3,7 @@ import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData 
 import { swept } from '../../helpers/sweeps.ts'
 import type { ChannelSetup } from './bench.ts'
 
-/** Where the OpenAI API has each kind of call; a recording from elsewhere speaks another dialect. */
+/** The path of each kind of call in the OpenAI API; a recording from another path has another dialect. */
 const paths: Readonly<Record<string, string>> = {
   chat: '/chat/completions',
   completions: '/completions',
@@ -27,17 +27,17 @@ export function allOpenaiCases(api: string, filter: RecordingFilter = {}): Recor
     .filter((recording) => recording.request.path.endsWith(paths[api] ?? '') && !speaksOtherwise(recording))
 }
 
-/** Cohere's v2 API and Ollama's own have paths like OpenAI's but dialects of their own. */
+/** Cohere's v2 API and Ollama's own have paths like OpenAI's, but their own dialects. */
 function speaksOtherwise({ provider, request }: RecordingCase): boolean {
   return (provider === 'cohere' && request.path.startsWith('/v2/')) || request.path.startsWith('/api/embed')
 }
 
-/** Every model that the recordings name, so that each can be priced. */
+/** Every model in the recordings, so that each can have a price. */
 export function recordedModels(recordings: readonly RecordingCase[]): Set<string> {
   return new Set(recordings.flatMap((recording) => [modelOf(recording), deploymentOf(recording) ?? 'any-model']))
 }
 
-/** The model that the recording's request asks for. */
+/** The model in the recorded request. */
 function modelOf(recording: RecordingCase): string {
   const { requestJson, request } = recording
   const form = /name="model"\r\n\r\n([^\r]+)/.exec(
@@ -51,7 +51,7 @@ function deploymentOf({ provider, request }: RecordingCase): string | undefined 
   return provider === 'azure' ? /\/openai\/deployments\/([^/]+)\//.exec(request.path)?.[1] : undefined
 }
 
-/** The channel that a person would make for the service: its type, and an address that leads to the recorded path. */
+/** The channel that an operator would create for the service: its type, and a URL that leads to the recorded path. */
 export function setupOf(recording: RecordingCase): ChannelSetup {
   const { provider, request, api } = recording
   const deployment = deploymentOf(recording)
@@ -69,7 +69,7 @@ export function setupOf(recording: RecordingCase): ChannelSetup {
   return { type, basePath: request.path.slice(0, -(paths[api] ?? '').length).replace(/\/v1$/, '') }
 }
 
-/** The recorded request body, or one that may have led to the recorded reply where the source kept none. */
+/** The recorded request body, or one that could have led to the recorded reply if the source has none. */
 export function requestOf(recording: RecordingCase): JsonObject {
   const body = isObject(recording.requestJson) ? { ...recording.requestJson } : inventedRequest(recording)
   body['model'] = modelOf(recording)
@@ -78,7 +78,7 @@ export function requestOf(recording: RecordingCase): JsonObject {
   return body
 }
 
-/** A prompt as long as the recorded usage says, since the gateway refuses usage that cannot belong to the request. */
+/** A prompt as long as the recorded usage says, since the gateway rejects usage that cannot belong to the request. */
 function inventedRequest(recording: RecordingCase): JsonObject {
   const tokens = recordedUsage(recording)?.['prompt_tokens']
   const text = 'What is this? '.repeat(Math.max(1, Math.ceil((typeof tokens === 'number' ? tokens : 0) / 4)))
@@ -97,7 +97,7 @@ export function recordedEvents(recording: RecordingCase): JsonObject[] {
     .map((data) => JSON.parse(data) as JsonObject)
 }
 
-/** The usage that the recording reports; of a stream the last. */
+/** The usage in the recording; for a stream the last. */
 export function recordedUsage(recording: RecordingCase): JsonObject | undefined {
   if (recording.kind === 'sse')
     return recordedEvents(recording)
@@ -113,7 +113,7 @@ function usageIn(body: JsonObject): JsonObject | undefined {
   )
 }
 
-/** True when a stream came to its proper end: the end mark, or a finish reason for every choice that was asked for. */
+/** True if a stream ended properly: the end mark, or a finish reason for every requested choice. */
 export function isWholeStream(events: readonly JsonObject[], hasEndMark: boolean, choices = 1): boolean {
   if (hasEndMark) return true
   const open = new Set<unknown>()

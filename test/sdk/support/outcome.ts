@@ -1,12 +1,12 @@
 import { APIError } from 'openai'
 
-/** How an SDK call ended: its value, and the error it threw, in a form that can be compared. */
+/** How an SDK call ended: its value, and the error it threw, in a comparable form. */
 export interface Outcome {
   value: unknown
   error: ErrorView | undefined
 }
 
-/** What a program sees of an error. Messages are compared apart, since the gateway adds the request id. */
+/** What a client sees of an error. Messages are compared separately, since the gateway adds the request id. */
 interface ErrorView {
   name: string
   status: number | undefined
@@ -26,7 +26,7 @@ export async function outcomeOf(run: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** Collects everything a stream yields; what came before an error is kept. */
+/** Collects everything a stream yields; items before an error are kept. */
 export async function collected(open: () => Promise<AsyncIterable<unknown>>): Promise<Outcome & { value: unknown[] }> {
   const value: unknown[] = []
   try {
@@ -37,12 +37,12 @@ export async function collected(open: () => Promise<AsyncIterable<unknown>>): Pr
   }
 }
 
-/** The form of the gateway's own ids, which the SDK has where an upstream tells none. */
+/** The format of the gateway's own ids, which the SDK sees if an upstream sends none. */
 const ownId = /^\d{20,}$/
 
 /**
- * Own data without methods and prototypes; the SDK's `_request_id` is not enumerable, so it is added by name, unless it is
- * the gateway's.
+ * Own data without methods and prototypes. The SDK's `_request_id` is not enumerable, so it is added by name, unless it
+ * is the gateway's.
  */
 function plain(value: unknown): unknown {
   const copy = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)

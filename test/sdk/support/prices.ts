@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 
-/** Quota per token of each class; whole numbers, so that every charge can be worked out on paper. */
+/** Quota per token of each class; whole numbers, so that every charge can be computed by hand. */
 export const price = {
   input: 8,
   cached: 4,
@@ -34,7 +34,7 @@ export function ratioOptions(models: Iterable<string>): [key: string, value: str
     ['AudioRatio', all(price.audioInput / price.input)],
     ['AudioCompletionRatio', all(price.audioOutput / price.audioInput)],
     ['ImageRatio', all(price.imageInput / price.input)],
-    // Tools have tests of their own.
+    // Tools have their own tests.
     ['ToolPrice', JSON.stringify(Object.fromEntries(hostedKinds.map((kind) => [kind, 0])))],
   ]
 }
@@ -49,9 +49,9 @@ interface ExpectedCharge {
 }
 
 /**
- * The charge for a usage object as providers document theirs, worked out apart from the gateway's own code. Some count
- * reasoning or sound beside the totals: then total_tokens tells, or for Vercel's gateway its own price. More reasoning than
- * completion is beside it, and more cached tokens than prompt cost what the prompt costs.
+ * The charge for a usage object as providers document theirs, computed independently of the gateway's code. Some count
+ * reasoning or audio outside the totals: total_tokens shows that, or for Vercel's gateway its own price. Reasoning
+ * larger than the completion is outside it, and more cached tokens than prompt tokens cost what the prompt costs.
  */
 export function expectedCharge(usage: JsonObject): ExpectedCharge {
   const number = (...values: unknown[]) => values.find((value): value is number => typeof value === 'number') ?? 0
@@ -90,7 +90,9 @@ interface PromptTokens {
   written: number
 }
 
-/** What was cached is text as far as there is text, then images, then sound; each costs its share of what is fresh. */
+/**
+ * Cached tokens are text as far as there is text, then images, then audio; each costs its share of the uncached price.
+ */
 function cachedPrompt({ prompt, audioIn, imageIn, cached, written }: PromptTokens): number {
   const text = prompt - audioIn - imageIn
   const cachedText = Math.min(cached, text)
@@ -116,7 +118,7 @@ export function imageCharge(images: number): number {
   return images * price.input * 1000
 }
 
-/** The charge for sound priced by its length, where a minute counts as 200 tokens. */
+/** The charge for audio priced by its length; a minute counts as 200 tokens. */
 export function soundCharge(seconds: number): number {
   return Math.ceil((seconds * 200 * price.input) / 60 - 1e-9)
 }

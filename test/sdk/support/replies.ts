@@ -13,7 +13,7 @@ export function answer(body: string | Uint8Array, headers: Record<string, string
   })
 }
 
-/** Streams these events, `[DONE]` included where it is given. */
+/** Streams these events, including `[DONE]` if given. */
 export function events(...data: unknown[]): Behaviour {
   return behaviour('events', async (exchange) => {
     exchange.head(200, [['content-type', 'text/event-stream; charset=utf-8']])

@@ -2,10 +2,10 @@ import { expect } from 'bun:test'
 import { expectPage, expectRecord } from './shapes.ts'
 import type { Person, Walk } from './walker.ts'
 
-/** Channels: making, listing, editing, testing, asking for balances. */
+/** Channels: creating, listing, editing, testing, reading balances. */
 export async function walkChannels(walk: Walk, admin: Person): Promise<void> {
   const name = `ch${walk.mark}`
-  // As the console sends it: `groups` beside `group`, and fields of a form that is not filled.
+  // As the console sends it: `groups` beside `group`, and fields of an unfilled form.
   const form = {
     name,
     type: 1,
@@ -76,7 +76,7 @@ async function walkEdit(walk: Walk, admin: Person, one: Record<string, unknown> 
   await walk.refused('PUT /api/channel/', {}, { id: 999_999, status: 1 }, admin)
 }
 
-/** Two answers of these have their figure at the top, beside `success`. */
+/** Two of these answers have their number at the top level, beside `success`. */
 async function walkTests(walk: Walk, admin: Person, id: number): Promise<void> {
   const tested = await walk.call('GET /api/channel/test/{id}/', { id }, undefined, admin)
   expect(tested.json).toEqual({ success: true, message: '', time: expect.any(Number) })

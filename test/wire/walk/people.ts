@@ -47,7 +47,7 @@ export async function walkUsers(walk: Walk, admin: Person): Promise<void> {
   await walkUpdate(walk, admin, one)
   await walkManage(walk, admin, name(3))
 
-  // one-api answers this one with nothing at all, in which no client can look for its success.
+  // one-api answers this one with an empty body, so no client can check it for success.
   expect(await walk.ok('DELETE /api/user/{id}', { id: made[5] ?? 0 }, undefined, admin)).toBeUndefined()
   await walk.refused('DELETE /api/user/{id}', { id: made[5] ?? 0 }, undefined, admin)
   for (const gone of made.filter((each) => each !== made[5] && each !== id)) {

@@ -15,7 +15,7 @@ export async function walkPublic(walk: Walk): Promise<void> {
   for (const [row, key] of texts) {
     expect(await walk.ok(row)).toBe('')
     await walk.setOptions({ [key]: `# ${key}\n<b>bold</b>` })
-    // Text, never an object: clients put it through their Markdown as it is.
+    // Text, never an object: clients pass it to their Markdown renderer unchanged.
     expect(await walk.ok(row)).toBe(`# ${key}\n<b>bold</b>`)
     await walk.setOptions({ [key]: '' })
   }
@@ -47,7 +47,7 @@ const knownOptions =
     ' ',
   )
 
-/** Every call that is not public, by nobody (401) and by an ordinary person where that is not enough (a refusal). */
+/** Every call that is not public, by a visitor (401) and by an ordinary user without the rights for it (a refusal). */
 export async function walkRefusals(walk: Walk, ordinary: Person): Promise<void> {
   for (const row of rows) {
     const least = leastRole(row)

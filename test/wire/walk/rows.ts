@@ -55,7 +55,7 @@ export const rows = [
   'GET /api/log/self/?p={p}&type={type}&token_name={token_name}&model_name={model_name}&start_timestamp={start}&end_timestamp={end}',
   'GET /api/log/stat?type={type}&username={username}&token_name={token_name}&model_name={model_name}&start_timestamp={start}&end_timestamp={end}',
   'GET /api/log/self/stat?type={type}&token_name={token_name}&model_name={model_name}&start_timestamp={start}&end_timestamp={end}',
-  // What the first pages of the console ask for, and one call that only scripts make.
+  // Requests of the console's first pages, and one call that only scripts make.
   'GET /api/notice',
   'GET /api/about',
   'GET /api/home_page_content',
@@ -65,14 +65,14 @@ export const rows = [
 
 export type Row = (typeof rows)[number]
 
-/** The row's path with the final slash that it has not, or without the one it has. */
+/** The row's path with a final slash added, or with its final slash removed. */
 export function otherForm(path: string): string {
   const [pathname = '', query] = path.split('?')
   const other = pathname.endsWith('/') ? pathname.slice(0, -1) : `${pathname}/`
   return query === undefined ? other : `${other}?${query}`
 }
 
-/** Whom the server lets make the call, as documented; the rest must be refused. */
+/** The lowest role that may make the call, as documented; others must be refused. */
 export function leastRole(row: Row): 'public' | 'user' | 'admin' {
   const [method = '', path = ''] = row.split(' ')
   const pathname = path.split('?')[0] ?? ''

@@ -8,7 +8,7 @@ import { userSchema } from '../../../contract/api/user.ts'
 
 type Kind = 'number' | 'text' | 'boolean' | 'empty text' | 'text or null'
 
-/** Fields that clients of one-api know, with what they hold. Others may stand beside them only if the contract names them. */
+/** Fields that clients of one-api know, with their types. Others may be present only if the contract names them. */
 const shapes = {
   status: {
     known: {
@@ -142,7 +142,9 @@ function fits(value: unknown, kind: Kind): boolean {
   }
 }
 
-/** Checks that a record has every field that clients know, each of its type, and none that the contract does not name. */
+/**
+ * Checks that a record has every field that clients know, each of its type, and none that the contract does not name.
+ */
 export function expectRecord(name: keyof typeof shapes, value: unknown): void {
   const { known, ours } = shapes[name]
   const record = value as Record<string, unknown>

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { expectPage, expectRecord } from './shapes.ts'
 import type { Person, Walk } from './walker.ts'
 
-/** The own tokens. */
+/** The user's own tokens. */
 export async function walkTokens(walk: Walk, owner: Person, other: Person): Promise<void> {
   const empty = await walk.ok('GET /api/token/?p={p}', { p: 0 }, undefined, owner)
   expect(empty).toEqual([])
@@ -62,7 +62,7 @@ export async function walkTokens(walk: Walk, owner: Person, other: Person): Prom
   }
 }
 
-/** Redemption codes, and what they become. */
+/** Redemption codes, and their redemption. */
 export async function walkRedemptions(walk: Walk, admin: Person, person: Person): Promise<void> {
   const name = `gift ${walk.mark}`
   const keys = await walk.ok('POST /api/redemption/', {}, { name, quota: 100, count: 11 }, admin)

@@ -21,13 +21,13 @@ export interface Answer {
   json: any
 }
 
-/** Somebody, known by what every request of theirs carries. */
+/** A user, authenticated by the headers of every request. */
 export interface Person {
   username: string
   headers: Record<string, string>
 }
 
-/** How people of a walk are known to the server. */
+/** How the users of a walk authenticate. */
 export type LoginKind = 'cookie' | 'access token'
 
 const rootPassword = 'root password of the walk'
@@ -40,7 +40,7 @@ interface Services {
   upstream: FakeUpstream
 }
 
-/** A fresh server with all the outside services it works with, and a client that knows nothing but HTTP. */
+/** A fresh server with all its external services, and a client that only knows HTTP. */
 export class Walk implements AsyncDisposable {
   readonly services: Services
   readonly kind: LoginKind
@@ -48,7 +48,7 @@ export class Walk implements AsyncDisposable {
   readonly #installation: Installation
   /** `row, form`: the calls made so far. */
   readonly made = new Set<string>()
-  /** Which of the two slash forms the next calls take. */
+  /** Whether the next calls have the final slash as written or not. */
   form: 'as written' | 'the other' = 'as written'
   root: Person = { username: 'root', headers: {} }
   #addresses = 0
@@ -70,7 +70,7 @@ export class Walk implements AsyncDisposable {
     }
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_PASSWORD: rootPassword,
-      // Every call tells an address of its own, so that the limits per address do not end the walk.
+      // Every call reports a different address, so that the limits per address do not end the walk.
       TRUSTED_PROXIES: '127.0.0.1',
     })
     const walk = new Walk(installation, await installation.start(), services, kind)
@@ -78,12 +78,12 @@ export class Walk implements AsyncDisposable {
     return walk
   }
 
-  /** A letter that keeps names of the two forms apart. */
+  /** A letter that distinguishes the names of the two forms. */
   get mark(): string {
     return this.form === 'as written' ? 'w' : 'o'
   }
 
-  /** Makes the call of a row in the form of the moment; `{name}`s of it are taken from `values`, missing ones are empty. */
+  /** Makes a row's call in the current form; `{name}`s in it are taken from `values`, missing ones are empty. */
   async call(row: Row, values: Record<string, string | number> = {}, body?: unknown, as?: Person): Promise<Answer> {
     const [method = '', template = ''] = row.split(' ')
     const written = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
@@ -91,7 +91,7 @@ export class Walk implements AsyncDisposable {
     return this.fetch(method, this.form === 'as written' ? written : otherForm(written), body, as?.headers)
   }
 
-  /** As `call`, for an answer that must be a success with nothing else in it; returns `data`. */
+  /** As `call`, for an answer that must be a success and contain nothing else; returns `data`. */
   async ok(
     row: Row,
     values: Record<string, string | number> = {},
@@ -108,7 +108,7 @@ export class Walk implements AsyncDisposable {
     return answer.json.data
   }
 
-  /** As `call`, for an answer that must be a refusal: status 200 unless said otherwise, and a text. */
+  /** As `call`, for an answer that must be a refusal: status 200 by default, and a message. */
   async refused(
     row: Row,
     values: Record<string, string | number> = {},
@@ -128,7 +128,7 @@ export class Walk implements AsyncDisposable {
       method,
       headers: { 'x-forwarded-for': `10.0.${number >> 8}.${number & 255}`, ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // A redirect would be followed by most clients with another method or without the body.
+      // Most clients would follow a redirect with another method or without the body.
       redirect: 'manual',
     })
     const text = await response.text()
@@ -136,7 +136,7 @@ export class Walk implements AsyncDisposable {
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
   }
 
-  /** Logs in with a password; with the kind `access token` the session is used once, to get one. */
+  /** Logs in with a password; for the kind `access token` the session is used once, to get one. */
   async logIn(username: string, password: string): Promise<Person> {
     const login = await this.call('POST /api/user/login', {}, { username, password })
     expect([username, login.json]).toMatchObject([username, { success: true }])
@@ -147,7 +147,7 @@ export class Walk implements AsyncDisposable {
     return { username, headers: { authorization: `Bearer ${token}` } }
   }
 
-  /** Somebody of that role with a password, made by root. */
+  /** A new user of that role with a password, created by root. */
   async newPerson(username: string, role: 1 | 10 = 1, quota = 0): Promise<Person & { id: number }> {
     const password = 'a good password'
     await this.ok('POST /api/user/', {}, { username, password, display_name: username }, this.root)

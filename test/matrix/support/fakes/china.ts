@@ -3,7 +3,7 @@ import { asksToStream, events, type Fake, halves, type Said, used } from './fake
 
 const total = used.prompt + used.completion
 
-/** Baidu ERNIE in its first form: errors come with status 200. */
+/** Baidu ERNIE in its first version: errors come with status 200. */
 export const ernieFake: Fake = {
   cannot: {
     'parallel tools': 'the service makes one call at a time',
@@ -37,7 +37,7 @@ function ernieAnswer({ text, calls: [call] }: Said): JsonObject {
   }
 }
 
-/** Tencent Hunyuan under Tencent Cloud's signature: errors come with status 200. */
+/** Tencent Hunyuan with Tencent Cloud's signature: errors come with status 200. */
 export const hunyuanFake: Fake = {
   streams: ({ fields }) => fields['Stream'] === true,
   whole: (said) => ({ Response: hunyuanAnswer('Message', hunyuanMessage(said), hunyuanReason(said)) }),
@@ -88,7 +88,7 @@ function hunyuanAnswer(member: 'Message' | 'Delta', said: JsonObject, FinishReas
   }
 }
 
-/** Alibaba's DashScope in its own form. */
+/** Alibaba's DashScope in its native format. */
 export const dashscopeFake: Fake = {
   streams: ({ headers }) => headers.get('x-dashscope-sse') === 'enable',
   whole: (said) => dashscopeAnswer(dashscopeMessage(said), said.calls.length > 0 ? 'tool_calls' : 'stop'),
@@ -130,7 +130,7 @@ function dashscopeAnswer(message: JsonObject, reason = 'null'): JsonObject {
   }
 }
 
-/** Zhipu's chatglm models in the form that was theirs. */
+/** Zhipu's chatglm models in their former native format. */
 export const zhipuFake: Fake = {
   cannot: { reasoning: 'the models of this form show no thoughts' },
   streams: ({ path }) => path.endsWith('/sse-invoke'),
@@ -174,7 +174,7 @@ function sparkFrames({ thought, text, calls: [call] }: Said): JsonObject[] {
   ]
 }
 
-/** iFlytek Spark; frames are the pieces, each of them a message. */
+/** iFlytek Spark; each frame is a message of its own. */
 export const sparkFake: Fake = {
   cannot: { 'parallel tools': 'the service makes one call at a time' },
   streams: () => true,

@@ -2,23 +2,23 @@ import type { JsonObject } from '../../../../server/lib/json.ts'
 import type { RecordedRequest } from '../../../helpers/fake-upstream.ts'
 import type { Feature } from '../features.ts'
 
-/** A call of a tool. */
+/** A tool call. */
 export interface SaidCall {
   id: string
   name: string
   input: JsonObject
-  /** The input of a tool that takes plain text, where the format has such tools. */
+  /** The input of a tool that takes plain text, if the format has such tools. */
   freeText?: string
 }
 
-/** What a fake service's model says. */
+/** What a fake service's model answers. */
 export interface Said {
   thought: string
   text: string
   calls: readonly SaidCall[]
-  /** The id of the answer, where it must be one of its own. */
+  /** The id of the answer, if it must be a specific one. */
   answerId?: string
-  /** State of the thought that only the service can read, where its format has a place for it. */
+  /** The signature of a thought, which only the service can read, if its format has a field for it. */
   seal?: string
 }
 
@@ -26,46 +26,46 @@ export interface Said {
 export interface Refusal {
   status: number
   body: unknown
-  /** What the status means where the service says 200 of everything. */
+  /** What the status means, for services that answer 200 to everything. */
   means?: number
 }
 
-/** A service of one wire format, small enough to be read at a glance. */
+/** A service of one wire format, small enough to read at a glance. */
 export interface Fake {
-  /** What the format has no words for, and why. */
+  /** What the format cannot express, and why. */
   cannot?: Partial<Record<Feature, string>>
-  /** The service tells no usage. */
+  /** The service reports no usage. */
   countsNothing?: true
   /** True when a request asks for a stream. */
   streams(request: RecordedRequest): boolean
   whole(said: Said): unknown
-  /** Pieces of the stream, each sent by itself. */
+  /** Chunks of the stream, each sent separately. */
   pieces(said: Said): (string | Uint8Array)[]
   /** Default: server-sent events. */
   streamType?: string
   refusal(status: 400 | 429, message: string): Refusal
 }
 
-/** What every answer of a fake service used. */
+/** The usage of every answer of a fake service. */
 export const used = { prompt: 20, completion: 10 }
 
-/** A text in two halves, so that something must be put together. */
+/** A text in two halves, so that something must be assembled. */
 export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2)
   return text === '' ? [] : [text.slice(0, middle), text.slice(middle)]
 }
 
-/** Server-sent events of objects; texts are sent as their data. */
+/** Server-sent events of objects; strings are sent as their data. */
 export function events(...data: readonly (object | string)[]): string[] {
   return data.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`)
 }
 
-/** The same with the event's name, which is the type of the object. */
+/** The same with event names, which are the types of the objects. */
 export function namedEvents(...data: readonly ({ type: string } & JsonObject)[]): string[] {
   return data.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`)
 }
 
-/** True where the body of a request says so. */
+/** True if the request's body asks for a stream. */
 export function asksToStream(request: RecordedRequest): boolean {
   return request.fields['stream'] === true
 }

@@ -58,12 +58,12 @@ function partsOf({ thought, text, calls, seal }: Said): JsonObject[] {
   return [
     ...(thought === '' ? [] : [{ text: thought, thought: true }]),
     ...(text === '' ? [] : [{ text, ...(calls.length === 0 && sealed) }]),
-    // Only the first of several calls at once carries a signature.
+    // Only the first of several parallel calls carries a signature.
     ...calls.map(({ name, input }, index) => ({ functionCall: { name, args: input }, ...(index === 0 && sealed) })),
   ]
 }
 
-/** Google's PaLM 2, the service before. */
+/** Google's PaLM 2, the predecessor. */
 export const palmFake: Fake = {
   cannot: { reasoning: 'the service shows no thoughts' },
   countsNothing: true,

@@ -9,7 +9,9 @@ import { chatFake, responsesFake } from './openai.ts'
 import { cozeFake, deeplFake, libraryFake, replicateFake, watsonxFake } from './others.ts'
 import { cohereFake, converseFake, invokeFake, ollamaFake } from './services.ts'
 
-/** The fake services by the name of their dialect, or by provider and dialect where one wraps it in its own way. */
+/**
+ * The fake services by the name of their dialect, or by provider and dialect if the provider wraps it in its own way.
+ */
 const fakes: Readonly<Record<string, Fake>> = {
   'openai-chat': chatFake,
   'spark-http': chatFake,
@@ -34,18 +36,18 @@ const fakes: Readonly<Record<string, Fake>> = {
   watsonx: watsonxFake,
 }
 
-/** The fake of a provider's dialect. Throws for a dialect that nobody has written a fake of. */
+/** The fake of a provider's dialect. Throws for a dialect without a fake. */
 export function fakeOf(provider: string, dialect: string): Fake {
   const fake = fakes[`${provider} ${dialect}`] ?? fakes[dialect]
   if (!fake) throw new Error(`no fake service speaks ${dialect}: write one in test/matrix/support/fakes/`)
   return fake
 }
 
-/** Where services give out tokens for a time. */
+/** Endpoints where services issue temporary tokens. */
 const isTokenPlace = ({ path }: RecordedRequest) => /\/oauth\/|\/token$/.test(path)
 const token = { access_token: 'a-token-for-a-time', expires_in: 3600, token_type: 'Bearer' }
 
-/** The same behind a place that gives out tokens. */
+/** The same behind an endpoint that issues tokens. */
 export function givingTokens(then: Behaviour): Behaviour {
   return behaviour(then.name, (exchange) =>
     isTokenPlace(exchange.request) ? sendJson(exchange, 200, token) : then.run(exchange),

@@ -33,7 +33,7 @@ export const cozeFake: Fake = {
   }),
 }
 
-/** DeepL, whose translations stand for answers. */
+/** DeepL, whose translations take the role of answers. */
 export const deeplFake: Fake = {
   cannot: noThoughts,
   countsNothing: true,
@@ -43,7 +43,7 @@ export const deeplFake: Fake = {
   refusal: (status, message) => ({ status, body: { message } }),
 }
 
-/** Replicate's predictions, which are ended when they are asked for. */
+/** Replicate's predictions, which finish when they are polled. */
 export const replicateFake: Fake = {
   cannot: noThoughts,
   streams: ({ path }) => path.startsWith('/stream/'),
@@ -78,7 +78,7 @@ export const libraryFake: Fake = {
   refusal: (status, message) => ({ status, body: { message } }),
 }
 
-/** watsonx.ai: OpenAI's chat by other names, with two addresses and no end mark. */
+/** watsonx.ai: OpenAI's chat under other names, with two endpoints and no end mark. */
 export const watsonxFake: Fake = {
   streams: ({ path }) => path.endsWith('/chat_stream'),
   whole(said) {

@@ -56,7 +56,7 @@ function converseFrames({ text, toolUse, reasoningContent }: JsonObject, content
   return [...thoughts, delta({ reasoningContent: { signature } }), stop]
 }
 
-/** A Claude on Bedrock that speaks as Anthropic does, in AWS's frames. */
+/** A Claude on Bedrock that speaks Anthropic's dialect, in AWS's frames. */
 export const invokeFake: Fake = {
   ...messagesFake,
   streams: ({ path }) => path.endsWith('/invoke-with-response-stream'),
@@ -127,7 +127,7 @@ export const cohereFake: Fake = {
   refusal: (status, message) => ({ status, body: { id: 'e1', message } }),
 }
 
-/** Ollama's own form, lines of JSON. */
+/** Ollama's native format, lines of JSON. */
 export const ollamaFake: Fake = {
   streams: asksToStream,
   whole: (said) => ollamaLine({ content: said.text, thinking: said.thought, tool_calls: ollamaCalls(said) }, true),

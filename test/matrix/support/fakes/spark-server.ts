@@ -4,9 +4,9 @@ import type { Said } from './fake.ts'
 /** A WebSocket server that answers the one message of each connection as Spark does. */
 export interface SparkServer extends Disposable {
   url: string
-  /** The messages that came, as text. */
+  /** The messages received, as text. */
   messages: string[]
-  /** What is answered from now on; with a number, only so many frames of it, after which the connection is closed. */
+  /** Sets the answer from now on; with a number, only that many frames of it, after which the connection is closed. */
   says(said: Said, frames?: number): void
   refuses(status: 400 | 429, message: string): void
 }
