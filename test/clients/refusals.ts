@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bench } from '../matrix/support/bench.ts'
 import type { Client } from './programs.ts'
-import { startClient } from './run.ts'
+import { foldersIn, startClient } from './run.ts'
 
 /** Reasons for refusing a call that a retry cannot change, as in the table's columns. */
 export const refusals = ['wrong token', 'token used up', 'account used up'] as const
@@ -31,9 +31,7 @@ export async function runRefusal(
   try {
     // Without one the refusal would have another reason. No call gets as far as using it.
     await bench.gateway.addChannel({ type: 8, models: client.model, base_url: bench.upstream.url })
-    const [home, folder] = [join(base, 'home'), join(base, 'task')]
-    for (const each of [home, folder]) mkdirSync(each)
-    const place = { url: front.url, token: await tokenFor(bench, refusal), home, folder }
+    const place = { url: front.url, token: await tokenFor(bench, refusal), ...foldersIn(base) }
     const { exit, printed } = await startClient(client, place, installed)
     const faults = [
       ...(exit === 0 ? ['it ended as if all were well'] : []),

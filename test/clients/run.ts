@@ -72,14 +72,19 @@ function toolFaults(note: string, { called }: Seen): string[] {
   ]
 }
 
+/** A home and a folder to work in, both empty. */
+export function foldersIn(base: string): Pick<Place, 'home' | 'folder'> {
+  const folders = { home: join(base, 'home'), folder: join(base, 'task') }
+  for (const each of Object.values(folders)) mkdirSync(each)
+  return folders
+}
+
 async function placeIn(base: string, bench: Bench, client: Client, { type, dialect }: Upstream): Promise<Place> {
-  const home = join(base, 'home')
-  const folder = join(base, 'task')
-  for (const each of [home, folder]) mkdirSync(each)
+  const folders = foldersIn(base)
   // A model that only has the Responses API is called in that dialect, whatever the caller speaks.
   const mapped = type === 1 ? { model_mapping: JSON.stringify({ [client.model]: 'o1-pro' }) } : {}
   const token = await bench.token({ type, name: `${client.name} ${dialect}`, ...mapped })
-  return { url: bench.gateway.url, token, home, folder }
+  return { url: bench.gateway.url, token, ...folders }
 }
 
 /** Starts a client in its folder and waits for its end, which is forced after a minute. */

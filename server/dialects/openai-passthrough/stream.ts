@@ -215,11 +215,11 @@ export class OpenAiStreamMeter implements StreamMeter {
     for (const call of calls as unknown[]) {
       if (!isObject(call)) continue
       const placed = places.of(call)
-      this.#noteInput(call, `${number} ${placed.place}`, placed.isNew)
       isHeadless ||= placed.isNew && !placed.isNamed
       const idSeed = looseText(chunk['id']) || this.#idSeed
       places.isOdd = repairCall(call, placed, places.isOdd, () => unnamedCall(idSeed, number, placed.place))
       isRepaired ||= places.isOdd
+      this.#noteInput(call, `${number} ${placed.place}`, placed.isNew)
     }
     if (isHeadless && this.#unreadable.hasGap) return 'headless'
     return isRepaired ? 'repaired' : undefined
@@ -229,8 +229,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs ??= new CallInputs()
     if (isNew) this.#inputs.begin(key, isObject(call['custom']))
     const called = looseObject(call['function'] ?? call['custom'])
-    const input = called['arguments'] ?? called['input']
-    this.#inputs.add(key, isObject(input) ? (tryStringify(input) ?? '') : looseText(input))
+    this.#inputs.add(key, looseText(called['arguments'] ?? called['input']))
   }
 
   /** A call in the form before `tool_calls`; an answer has at most one. */

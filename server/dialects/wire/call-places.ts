@@ -146,18 +146,20 @@ export function repairCall(
     call['id'] = newId()
     isRepaired = true
   }
-  if (!isNew && id !== '' && id !== firstId) {
-    delete call['id']
-    isRepaired = true
-  }
-  if (isObject(called['arguments'])) {
-    called['arguments'] = stringify(called['arguments'])
-    isRepaired = true
-  }
+  if (!isNew && id !== '' && id !== firstId) isRepaired = true
+  if (writeInput(called)) isRepaired = true
   const isOurs = isRepaired || isOdd
   if (isOurs && !isNew && id !== '') delete call['id']
   if (isOurs && !isNamed && looseText(called['name']) !== '') delete called['name']
   return isOurs
+}
+
+/** Writes an input that came as an object as text; true if it did. */
+function writeInput(called: JsonObject): boolean {
+  const input = called['arguments']
+  if (!isObject(input)) return false
+  called['arguments'] = stringify(input)
+  return true
 }
 
 /** Adds missing ids and input texts to the calls of a whole chat completion; true if any were missing. */
@@ -165,15 +167,11 @@ export function repairCalls(answer: JsonObject, idSeed: string): boolean {
   let isRepaired = false
   for (const [at, choice] of looseList(answer['choices']).entries()) {
     for (const [place, call] of looseList(looseObject(choice['message'])['tool_calls']).entries()) {
-      const called = call['function']
       if (!looseText(call['id'])) {
         call['id'] = unnamedCall(looseText(answer['id']) || idSeed, at, place)
         isRepaired = true
       }
-      if (isObject(called) && isObject(called['arguments'])) {
-        called['arguments'] = stringify(called['arguments'])
-        isRepaired = true
-      }
+      if (writeInput(looseObject(call['function']))) isRepaired = true
     }
   }
   return isRepaired

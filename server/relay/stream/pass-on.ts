@@ -27,9 +27,8 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     at = event.to
     // An event that has been sent already can be neither skipped nor changed.
     const isGone = event.to === 0
-    const raw = text.slice(event.from, event.to)
     if (event.lines && !isGone) {
-      const { text: out, end } = passOddOn(event, raw, meter, withholdUsage)
+      const { text: out, end } = passOddOn(event, text.slice(event.from, event.to), meter, withholdUsage)
       kept = (kept ?? text.slice(0, event.from)) + out
       if (end) return { text: kept, end }
       continue
@@ -38,12 +37,13 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     if (signal === 'content' || (signal === 'usage-only' && !withholdUsage)) {
       const { instead } = meter
       if (instead !== undefined && !isGone) kept = `${kept ?? text.slice(0, event.from)}data: ${instead}\n\n`
-      else if (kept !== undefined) kept += raw
+      else if (kept !== undefined) kept += text.slice(event.from, event.to)
       continue
     }
     kept ??= text.slice(0, event.from)
     if (signal === 'usage-only' || (signal === 'skip' && !isGone)) continue
-    return { text: kept, end: { signal: signal === 'skip' ? 'garbage' : signal, event: raw } }
+    const last = text.slice(event.from, event.to)
+    return { text: kept, end: { signal: signal === 'skip' ? 'garbage' : signal, event: last } }
   }
 }
 
