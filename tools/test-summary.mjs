@@ -1,9 +1,11 @@
 // Reads the reports of "bun test".
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the output is coloured on a terminal
+const uncoloured = (output) => output.replace(/\u001b\[[0-9;]*m/g, '')
+
 /** The counts from the summary at the end of the output. The exit code has the last word: a failure is never lost. */
 export function tally(output, code) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output is coloured on a terminal
-  const plain = output.replace(/\u001b\[[0-9;]*m/g, '')
+  const plain = uncoloured(output)
   const [block = ''] = plain.match(/(?:^ *\d+ [^\n]*\n)+^Ran \d+ tests? across \d+ files?/gm)?.slice(-1) ?? []
   const count = (word) => Number(new RegExp(`^ *(\\d+) ${word}$`, 'm').exec(block)?.[1] ?? 0)
   const finished = block !== ''
@@ -21,6 +23,25 @@ export function tallyAll(runs) {
   const sum = (of) => counts.reduce((total, count) => total + count[of], 0)
   const notes = counts.flatMap(({ note, signal }) => (note ? [signal ? `${note} (${signal})` : note] : []))
   return { passed: sum('passed'), failed: sum('failed'), notes }
+}
+
+const testFile = /^\S+\.test\.tsx?:$/
+const result = /^\((?:pass|fail|skip|todo)\) /
+
+/** Each failed test with its file and what was printed between the result before it and its own; at most 60 lines each. */
+export function failures(output) {
+  const found = []
+  let file = ''
+  let since = []
+  for (const line of uncoloured(output).split('\n')) {
+    since.push(line)
+    if (testFile.test(line)) file = line
+    if (line.startsWith('(fail) ')) found.push([file, ...since.slice(-60)].join('\n'))
+    if (result.test(line) || testFile.test(line)) since = []
+    // After its last file bun prints each failed test once more.
+    if (/^\d+ tests? failed:$/.test(line)) break
+  }
+  return found
 }
 
 const entities = { '&#10;': ' ', '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&apos;': "'" }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { skippedTests, tally, tallyAll } from './test-summary.mjs'
+import { failures, skippedTests, tally, tallyAll } from './test-summary.mjs'
 
 const run = (counts: string) => `a.test.ts:\n(pass) a\n 7 pass\n\n${counts}\nRan 9 tests across 2 files. [29.00ms]\n`
 
@@ -40,6 +40,37 @@ describe('tallyAll', () => {
     const { notes, ...counts } = tallyAll([good, killed])
     expect(counts).toEqual({ passed: 2, failed: 1 })
     expect(notes).toEqual([expect.stringContaining('(SIGKILL)')])
+  })
+})
+
+describe('failures', () => {
+  const output = `bun test v1
+
+a.test.ts:
+(pass) one
+(fail) two [1.42ms]
+
+b.test.ts:
+(pass) three
+hello
+\u001b[31merror\u001b[0m: expected 2
+(fail) four
+(pass) five
+
+2 tests failed:
+error: expected 2
+(fail) four
+`
+
+  test('names each failed test with its file and what was printed for it, once', () => {
+    expect(failures(output)).toEqual([
+      'a.test.ts:\n(fail) two [1.42ms]',
+      'b.test.ts:\nhello\nerror: expected 2\n(fail) four',
+    ])
+  })
+
+  test('finds none in a run without failures', () => {
+    expect(failures('a.test.ts:\n(pass) one\n')).toEqual([])
   })
 })
 

@@ -10,7 +10,7 @@ import { buildConsoleIfStale } from './console-build.mjs'
 import { InTurn } from './in-turn.mjs'
 import { ensureInstalled } from './install.mjs'
 import { deal, fileSeconds, keepTimes, readTimes, slowest, testFiles, writeTimes } from './test-shares.mjs'
-import { skippedTests, tallyAll } from './test-summary.mjs'
+import { failures, skippedTests, tallyAll } from './test-summary.mjs'
 
 ensureInstalled()
 
@@ -108,6 +108,10 @@ const seconds = Object.assign({}, ...runs.map((run) => run.seconds))
 if (!byName) keepTimes(ownTimes, seconds)
 if (updatesTimes && given.length === 0) writeTimes(usualTimes, seconds)
 if (given.length === 0) console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
+
+// A whole run prints thousands of lines; what failed is repeated where it will be seen.
+const failing = runs.flatMap((run) => failures(run.output))
+if (given.length === 0 && failing.length > 0) console.log(`What failed:\n\n${failing.join('\n\n')}\n`)
 
 const { passed, failed, notes } = tallyAll(runs)
 for (const note of notes) console.log(note)
