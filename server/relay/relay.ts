@@ -1,6 +1,7 @@
 import { ToolCounter } from '../dialects/metering/tool-counts.ts'
 import { deliver } from './answer/deliver.ts'
-import { type Trial, throughChannels, toFailure } from './attempts/through-channels.ts'
+import { throughChannels, toFailure } from './attempts/through-channels.ts'
+import type { Trial } from './attempts/trial.ts'
 import type { RelayCall } from './call/call.ts'
 import type { RelayDeps } from './call/deps.ts'
 import { CallerLeft } from './cancellation/caller-left.ts'
@@ -8,86 +9,68 @@ import { measure } from './charging/measure.ts'
 import { type OpenCall, settle } from './charging/settlement.ts'
 import { noteHealth } from './failures/note-health.ts'
 import { AttemptFailed } from './failures/retry-policy.ts'
-import { isAboutUsage, noteRefusesUsage, refusesUsage } from './failures/stream-usage-refused.ts'
-import { isAboutThoughts } from './failures/thoughts-refused.ts'
+import { refusesUsage } from './failures/stream-usage-refused.ts'
 import { reasonOf } from './failures/upstream-failure.ts'
 import { ownHeaders } from './headers/relay-headers.ts'
 import { mappedModel } from './routing/routing-table.ts'
-import { leftOutOf, type Prepared } from './upstream/prepare.ts'
-import { patienceOf, type Question, tryEndpoints } from './upstream/try-endpoints.ts'
+import { callUpstream, endpointsOf, patienceOf, prepareCall, upstreamCallOf } from './upstream/call-endpoint.ts'
+import { type Attempting, leftOutOf } from './upstream/prepare.ts'
 
 /**
- * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle. If a channel fails
- * before its first byte, another is tried. Throws GatewayError or AttemptFailed; then nothing has been charged.
+ * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle. If an attempt fails
+ * before its first byte, a remedy is tried. Throws GatewayError or AttemptFailed; then nothing has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)
 }
 
-/**
- * Tries a channel, and retries it once if the service refused one of three things: a cached upstream token, which may
- * have been revoked; the request for a stream's usage; or another service's reasoning from earlier in the conversation.
- */
+/** One attempt at one endpoint of a channel: prepare, send, deliver. */
 async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
-  const lent = new Map<string, string>()
-  const { channel } = trial
+  const { channel, charging, hold, form } = trial
+  const { attempts } = call
+  const sentAtMs = deps.deadlineWatch.nowMs()
   const upstreamModel = mappedModel(channel, call.facts.model)
-  const withoutUsage = call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)
-  const how = { upstreamModel, lent, withoutUsage }
-  const failed = await attemptOnce(deps, call, trial, how)
-  if (failed instanceof Response || call.signal.aborted) return failed
-  if (!withoutUsage && isAboutUsage(failed, call, channel, upstreamModel)) {
-    const next = await attemptOnce(deps, call, trial, { ...how, lent: new Map(), withoutUsage: true })
-    // A caller who leaves also yields a Response, so check `ok`.
-    if (next instanceof Response && next.ok) noteRefusesUsage(deps.unsupportedFeatures, channel, upstreamModel, failed)
-    return next
-  }
-  if (isAboutThoughts(failed, call))
-    return attemptOnce(deps, call, trial, { ...how, lent: new Map(), withoutThoughts: true })
-  if (lent.size === 0 || failed.error.status !== 401) return failed
-  for (const [name, value] of lent) deps.accessTokens.refused(name, value)
-  return attemptOnce(deps, call, trial, { ...how, lent: new Map() })
-}
-
-async function attemptOnce(
-  deps: RelayDeps,
-  call: RelayCall,
-  trial: Trial,
-  how: Pick<Question, 'upstreamModel' | 'lent' | 'withoutUsage' | 'withoutThoughts'>,
-): Promise<Response | AttemptFailed> {
-  const { channel, charging, hold, attempts } = trial
-  const settings = deps.settings()
-  const startedAtMs = deps.deadlineWatch.nowMs()
-  const { upstreamModel } = how
-  const note = (status: number, error: string) =>
-    void attempts.push({
-      channelId: channel.id,
-      status,
-      error,
-      elapsedMs: Math.round(deps.deadlineWatch.nowMs() - startedAtMs),
-    })
   const open: OpenCall = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
   if (charging.tools) open.tools = new ToolCounter()
-  let sent: OpenCall | undefined
+  let isSent = false
   try {
-    const capTokens = charging.affordable(hold.amount, call.promptGuess)
-    const ready = (prepared: Prepared) => {
-      open.systemPromptReset = prepared.systemPromptReset
-      if (prepared.tierLost) open.tierLost = true
-      call.dropped = leftOutOf(prepared)
-      sent = open
+    const endpoints = form.endpoint ? ([form.endpoint] as const) : endpointsOf(deps, call, channel, upstreamModel)
+    trial.endpoints = endpoints
+    const [endpoint] = endpoints
+    const attempting: Attempting = {
+      call,
+      channel,
+      endpoint,
+      upstreamModel,
+      upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
+      capTokens: charging.affordable(hold.amount, call.promptGuess),
+      withoutUsage:
+        form.withoutUsage || (call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)),
+      withoutThoughts: form.withoutThoughts === true,
+      lent: trial.lent,
     }
-    const question = { call, channel, capTokens, ...how }
-    const { prepared, response } = await tryEndpoints(deps, question, patienceOf(channel, settings), ready)
-    return await deliver({ deps, open, response, sentAtMs: startedAtMs }, prepared)
+    const preparing = prepareCall(deps, attempting)
+    const prepared = preparing instanceof Promise ? await preparing : preparing
+    open.systemPromptReset = prepared.systemPromptReset
+    if (prepared.tierLost) open.tierLost = true
+    call.dropped = leftOutOf(prepared)
+    isSent = true
+    const response = await callUpstream(deps, attempting, prepared, patienceOf(channel, deps.settings()))
+    return await deliver({ deps, open, response, sentAtMs }, prepared)
   } catch (error) {
-    if (error instanceof CallerLeft && sent) {
-      note(0, error.message)
+    const elapsedMs = Math.round(deps.deadlineWatch.nowMs() - sentAtMs)
+    if (error instanceof CallerLeft && isSent) {
+      attempts.push({ channelId: channel.id, status: 0, error: error.message, elapsedMs })
       hold.handOver()
-      return chargePrompt(deps, sent)
+      return chargePrompt(deps, open)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
-    note(failed.status, reasonOf(failed, channel.upstream.key))
+    attempts.push({
+      channelId: channel.id,
+      status: failed.status,
+      error: reasonOf(failed, channel.upstream.key),
+      elapsedMs,
+    })
     return failed
   }
 }

@@ -129,6 +129,8 @@ export class AttemptFailed extends Error {
   readonly failure: Failure | undefined
   /** The upstream's error body, for callers who speak its dialect. */
   readonly raw: { dialect: string; text: string } | undefined
+  /** The upstream's error body as text; '' if no answer came, or it was not an error status. */
+  readonly text: string
   /** The upstream's `x-should-retry` header. */
   readonly shouldRetry: string | undefined
   /**
@@ -145,6 +147,7 @@ export class AttemptFailed extends Error {
       shaped?: JsonObject | undefined
       failure?: Failure
       raw?: AttemptFailed['raw']
+      text?: string
       shouldRetry?: string | undefined
       plain?: string | undefined
     } = {},
@@ -156,6 +159,7 @@ export class AttemptFailed extends Error {
     this.shaped = said.shaped
     this.failure = said.failure
     this.raw = said.raw
+    this.text = said.text ?? ''
     this.shouldRetry = said.shouldRetry
     this.plain = said.plain
   }

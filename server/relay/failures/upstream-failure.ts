@@ -71,6 +71,7 @@ export function statusFailure(
     ...(dialect &&
       isError &&
       saysSo(dialect.name, failure, response.status) && { raw: { dialect: dialect.name, text } }),
+    text,
     shouldRetry: response.headers.get('x-should-retry') ?? undefined,
     plain: isError ? undefined : plainWords(response, text, key),
   })

@@ -9,9 +9,8 @@ import { noteHealth } from '../failures/note-health.ts'
 import { ownHeaders } from '../headers/relay-headers.ts'
 import { type Channel, mappedModel, withKey } from '../routing/routing-table.ts'
 import { selectChannel } from '../routing/select-channel.ts'
-import { endpointsOf, isChat } from '../upstream/call-endpoint.ts'
+import { askAt, endpointsOf, isChat, patienceOf } from '../upstream/call-endpoint.ts'
 import { readBounded } from '../upstream/read-answer.ts'
-import { askAt, patienceOf } from '../upstream/try-endpoints.ts'
 
 const mostBytes = 64 * 1024
 /** How long to wait for the body of a service's count, once it has begun. */
@@ -82,8 +81,8 @@ async function countThere(deps: RelayDeps, call: RelayCall, channel: Channel): P
   const { countTarget } = endpoint as { countTarget?: typeof endpoint.target }
   if (!isChat(endpoint) || !countTarget || endpoint.dialect.name !== call.dialect) return undefined
   const counting = { dialect: endpoint.dialect, forwards: endpoint.forwards ?? [], target: countTarget }
-  const question = { call, channel, upstreamModel, capTokens: undefined }
-  const { response } = await askAt(deps, question, counting, patienceOf(channel, deps.settings()))
+  const question = { call, channel, endpoint: counting, upstreamModel, capTokens: undefined }
+  const { response } = await askAt(deps, question, patienceOf(channel, deps.settings()))
   const { text, ending } = await readBounded(deps, response, mostBytes, deps.deadlineWatch.nowMs() + bodyMs)
   return response.ok && ending === 'end' ? text : undefined
 }

@@ -4,7 +4,8 @@ import { requestIdHeader } from '../../lib/secrets/ids.ts'
 import { authenticate } from '../admission/authenticate.ts'
 import { credentialOf, protocolsOf } from '../admission/credentials.ts'
 import { type RelayRouteDeps, serveCaller } from '../admission/serve-caller.ts'
-import { type MakeAttempt, throughChannels, toFailure } from '../attempts/through-channels.ts'
+import { throughChannels, toFailure } from '../attempts/through-channels.ts'
+import type { MakeAttempt } from '../attempts/trial.ts'
 import type { SessionCall } from '../call/call.ts'
 import type { Caller } from '../call/caller.ts'
 import { viaFor } from '../call/via.ts'
@@ -14,7 +15,7 @@ import { failedAttempt, statusFailure } from '../failures/upstream-failure.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
-import { patienceOf } from '../upstream/try-endpoints.ts'
+import { patienceOf } from '../upstream/call-endpoint.ts'
 import { RealtimeSession } from './session.ts'
 import type { RealtimeSessions } from './sessions.ts'
 import { openSocket, SocketFailure, type UpstreamSocket } from './upstream-socket.ts'
@@ -132,14 +133,14 @@ function answerHeaders({ request, requestId }: Incoming): Record<string, string>
 
 function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): MakeAttempt<SessionCall> {
   const headers = answerHeaders(incoming)
-  return async (relay, call, { hold, charging, channel, attempts }) => {
+  return async (relay, call, { hold, charging, channel }) => {
     const startedAtMs = relay.clock.nowMs()
     const note = (status: number, error: string) =>
-      attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs) })
+      call.attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs) })
     try {
       const upstreamModel = mappedModel(channel, call.facts.model)
       const upstream = await connect(deps, call, channel, upstreamModel)
-      const open = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
+      const open = { call, hold, charging, channel, upstreamModel, attempts: call.attempts, systemPromptReset: false }
       const check = checkAgain(deps, incoming, call.facts.model)
       const session = new RealtimeSession({ deps: relay, open, upstream, sessions: deps.sessions, check })
       if (call.signal.aborted || !upgrade(session, headers)) {

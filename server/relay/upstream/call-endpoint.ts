@@ -7,19 +7,43 @@ import {
   type Target,
   type UpstreamCall,
 } from '../../providers/provider.ts'
+import type { Settings } from '../../settings/settings.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { viaFor } from '../call/via.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 import type { Channel } from '../routing/routing-table.ts'
-import type { Attempting, Prepared } from './prepare.ts'
+import { type Attempting, type Prepared, prepare } from './prepare.ts'
+import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { leftUnsent, send } from './send.ts'
+
+/** The request that was sent, and the head of the answer, whatever its status. */
+interface Asked {
+  prepared: Prepared
+  response: Response
+}
 
 /** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = no limit. */
 export interface Patience {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
+}
+
+/** The time limits of a channel, or else those of the settings. */
+export function patienceOf(channel: Channel, settings: Settings): Patience {
+  return {
+    connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
+    firstByteTimeoutMs: shorter(
+      channel.firstByteTimeoutMs ?? settings.FirstByteTimeout * 1000,
+      channel.relayTimeoutMs ?? settings.RelayTimeout * 1000,
+    ),
+  }
+}
+
+/** The shorter of two time limits; 0 means no limit. */
+function shorter(aMs: number, bMs: number): number {
+  return aMs > 0 && bMs > 0 ? Math.min(aMs, bMs) : Math.max(aMs, bMs)
 }
 
 /**
@@ -50,9 +74,9 @@ export function endpointsOf(
 /** Statuses that mean that a server has no such address. */
 const noSuchPlace: ReadonlySet<number> = new Set([404, 405, 501])
 
-/** True for an answer that may mean that the service does not support a dialect. */
-export function mayBeMissing(response: Response): boolean {
-  return noSuchPlace.has(response.status)
+/** True for a status that may mean that the service does not support a dialect. */
+export function mayBeMissing(status: number): boolean {
+  return noSuchPlace.has(status)
 }
 
 /** The name of a channel's endpoint in the list of unsupported features. */
@@ -73,6 +97,27 @@ export function upstreamCallOf(
 ): UpstreamCall {
   const canStream = !(isChat(endpoint) && endpoint.lacks?.includes('streaming'))
   return { mode, path, model, stream: facts.stream && canStream }
+}
+
+/** Sends a call to one endpoint of its channel. Throws GatewayError, AttemptFailed and CallerLeft. */
+export async function askAt(
+  deps: RelayDeps,
+  question: Omit<Attempting, 'upstreamCall'>,
+  patience: Patience,
+): Promise<Asked> {
+  const upstreamCall = upstreamCallOf(question.call, question.endpoint, question.upstreamModel)
+  const attempting = { ...question, upstreamCall }
+  const prepared = await prepareCall(deps, attempting)
+  return { prepared, response: await callUpstream(deps, attempting, prepared, patience) }
+}
+
+/** Prepares a call for one endpoint. Throws GatewayError, also before a promise is returned, and AttemptFailed. */
+export function prepareCall(deps: RelayDeps, attempting: Attempting): Prepared | Promise<Prepared> {
+  return isConversing(attempting) ? prepareConversation(deps, attempting) : prepare(attempting)
+}
+
+function isConversing(attempting: Attempting): attempting is Conversing {
+  return isChat(attempting.endpoint)
 }
 
 /**

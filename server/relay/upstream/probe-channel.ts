@@ -14,10 +14,9 @@ import { Leaving } from '../cancellation/caller-left.ts'
 import { AttemptFailed, judgeFailure, type Verdict } from '../failures/retry-policy.ts'
 import { errorWithin, failureInAnswer, failureWithin, statusFailure } from '../failures/upstream-failure.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
-import { endpointsOf } from './call-endpoint.ts'
+import { askAt, endpointsOf, patienceOf } from './call-endpoint.ts'
 import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
-import { askAt, patienceOf } from './try-endpoints.ts'
 
 /** How a test call went. */
 export interface Probe {
@@ -62,8 +61,8 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
       ...patienceOf(channel, deps.settings()),
       firstByteTimeoutMs: channel.firstByteTimeoutMs ?? probeTimeoutMs,
     }
-    const question = { call, channel, upstreamModel, capTokens: undefined }
-    const { prepared, response } = await askAt(deps, question, endpoint, patience)
+    const question = { call, channel, endpoint, upstreamModel, capTokens: undefined }
+    const { prepared, response } = await askAt(deps, question, patience)
     const { text, ending } = await readBounded(deps, response, probeBytes, deps.deadlineWatch.nowMs() + wholeProbeMs)
     const { key } = channel.upstream
     if (!response.ok) {

@@ -1,0 +1,125 @@
+import { readErrorBody } from '../../dialects/openai-passthrough/errors.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import { continuedFrom } from '../call/thread-calls.ts'
+import { withOtherKey } from '../failures/key-failure.ts'
+import { addressVerdict, isOfficial } from '../failures/no-such-address.ts'
+import { type AttemptFailed, backOffMs } from '../failures/retry-policy.ts'
+import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
+import { isAboutThoughts } from '../failures/thoughts-refused.ts'
+import { mappedModel } from '../routing/routing-table.ts'
+import { isChat, mayBeMissing, placeOf } from '../upstream/call-endpoint.ts'
+import { nextPaid } from './next-channel.ts'
+import { noteFailure } from './note-failure.ts'
+import { type Form, newTrial, type Trial } from './trial.ts'
+
+/** A call with what has been tried for it so far. */
+export interface Run {
+  readonly deps: RelayDeps
+  readonly call: AnyCall
+  /** The attempt that failed. */
+  trial: Trial
+  readonly channelsTried: Set<number>
+  /** Keys of the current channel. */
+  readonly keysTried: Set<string>
+  retries: number
+  /** The last failure is the fault of the channel's key alone, and the channel has others. */
+  isKeysFault: boolean
+}
+
+/** What can be done about a failed attempt. */
+interface Remedy {
+  /**
+   * `form`: the same channel is called in another form; the refusal says nothing about the channel. `place`: another
+   * key or channel is called; before that, the failure is noted against the one that failed.
+   */
+  kind: 'form' | 'place'
+  /** The next attempt; undefined if the remedy does not apply. */
+  next(run: Run, failed: AttemptFailed): Trial | undefined | Promise<Trial | undefined>
+}
+
+/** The remedies, in the order in which they are tried. Each kind of `form` is tried once at a channel. */
+const remedies: readonly Remedy[] = [
+  { kind: 'form', next: otherEndpoint },
+  { kind: 'form', next: withoutUsage },
+  { kind: 'form', next: withoutThoughts },
+  { kind: 'form', next: freshLogin },
+  { kind: 'place', next: otherKey },
+  { kind: 'place', next: otherChannel },
+]
+
+/** The attempt to make after a failed one; undefined if nothing is left to try. */
+export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
+  let isNoted = false
+  for (const { kind, next } of remedies) {
+    if (kind === 'place' && !isNoted) {
+      run.isKeysFault = noteFailure(run.deps, run.call, run.trial.channel, failed)
+      isNoted = true
+    }
+    const trial = run.call.signal.aborted ? undefined : await next(run, failed)
+    if (trial) return trial
+  }
+  return undefined
+}
+
+/** The same attempt in another form; `lesson` is remembered about the service if it succeeds. */
+function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
+  return newTrial(trial, { ...trial.form, ...change }, lesson ? [...trial.lessons, lesson] : trial.lessons)
+}
+
+/** For a server that has no address for the endpoint: the next endpoint of the channel. */
+function otherEndpoint({ deps, trial }: Run, { status, text }: AttemptFailed): Trial | undefined {
+  const { channel, endpoints } = trial
+  const [first, second] = endpoints
+  if (!first || !second || !isChat(first) || !isChat(second) || !mayBeMissing(status)) return undefined
+  if (isOfficial(channel.upstream.baseUrl, channel.provider.meta.defaultBaseUrl)) return undefined
+  const verdict = addressVerdict(status, text, first.dialect.name === 'anthropic-messages' ? '/messages' : '/responses')
+  if (verdict === 'there') return undefined
+  if (verdict === 'unsure') return changed(trial, { endpoint: second })
+  const { message } = readErrorBody(text, status)
+  return changed(trial, { endpoint: second }, () => deps.unsupportedFeatures.note(placeOf(channel, first), message))
+}
+
+/** For a service that refuses the request for a stream's usage. */
+function withoutUsage({ deps, call, trial }: Run, failed: AttemptFailed): Trial | undefined {
+  const { channel, form } = trial
+  const places = deps.unsupportedFeatures
+  const model = mappedModel(channel, call.facts.model)
+  if (form.withoutUsage || refusesUsage(places, channel, model) || !isAboutUsage(failed, call, channel, model))
+    return undefined
+  return changed(trial, { withoutUsage: true }, () => noteRefusesUsage(places, channel, model, failed))
+}
+
+/** For a service that refuses another one's reasoning from earlier in the conversation. */
+function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | undefined {
+  if (trial.form.withoutThoughts || !isAboutThoughts(failed, call)) return undefined
+  return changed(trial, { withoutThoughts: true })
+}
+
+/** For a cached upstream token that is refused, since it may have been revoked. */
+function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | undefined {
+  const { form, lent } = trial
+  if (form.freshLogin || lent.size === 0 || error.status !== 401) return undefined
+  for (const [name, value] of lent) deps.accessTokens.refused(name, value)
+  return changed(trial, { freshLogin: true })
+}
+
+/** For a failure that is the fault of the key: the same channel with another key, at the same price. */
+function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
+  if (!isKeysFault || continuedFrom(call) !== undefined) return undefined
+  const channel = withOtherKey(deps, trial.channel, keysTried)
+  return channel && newTrial({ ...trial, channel })
+}
+
+/** Another channel, after a pause that grows with each retry. */
+async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial | undefined> {
+  const { deps, call, trial, channelsTried } = run
+  const isUnsent = verdict.unsent === true
+  if (!verdict.retry || call.caller.chosenChannel) return undefined
+  if (!isUnsent && run.retries >= deps.settings().RetryTimes) return undefined
+  const next = await nextPaid(deps, call, trial.hold, channelsTried)
+  if (!next) return undefined
+  if (!isUnsent) await new Promise((resolve) => setTimeout(resolve, backOffMs(run.retries++, deps.random)))
+  run.keysTried.clear()
+  return newTrial({ ...next, hold: trial.hold })
+}

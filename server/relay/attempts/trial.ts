@@ -1,0 +1,52 @@
+import type { Hold } from '../../billing/ledger.ts'
+import type { ChatEndpoint, ModeEndpoint } from '../../providers/provider.ts'
+import type { AnyCall } from '../call/call.ts'
+import type { RelayDeps } from '../call/deps.ts'
+import type { Charging } from '../charging/charging-types.ts'
+import type { AttemptFailed } from '../failures/retry-policy.ts'
+import type { Channel } from '../routing/routing-table.ts'
+
+/** How a request differs from its usual form, because a service refused that. */
+export interface Form {
+  /** Sent here and not to the best endpoint of the channel. */
+  endpoint?: ChatEndpoint
+  /** The usage of the stream is not requested. */
+  withoutUsage?: true
+  /** Reasoning from earlier in the conversation is dropped. */
+  withoutThoughts?: true
+  /** The cached upstream tokens of the attempt before were refused. */
+  freshLogin?: true
+}
+
+/** One attempt at one channel: what to try, and what the attempt leaves behind for the remedies. */
+export interface Trial {
+  readonly hold: Hold
+  readonly charging: Charging
+  readonly channel: Channel
+  readonly form: Form
+  /** The endpoints that the attempt could use, best first. */
+  endpoints: readonly (ChatEndpoint | ModeEndpoint)[]
+  /** Cached upstream tokens that were sent, by their names. */
+  readonly lent: Map<string, string>
+  /** What to remember about the service if the attempt succeeds, because its form was right. */
+  readonly lessons: readonly (() => void)[]
+}
+
+/** A trial that has not been made yet. */
+export function newTrial(
+  { hold, charging, channel }: Pick<Trial, 'hold' | 'charging' | 'channel'>,
+  form: Form = {},
+  lessons: Trial['lessons'] = [],
+): Trial {
+  return { hold, charging, channel, form, endpoints: [], lent: new Map(), lessons }
+}
+
+/**
+ * Makes one attempt: returns an answer for the caller, or why there is none. It does not own the hold until it takes it
+ * over.
+ */
+export type MakeAttempt<Call extends AnyCall> = (
+  deps: RelayDeps,
+  call: Call,
+  trial: Trial,
+) => Promise<Response | AttemptFailed>
