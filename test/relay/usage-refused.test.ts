@@ -115,3 +115,41 @@ test('an upstream that refuses the rest too is called twice, and not remembered 
   expect(bench.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
   await charged(bench, caller, 15)
 })
+
+test('a service without the Responses API that refuses stream_options is asked in both ways, and both are remembered', async () => {
+  bench.upstream.next(fake.status(404, { shape: 'text' }))
+  bench.upstream.next(refuses('Unknown parameter: stream_options'))
+  const caller = await bench.caller()
+  const body = { model: 'm', input: 'Hi', stream: true }
+  for (const asked of [3, 4]) {
+    const seen = await see(bench.gateway.post('/v1/responses', body, caller.token))
+    expect([seen.status, seen.error]).toEqual([200, undefined])
+    expect(seen.text).toContain('word4')
+    expect(bench.upstream.requests.length).toBe(asked)
+  }
+  expect(bench.upstream.requests.map(({ path }) => path)).toEqual([
+    '/v1/responses',
+    '/v1/chat/completions',
+    '/v1/chat/completions',
+    '/v1/chat/completions',
+  ])
+  const { rows } = await chargedUnits(bench, caller)
+  // Newest first.
+  expect(rows.map(({ attempts }) => attempts === '')).toEqual([true, false])
+})
+
+test('the other forms of a call are tried again with the next key and at the next channel', async () => {
+  const caller = await bench.caller()
+  await bench.gateway.setOption('RetryTimes', '1')
+  await bench.channel({ priority: -1 })
+  bench.upstream.next(refuses('Unknown parameter: stream_options'))
+  bench.upstream.next(fake.status(500))
+  const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+  expect([seen.status, seen.error]).toEqual([200, undefined])
+  expect(bench.upstream.requests.map(({ fields }) => fields['stream_options'] !== undefined)).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ])
+})

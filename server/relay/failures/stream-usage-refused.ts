@@ -1,5 +1,5 @@
 import { reasonsUnseen } from '../../billing/model-limits.ts'
-import type { RelayCall } from '../call/call.ts'
+import type { AnyCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { UnsupportedFeatures } from '../routing/unsupported-features.ts'
 import type { AttemptFailed } from './retry-policy.ts'
@@ -15,7 +15,7 @@ const refusal =
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,
-  { facts, mode, body }: RelayCall,
+  { facts, mode, body }: AnyCall,
   { provider }: Channel,
   upstreamModel: string,
 ): boolean {

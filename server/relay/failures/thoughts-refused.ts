@@ -1,4 +1,4 @@
-import { conversationOf, type RelayCall } from '../call/call.ts'
+import { type AnyCall, conversationOf } from '../call/call.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
 /** How services name reasoning that they cannot accept: Anthropic, OpenAI, Google, in this order. */
@@ -9,7 +9,7 @@ const words =
  * True if a service refuses the reasoning state in a conversation, because another service made it, another account at
  * the same service, or a key that is gone. Its origin cannot be seen from outside.
  */
-export function isAboutThoughts({ status, error, failure }: AttemptFailed, call: RelayCall): boolean {
+export function isAboutThoughts({ status, error, failure }: AttemptFailed, call: AnyCall): boolean {
   // Chat that is passed on unchanged has no reasoning state that the gateway could drop.
   if (call.mode !== 'chat' || (call.dialect === 'openai-chat' && !failure)) return false
   if ((status !== 400 && status !== 404) || !words.test(error.message)) return false

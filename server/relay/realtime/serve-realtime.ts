@@ -136,7 +136,12 @@ function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): 
   return async (relay, call, { hold, charging, channel }) => {
     const startedAtMs = relay.clock.nowMs()
     const note = (status: number, error: string) =>
-      call.attempts.push({ channelId: channel.id, status, error, elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs) })
+      call.attempts.push({
+        channelId: channel.id,
+        status,
+        error,
+        elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs),
+      })
     try {
       const upstreamModel = mappedModel(channel, call.facts.model)
       const upstream = await connect(deps, call, channel, upstreamModel)
