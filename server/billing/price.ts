@@ -178,6 +178,7 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   const hour = least(usage.cacheWrite1hTokens ?? 0, written)
   const text = total - sound - images
   if (sound === 0 && images === 0) {
+    if (cached === 0 && written === 0) return BigInt(text) * prices.input
     return (
       BigInt(cached) * prices.cachedInput +
       writtenAmount(written, hour, prices, prices.input) +

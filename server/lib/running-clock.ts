@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import { type Clock, systemClock } from './clock.ts'
 
 /** A longer step means that the process did not run. */
 const longestStepMs = 500
@@ -21,6 +21,8 @@ const machineClocks: MachineClocks = { monotonicMs: () => performance.now(), wal
 export class RunningClock implements Clock {
   readonly #clock: Clock
   readonly #machine: MachineClocks
+  /** The underlying clock is the wall clock, so that it need not be read twice. */
+  readonly #isWall: boolean
   #monotonicMs: number
   #wallMs: number
   #pausedMs = 0
@@ -28,6 +30,7 @@ export class RunningClock implements Clock {
   constructor(clock: Clock, machine: MachineClocks = machineClocks) {
     this.#clock = clock
     this.#machine = machine
+    this.#isWall = clock === systemClock && machine === machineClocks
     this.#monotonicMs = machine.monotonicMs()
     this.#wallMs = machine.wallMs()
   }
@@ -40,6 +43,6 @@ export class RunningClock implements Clock {
     this.#monotonicMs = monotonicMs
     this.#wallMs = wallMs
     if (stepMs > longestStepMs) this.#pausedMs += stepMs
-    return this.#clock.nowMs() - this.#pausedMs
+    return (this.#isWall ? wallMs : this.#clock.nowMs()) - this.#pausedMs
   }
 }

@@ -34,7 +34,8 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
       call = buildCall(deps.relay.routing(), incoming, caller, route, embeddingsIn(body, route), { startedAtMs })
       return await embeddingsOut(await relay(deps.relay, call), route.embeds)
     }
-    const known = await readAside(deps.relay.asideReader, body, route)
+    const reading = readAside(deps.relay.asideReader, body, route)
+    const known = reading && (await reading)
     call = buildCall(deps.relay.routing(), incoming, caller, route, body, { startedAtMs, known })
     if (route.countOnly) return await countCall(deps.relay, call)
     const response = await answered(deps, incoming, caller, call)
@@ -74,7 +75,8 @@ function askedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBod
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')
 }
 
-async function readBody(
+/** Throws GatewayError, also before a promise is returned. */
+function readBody(
   deps: RelayRouteDeps,
   { request, pathModel }: Incoming,
   caller: Caller,
@@ -91,5 +93,5 @@ async function readBody(
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }
-  return { kind: 'form', form: await readForm(source.body, type, limits, deps.spoolDir) }
+  return readForm(source.body, type, limits, deps.spoolDir).then((made) => ({ kind: 'form', form: made }))
 }

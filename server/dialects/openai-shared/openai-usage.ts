@@ -15,10 +15,11 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (prompt === undefined || completion === undefined) return undefined
   const told = { prompt, completion }
   const parts = readParts(raw)
-  const { doubt, ...beside } = countedBeside(raw, parts, told)
+  const beside = countedBeside(raw, parts, told)
+  const { doubt } = beside
   const usage = { promptTokens: prompt + beside.prompt, completionTokens: completion + beside.completion }
   if (!Number.isSafeInteger(usage.promptTokens + usage.completionTokens)) return undefined
-  if (parts === noParts) return named(raw, { ...usage, ...(doubt !== undefined && { doubt }) })
+  if (parts === noParts) return named(raw, doubt === undefined ? usage : { ...usage, doubt })
   const { left, ...fitted } = fitting(parts, usage)
   const doubts = [
     doubt,
@@ -40,30 +41,28 @@ function readParts(raw: JsonObject): Parts {
   const prompt = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'] ?? raw['input_token_details'])
   const completion = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
   // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals, all others within the details.
-  const cached = first(
-    prompt['cached_tokens'],
-    raw['prompt_cache_hit_tokens'],
-    raw['cached_tokens'],
-    raw['num_cached_tokens'],
-    raw['cache_read_input_tokens'],
+  const cached = count(
+    prompt['cached_tokens'] ??
+      raw['prompt_cache_hit_tokens'] ??
+      raw['cached_tokens'] ??
+      raw['num_cached_tokens'] ??
+      raw['cache_read_input_tokens'],
   )
-  const cacheWrite = first(
-    prompt['cache_write_tokens'],
-    prompt['cache_creation_tokens'],
-    raw['cache_creation_input_tokens'],
+  const cacheWrite = count(
+    prompt['cache_write_tokens'] ?? prompt['cache_creation_tokens'] ?? raw['cache_creation_input_tokens'],
   )
   // Mistral's transcriptions report the length of the audio, and count its tokens only in the total.
-  const sound = first(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
+  const sound = count(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
   const ofCached = details(prompt['cached_tokens_details'])
-  const cachedAudio = first(ofCached['audio_tokens'])
-  const cachedImages = first(ofCached['image_tokens'])
-  const written1h = first(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
-  const audioIn = first(prompt['audio_tokens'], sound)
-  const imageIn = first(prompt['image_tokens'])
+  const cachedAudio = count(ofCached['audio_tokens'])
+  const cachedImages = count(ofCached['image_tokens'])
+  const written1h = count(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
+  const audioIn = count(prompt['audio_tokens'] ?? sound)
+  const imageIn = count(prompt['image_tokens'])
   // Perplexity reports it next to the totals.
-  const reasoning = first(completion['reasoning_tokens'], raw['reasoning_tokens'])
-  const audioOut = first(completion['audio_tokens'])
-  const imageOut = first(completion['image_tokens'])
+  const reasoning = count(completion['reasoning_tokens'] ?? raw['reasoning_tokens'])
+  const audioOut = count(completion['audio_tokens'])
+  const imageOut = count(completion['image_tokens'])
   if (!(cached || cacheWrite || audioIn || imageIn || reasoning || audioOut || imageOut)) return noParts
   return {
     ...(cached && { cachedTokens: cached }),
@@ -210,17 +209,15 @@ function pick(parts: Parts, ...names: (keyof Parts)[]): Parts {
   return Object.fromEntries(names.filter((name) => parts[name]).map((name) => [name, parts[name]]))
 }
 
-/** The first value that is present, as a count; services omit or null a field that does not apply. */
-function first(...values: unknown[]): number | undefined {
-  return count(values.find((value) => value !== undefined && value !== null))
-}
-
+/** A count, or undefined if there is none: services omit or null a field that does not apply. */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
+const noDetails: JsonObject = {}
+
 function details(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
+  return isObject(value) ? value : noDetails
 }
 
 /** The usage object of a reply or a stream chunk, wherever the service puts it. */

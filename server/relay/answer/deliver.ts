@@ -20,7 +20,7 @@ import { BinaryStream } from '../stream/binary-stream.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
 import { type Answering, takeOver } from '../upstream/answering.ts'
-import { leftOutOf, type Prepared } from '../upstream/prepare.ts'
+import { type Codec, leftOutOf, type Prepared } from '../upstream/prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from '../upstream/read-answer.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import { settleWhole } from './settle-whole.ts'
@@ -42,33 +42,49 @@ const listOf: Partial<Record<RelayMode, string>> = {
  * Turns the upstream's answer into the caller's. Throws AttemptFailed while another channel may still be tried, and
  * CallerLeft. The hold is handed over once every way the answer can end settles it.
  */
-export async function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
-  const { deps, open, response } = answering
-  const { key } = open.channel.upstream
+export function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
+  const { status } = answering.response
   const { codec } = prepared
-  if (response.status < 200 || response.status > 299)
-    throw statusFailure(response, await readErrorAnswer(deps, response), key, deps.clock.nowMs(), codec?.from)
-  if (response.status === 204 || response.status === 205)
-    throw await unread(response, 'the upstream sent an empty answer')
+  if (status < 200 || status > 299) return refused(answering, codec)
+  if (status === 204 || status === 205) return unusable(answering, 'the upstream sent an empty answer')
   if (codec) return deliverConversation(answering, codec)
-  const answer = await deliverOpenAi(answering, prepared)
+  const delivering = deliverOpenAi(answering, prepared)
   const leftOut = leftOutOf(prepared)
-  if (leftOut.length > 0) answer.headers.set(droppedHeader, droppedNames(leftOut))
-  return answer
+  if (leftOut.length === 0) return delivering
+  return delivering.then((answer) => {
+    answer.headers.set(droppedHeader, droppedNames(leftOut))
+    return answer
+  })
+}
+
+async function refused({ deps, open, response }: Answering, codec: Codec | undefined): Promise<never> {
+  const text = await readErrorAnswer(deps, response)
+  throw statusFailure(response, text, open.channel.upstream.key, deps.clock.nowMs(), codec?.from)
+}
+
+async function unusable({ response }: Answering, why: string): Promise<never> {
+  throw await unread(response, why)
 }
 
 /** Delivers an answer that is in OpenAI's form, or is converted to it. */
-async function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Response> {
-  const { deps, open, response } = answering
-  const { key } = open.channel.upstream
+function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Response> {
+  const { open, response } = answering
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
-  const { mode, facts } = open.call
-  if (type.startsWith('text/event-stream')) {
-    if (!mayStream(open.call)) throw await unread(response, 'the upstream streamed although it was not asked to')
-    return deliverStream(answering, prepared.askedForUsage)
-  }
+  const { mode } = open.call
+  if (type.startsWith('text/event-stream'))
+    return mayStream(open.call)
+      ? deliverStream(answering, prepared.askedForUsage)
+      : unusable(answering, 'the upstream streamed although it was not asked to')
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)
   if (isSound && response.body) return deliverSound(answering, response.body)
+  return deliverWhole(answering, prepared, type)
+}
+
+/** `type`: the content type of the answer, in lower case. */
+async function deliverWhole(answering: Answering, prepared: Prepared, type: string): Promise<Response> {
+  const { deps, open, response } = answering
+  const { key } = open.channel.upstream
+  const { mode, facts } = open.call
   const text = await readWhole(answering)
   const parsed = tryParse(text)
   const isPlain = !type.includes('json') && !isPage(type) && asksForText(open.call)

@@ -46,25 +46,32 @@ export async function readJson(
   admit: Admit | undefined,
 ): Promise<JsonBody> {
   const bytes = await readBytes(source, limits, deps)
-  const { text, value, shape } = await parse(bytes, deps.turns, admit)
+  const parsing = parse(bytes, deps.turns, admit)
+  const { text, value, shape } = parsing instanceof Promise ? await parsing : parsing
   if (!isObject(value)) throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   refuseTwice(text, value, shape)
   return { kind: 'json', text, json: value, containers: shape.containers }
 }
 
-async function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {
+/** Throws GatewayError, also before a promise is returned. */
+function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {
   try {
-    return await parseJson(bytes, {
+    const parsing = parseJson(bytes, {
       limits: jsonLimits,
       turns,
       wanted: modelMember,
       admit: admit && ((scan) => admit(textOf(scan.wantedString))),
     })
+    return parsing instanceof Promise ? parsing.catch(refuse) : parsing
   } catch (error) {
-    if (!(error instanceof JsonFault)) throw error
-    const code = error.kind === 'limit' ? 'request_too_complex' : 'invalid_json'
-    throw new GatewayError(code, `the request body ${error.message}`, { cause: error })
+    return refuse(error)
   }
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof JsonFault)) throw error
+  const code = error.kind === 'limit' ? 'request_too_complex' : 'invalid_json'
+  throw new GatewayError(code, `the request body ${error.message}`, { cause: error })
 }
 
 function textOf(json: string | undefined): string | undefined {
@@ -80,22 +87,23 @@ function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
     throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
 }
 
-async function readBytes(
+function readBytes(
   source: BodySource,
   limits: BodyLimits,
   watch: Pick<ReadDeps, 'deadlineWatch'>,
 ): Promise<Uint8Array> {
   const { declared, timeMs } = limits
-  try {
-    // The HTTP parser enforces a declared length, so the whole body can be read at once.
-    if (declared <= shortBodyBytes) return await readShort(source, timeMs, watch)
-    if (declared > 0) return await inTime(source.bytes(), timeMs, tooSlow)
-    const pieces = readAtMost(source.body, limits.bytes, () => tooLarge(limits.bytes))
-    return await inTime(pieces, timeMs, tooSlow)
-  } catch (error) {
-    if (error instanceof GatewayError) throw error
-    throw new GatewayError('invalid_json', 'the request body broke off', { cause: error })
-  }
+  // The HTTP parser enforces a declared length, so the whole body can be read at once.
+  if (declared <= shortBodyBytes && timeMs > 0) return readShort(source, timeMs, watch)
+  const bytes = declared >= 0 ? source.bytes() : readAtMost(source.body, limits.bytes, () => tooLarge(limits.bytes))
+  return inTime(bytes, timeMs, tooSlow).catch((error: unknown) => {
+    throw faultOf(error)
+  })
+}
+
+function faultOf(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return new GatewayError('invalid_json', 'the request body broke off', { cause: error })
 }
 
 function readShort(
@@ -103,21 +111,20 @@ function readShort(
   timeMs: number,
   { deadlineWatch }: Pick<ReadDeps, 'deadlineWatch'>,
 ): Promise<Uint8Array> {
-  if (timeMs <= 0) return source.bytes()
   return new Promise((resolve, reject) => {
-    const over = () => deadlineWatch.remove(wait)
+    const fail = (error: unknown) => {
+      deadlineWatch.remove(wait)
+      reject(faultOf(error))
+    }
     const wait: DeadlineWait = {
       dueAtMs: deadlineWatch.nowMs() + timeMs,
-      due() {
-        over()
-        reject(tooSlow())
-      },
-      cut() {
-        over()
-        reject(shuttingDown())
-      },
+      due: () => fail(tooSlow()),
+      cut: () => fail(shuttingDown()),
     }
     deadlineWatch.add(wait)
-    source.bytes().then(resolve, reject).finally(over)
+    source.bytes().then((bytes) => {
+      deadlineWatch.remove(wait)
+      resolve(bytes)
+    }, fail)
   })
 }

@@ -37,7 +37,11 @@ export function viaFor(
   { headers }: Pick<AnyCall, 'headers'>,
   { upstream, provider }: Channel,
 ): Record<string, string> {
-  if (upstream.baseUrl === provider.meta.defaultBaseUrl.replace(/\/+$/, '')) return {}
+  if (upstream.baseUrl === withoutSlashes(provider.meta.defaultBaseUrl)) return {}
   const before = headers[viaHeader]
   return { [viaHeader]: before === undefined ? installationId : `${before}, ${installationId}` }
+}
+
+function withoutSlashes(url: string): string {
+  return url.endsWith('/') ? url.replace(/\/+$/, '') : url
 }

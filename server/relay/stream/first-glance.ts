@@ -7,6 +7,7 @@ const eventStart = 'data: {'
 /** Longest event that is scanned, in characters, and how many events at most. */
 const shortEvent = 1024
 const mostEvents = 4
+const mostBytes = mostEvents * (shortEvent + 2)
 const someText = /"(?:content|reasoning_content|reasoning|text)": ?"[^"]/
 /** One choice whose delta has only a role and empty texts, and no finish reason. */
 const emptyChoice =
@@ -18,12 +19,12 @@ const someUsage = /"usage": ?\{/
  * holds some text and nothing that could be an error. `silent`: the bytes end with a chunk without content.
  */
 export function glanceAt(bytes: Uint8Array): Glance {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = Buffer.prototype.latin1Slice.call(bytes, 0, Math.min(bytes.length, mostBytes))
   let at = 0
   for (let count = 0; count < mostEvents; count++) {
-    const end = view.indexOf('\n\n', at)
+    const end = text.indexOf('\n\n', at)
     if (end < 0 || end - at > shortEvent) return undefined
-    const event = view.toString('latin1', at, end)
+    const event = text.slice(at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
     if (event.includes('\n')) return undefined
     // Parse this one: something that only looks like an event would begin an answer that cannot continue.
@@ -31,7 +32,7 @@ export function glanceAt(bytes: Uint8Array): Glance {
       return isObject(tryParse(event.slice(eventStart.length - 1))) ? 'speaks' : undefined
     if (!emptyChoice.test(event) || someUsage.test(event)) return undefined
     at = end + 2
-    if (at === view.length) return 'silent'
+    if (at === bytes.length) return 'silent'
   }
   return undefined
 }

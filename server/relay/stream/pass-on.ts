@@ -1,14 +1,23 @@
 import type { StreamMeter, StreamSignal } from '../../dialects/neutral/dialect.ts'
+import { joined } from '../../lib/bytes/joined.ts'
 import { eventAt, messagesIn, type SseBlock, type SseEvent } from '../../lib/bytes/sse.ts'
 import { isObject, tryParse } from '../../lib/json.ts'
 
 /** What happens to a block of events on its way to the caller. */
 export interface PassedOn {
-  /** The text sent instead of the block's events; undefined = they are sent as they came. */
-  text: string | undefined
-  /** The event that ended the answer, which is not in `text`. */
-  end?: { signal: 'done' | 'error' | 'garbage'; event: string }
+  /** What is sent of the block; undefined if nothing is. */
+  bytes: Uint8Array | undefined
+  /** The event that ended the answer, which is not in `bytes`. */
+  end?: End
 }
+
+interface End {
+  signal: 'done' | 'error' | 'garbage'
+  event: string
+  bytes: Uint8Array
+}
+
+const encoder = new TextEncoder()
 
 /**
  * Meters the events of a block that is passed on. Drops unreadable events, and the usage if the caller did not ask for
@@ -18,33 +27,61 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
   const { text } = block
   // A block that can be skimmed is not split into events; only the rare forms are.
   const events = block.firstRest || text.includes('\r') ? block.events : undefined
-  let kept: string | undefined
+  /** The text is sent as it came up to here; undefined = all of it. */
+  let cut: number | undefined
+  /** What is sent after that. */
+  let rest = ''
   for (let index = 0, at = 0; ; index++) {
     const from = events ? at : meter.skim(text, at)
-    if (kept !== undefined) kept += text.slice(at, from)
+    if (cut !== undefined) rest += text.slice(at, from)
     const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
-    if (!event) return { text: kept }
+    if (!event) return { bytes: bytesOf(block, cut, rest) }
     at = event.to
     // An event that has been sent already can be neither skipped nor changed.
     const isGone = event.to === 0
     if (event.lines && !isGone) {
+      cut ??= event.from
       const { text: out, end } = passOddOn(event, text.slice(event.from, event.to), meter, withholdUsage)
-      kept = (kept ?? text.slice(0, event.from)) + out
-      if (end) return { text: kept, end }
+      rest += out
+      if (end) return { bytes: bytesOf(block, cut, rest), end }
       continue
     }
     const signal: StreamSignal = event.data === undefined ? 'content' : meter.feed(event.data)
     if (signal === 'content' || (signal === 'usage-only' && !withholdUsage)) {
       const { instead } = meter
-      if (instead !== undefined && !isGone) kept = `${kept ?? text.slice(0, event.from)}data: ${instead}\n\n`
-      else if (kept !== undefined) kept += text.slice(event.from, event.to)
+      if (instead !== undefined && !isGone) {
+        cut ??= event.from
+        rest += `data: ${instead}\n\n`
+      } else if (cut !== undefined) rest += text.slice(event.from, event.to)
       continue
     }
-    kept ??= text.slice(0, event.from)
+    cut ??= event.from
     if (signal === 'usage-only' || (signal === 'skip' && !isGone)) continue
-    const last = text.slice(event.from, event.to)
-    return { text: kept, end: { signal: signal === 'skip' ? 'garbage' : signal, event: last } }
+    const end = { signal: signal === 'skip' ? 'garbage' : signal, ...slice(block, event) } as const
+    return { bytes: bytesOf(block, cut, rest), end }
   }
+}
+
+/** The bytes of the block's text up to `cut`, and then `rest`. */
+function bytesOf(block: SseBlock, cut: number | undefined, rest: string): Uint8Array | undefined {
+  if (cut === undefined) return block.bytes
+  const before = asciiAt(block)
+  if (rest === '' && before !== undefined) return block.bytes?.subarray(0, before + cut)
+  return joined(block.firstRest, encoder.encode(block.text.slice(0, cut) + rest))
+}
+
+/** One event of a block. */
+function slice(block: SseBlock, { from, to }: SseEvent): { event: string; bytes: Uint8Array } {
+  const event = block.text.slice(from, to)
+  const before = asciiAt(block)
+  const bytes = before === undefined ? undefined : block.bytes?.subarray(before + from, before + to)
+  return { event, bytes: bytes ?? encoder.encode(event) }
+}
+
+/** Where the text begins in the block's bytes, if it has as many characters as bytes; otherwise undefined. */
+function asciiAt({ bytes, text, firstRest }: SseBlock): number | undefined {
+  const before = firstRest?.length ?? 0
+  return bytes && bytes.length - before === text.length ? before : undefined
 }
 
 /**
@@ -56,7 +93,7 @@ function passOddOn(
   raw: string,
   meter: StreamMeter,
   withholdUsage: boolean,
-): PassedOn & { text: string } {
+): { text: string; end?: End } {
   const ownName = /^event:[^\r\n]*/m.exec(raw)?.[0]
   let text = ''
   for (const message of messagesIn(event)) {
@@ -66,7 +103,7 @@ function passOddOn(
     const data = (meter.instead ?? message).replaceAll('\n', '\ndata: ')
     const written = `${name === undefined ? '' : `${name}\n`}data: ${data}\n\n`
     if (signal === 'content' || signal === 'usage-only') text += written
-    else return { text, end: { signal, event: written } }
+    else return { text, end: { signal, event: written, bytes: encoder.encode(written) } }
   }
   return { text }
 }

@@ -1,7 +1,7 @@
 import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
-import { joined } from '../../lib/bytes/joined.ts'
+import { closedUp, joined } from '../../lib/bytes/joined.ts'
 import { SseSplitter } from '../../lib/bytes/sse.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import type { RelayDeps } from '../call/deps.ts'
@@ -23,6 +23,7 @@ import { unreadLimit } from './unread-limit.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
+const nothing = new Uint8Array()
 
 /** How long to wait for the formal end of a complete stream. */
 const drainMs = 1_000
@@ -232,9 +233,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   #chunk(bytes: Uint8Array): Promise<Bytes> | Bytes {
     const block = this.#splitter.push(bytes)
     this.#isContinued = block.firstRest !== undefined
-    const { text, end } = passOn(block, this.#meter, this.#withholdUsage)
-    const whole = text === undefined ? block.bytes : joined(block.firstRest, encoder.encode(text))
-    if (end?.signal === 'done') return this.#done(whole, end.event)
+    const { bytes: whole, end } = passOn(block, this.#meter, this.#withholdUsage)
+    if (end?.signal === 'done') return this.#done(whole, end.bytes)
     if (end?.signal === 'error') return this.#upstreamError(whole, end.event)
     if (end) return this.#fail(unreadablePart(), whole)
     const out = joined(whole, block.early)
@@ -243,7 +243,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   }
 
   #lastPiece(piece: StreamPiece & { kind: 'last' }): Promise<Bytes> {
-    if (piece.outcome === 'done') return this.#complete(piece.bytes, '', piece.end)
+    if (piece.outcome === 'done') return this.#complete(piece.bytes, nothing, piece.end)
     if (piece.outcome === 'error') return this.#upstreamError(undefined, decoder.decode(piece.bytes))
     return this.#fail(unreadablePart())
   }
@@ -279,20 +279,20 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   }
 
   /** An end mark after nothing but keep-alives does not complete an answer. */
-  #done(before: Bytes, last: string): Promise<Uint8Array> {
+  #done(before: Bytes, last: Uint8Array): Promise<Uint8Array> {
     const hasSaid = this.#firstByteMs > 0 || (before !== undefined && before.length > 0)
     const isEmpty = !hasSaid && this.#meter.usage === undefined && !this.#meter.speaks
     return isEmpty ? this.#fail(new GatewayError(...endings.end)) : this.#complete(before, last)
   }
 
   /** `end` writes the last bytes, once the charged usage is known. */
-  async #complete(before: Bytes, last: string, end?: WriteEnd): Promise<Uint8Array> {
+  async #complete(before: Bytes, last: Uint8Array, end?: WriteEnd): Promise<Uint8Array> {
     this.#ended = true
     this.#reader.drain(drainMs)
     const isShort = this.#cost.hasUndelivered && (await this.#cost.exceedsAtEnd())
     const shortage = isShort ? await this.#shortage() : undefined
     if (shortage) return this.#exhausted(shortage, before)
-    const out = joined(before, encoder.encode(last)) as Uint8Array
+    const out = closedUp(before, last)
     this.#begins(out, end !== undefined)
     // In some dialects the end repeats the whole answer.
     this.#lastLength = out.length + (end ? this.#meter.characters + this.#meter.extraBytes : 0)
@@ -333,7 +333,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     if (signal === 'error') return this.#upstreamError(undefined, last)
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
-    if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, meter.endMark)
+    if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, encoder.encode(meter.endMark))
     // An incomplete last event is not content: a truncated answer is not passed off as complete.
     const [code, message] = endings[how]
     this.#isOverdue = how === 'overdue'

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import type { RelayDeps } from '../call/deps.ts'
+import type { Measure } from '../charging/charging-types.ts'
 import { type Measured, measure, nothingCame, promptReport } from '../charging/measure.ts'
 import type { Delivered } from '../charging/running-cost.ts'
 import { type Ending, type OpenCall, orRelease, settle } from '../charging/settlement.ts'
@@ -27,23 +28,34 @@ export async function settleStream(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
-  { isOverdue, delivered, ...ending }: StreamEnding,
+  ending: StreamEnding,
 ): Promise<ChargedUsage> {
-  const measuring = orRelease(open, () => measured(deps, open, meter, { ...ending, delivered }))
+  const { outcome, code, firstByteMs } = ending
+  const measuring = orRelease(open, () => measured(deps, open, meter, ending))
   const found = measuring instanceof Promise ? await measuring : measuring
-  const notes = [found.note, leftOutNote(meter.leftOut)].filter((note) => note !== undefined)
+  const note = noteOf(found.note, leftOutNote(meter.leftOut))
+  await settle(deps, open, {
+    measure: withImages(found.measure, meter, ending),
+    outcome,
+    code,
+    firstByteMs,
+    ...(note !== undefined && { note }),
+  })
+  return { usage: found.measure.usage, isCounted: found.measure.estimated }
+}
+
+/** The measure with the images that were seen, where they decide the price. */
+function withImages(measure: Measure, meter: StreamMeter, { outcome, isOverdue }: StreamEnding): Measure {
   const images = meter.images ?? 0
+  if (outcome === 'interrupted') return { ...measure, cut: { images, byUpstream: !isOverdue } }
   // If the answer does not state how many images it has, use the number seen. If they cannot be seen, the price is that
   // of the number requested.
   const hasSeen = images > 0 || meter.tellsImages === true
-  const seen = hasSeen && found.measure.images === undefined && { images }
-  const end = ending.outcome === 'interrupted' ? { cut: { images, byUpstream: !isOverdue } } : seen
-  await settle(deps, open, {
-    ...ending,
-    measure: { ...found.measure, ...(ending.outcome !== 'aborted' && end) },
-    ...(notes.length > 0 && { note: notes.join('; ') }),
-  })
-  return { usage: found.measure.usage, isCounted: found.measure.estimated }
+  return hasSeen && measure.images === undefined && outcome !== 'aborted' ? { ...measure, images } : measure
+}
+
+function noteOf(first: string | undefined, second: string | undefined): string | undefined {
+  return first !== undefined && second !== undefined ? `${first}; ${second}` : (first ?? second)
 }
 
 function leftOutNote(count: number): string | undefined {
@@ -51,13 +63,11 @@ function leftOutNote(count: number): string | undefined {
   return `${count} unreadable ${count === 1 ? 'event' : 'events'} of the upstream skipped`
 }
 
-type Ended = Omit<StreamEnding, 'isOverdue'>
-
 function measured(
   deps: RelayDeps,
   open: OpenCall,
   meter: StreamMeter,
-  { outcome, firstByteMs, delivered }: Ended,
+  { outcome, firstByteMs, delivered }: StreamEnding,
 ): Measured | Promise<Measured> {
   if (delivered) {
     const { characters, media } = delivered

@@ -59,10 +59,15 @@ export async function readBounded(
   return { text: bytes.toString('utf8'), ending }
 }
 
-/** The whole answer. Throws AttemptFailed, CallerLeft. */
-export async function readWhole({ deps, open, response, sentAtMs }: Answering): Promise<string> {
-  const limits = { ...timeLimits(deps, open, sentAtMs), keepAliveMs: 0 }
+/** The whole answer. Rejects with AttemptFailed and CallerLeft. */
+export function readWhole({ deps, open, response, sentAtMs }: Answering): Promise<string> {
+  const limits = timeLimits(deps, open, sentAtMs)
+  limits.keepAliveMs = 0
   if (isShort(response) && limits.idleMs >= shortAnswerMs) return readShort(deps, open, response, limits)
+  return readLong(deps, open, response, limits)
+}
+
+async function readLong(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
   // Not earlier: reading `body` turns the response into a stream.
   if (!response.body) return ''
   const reader = readerOf(deps, response.body, limits)
