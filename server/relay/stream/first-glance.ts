@@ -8,6 +8,8 @@ const eventStart = 'data: {'
 const shortEvent = 1024
 const mostEvents = 4
 const mostBytes = mostEvents * (shortEvent + 2)
+/** The first two events are usually shorter than this. */
+const usualBytes = 600
 const someText = /"(?:content|reasoning_content|reasoning|text)": ?"[^"]/
 /** One choice whose delta has only a role and empty texts, and no finish reason. */
 const emptyChoice =
@@ -19,10 +21,14 @@ const someUsage = /"usage": ?\{/
  * holds some text and nothing that could be an error. `silent`: the bytes end with a chunk without content.
  */
 export function glanceAt(bytes: Uint8Array): Glance {
-  const text = Buffer.prototype.latin1Slice.call(bytes, 0, Math.min(bytes.length, mostBytes))
+  let text = textOf(bytes, usualBytes)
   let at = 0
   for (let count = 0; count < mostEvents; count++) {
-    const end = text.indexOf('\n\n', at)
+    let end = text.indexOf('\n\n', at)
+    if (end < 0 && text.length === usualBytes) {
+      text = textOf(bytes, mostBytes)
+      end = text.indexOf('\n\n', at)
+    }
     if (end < 0 || end - at > shortEvent) return undefined
     const event = text.slice(at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
@@ -35,4 +41,9 @@ export function glanceAt(bytes: Uint8Array): Glance {
     if (at === bytes.length) return 'silent'
   }
   return undefined
+}
+
+/** The first bytes as text, each byte as one character. */
+function textOf(bytes: Uint8Array, most: number): string {
+  return Buffer.prototype.latin1Slice.call(bytes, 0, Math.min(bytes.length, most))
 }

@@ -57,8 +57,10 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     }
     cut ??= event.from
     if (signal === 'usage-only' || (signal === 'skip' && !isGone)) continue
-    const end = { signal: signal === 'skip' ? 'garbage' : signal, ...slice(block, event) } as const
-    return { bytes: bytesOf(block, cut, rest), end }
+    return {
+      bytes: bytesOf(block, cut, rest),
+      end: endOf(block, event, signal === 'skip' ? 'garbage' : signal),
+    }
   }
 }
 
@@ -70,12 +72,12 @@ function bytesOf(block: SseBlock, cut: number | undefined, rest: string): Uint8A
   return joined(block.firstRest, encoder.encode(block.text.slice(0, cut) + rest))
 }
 
-/** One event of a block. */
-function slice(block: SseBlock, { from, to }: SseEvent): { event: string; bytes: Uint8Array } {
+/** The event of a block that ended the answer. */
+function endOf(block: SseBlock, { from, to }: SseEvent, signal: End['signal']): End {
   const event = block.text.slice(from, to)
   const before = asciiAt(block)
   const bytes = before === undefined ? undefined : block.bytes?.subarray(before + from, before + to)
-  return { event, bytes: bytes ?? encoder.encode(event) }
+  return { signal, event, bytes: bytes ?? encoder.encode(event) }
 }
 
 /** Where the text begins in the block's bytes, if it has as many characters as bytes; otherwise undefined. */
