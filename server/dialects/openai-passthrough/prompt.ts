@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { refuseScheme } from '../neutral/address-scheme.ts'
 import type { PromptText } from '../neutral/dialect.ts'
 import {
@@ -87,12 +87,12 @@ function addMessage(message: JsonObject, said: Said): void {
         break
       case 'name':
         if (typeof value === 'string') said.fixedTokens += perName
-        addText(value, 'messages', said)
+        addText(value, said)
         break
       case 'refusal':
       case 'tool_calls':
       case 'function_call':
-        addText(value, 'messages', said)
+        addText(value, said)
         break
       case 'reasoning':
       case 'reasoning_content':
@@ -114,7 +114,7 @@ function addRest(body: JsonObject, read: string, said: Said): void {
     // Most fields are numbers and flags.
     if ((typeof value !== 'string' && typeof value !== 'object') || field === read || isUnread(field)) continue
     if (readFields.has(field)) {
-      addText(value, field, said)
+      addText(value, said)
       continue
     }
     const before = said.unknownBytes
@@ -132,9 +132,9 @@ function isUnread(field: string): boolean {
 }
 
 /** A text, or the JSON of an object or list. */
-function addText(value: unknown, field: string, said: Said): void {
+function addText(value: unknown, said: Said): void {
   if (typeof value === 'string') said.texts.push(value)
-  else if (typeof value === 'object' && value !== null) said.texts.push(written(value, field))
+  else if (typeof value === 'object' && value !== null) said.texts.push(written(value))
 }
 
 /** Gateways put a thought into several fields, for the client programs of several services: it is counted once. */
@@ -150,7 +150,7 @@ function addThought(message: JsonObject, said: Said): void {
 /** A thought: a text, or a list of entries with texts. */
 function thoughtIn(value: unknown, said: Said): string {
   if (typeof value === 'string') return value
-  if (!Array.isArray(value)) return isObject(value) ? written(value, 'messages') : ''
+  if (!Array.isArray(value)) return isObject(value) ? written(value) : ''
   let text = ''
   for (const entry of value as unknown[]) {
     if (typeof entry === 'string') text += entry
@@ -166,7 +166,7 @@ function thoughtIn(value: unknown, said: Said): string {
 }
 
 function sentText(value: unknown): string {
-  return typeof value === 'object' && value !== null ? written(value, 'messages') : ''
+  return typeof value === 'object' && value !== null ? written(value) : ''
 }
 
 /** A field that says what kind of object this is. */
@@ -230,10 +230,9 @@ function isDataUrl(text: string): boolean {
   return text.startsWith('data:')
 }
 
-function written(value: unknown, field: string): string {
-  const text = tryStringify(value)
-  if (text === undefined) throw wrong(field, 'nested less deeply')
-  return text
+/** A request's depth is limited where it is parsed (`jsonLimits`), so that it can be written without another look. */
+function written(value: object): string {
+  return JSON.stringify(value)
 }
 
 function addContent(content: unknown, said: Said): void {
@@ -259,7 +258,7 @@ function addPart(part: JsonObject, said: Said): void {
   }
   for (const field in part) {
     const value = part[field]
-    if (field === 'text' || field === 'refusal') addText(value, 'messages', said)
+    if (field === 'text' || field === 'refusal') addText(value, said)
     else if (field === 'thinking') said.texts.push(thoughtIn(value, said))
     else if (mediaTokens === 0 && field === 'data' && isTypedMedium(part)) addMedia(value, said)
     else if (mediaTokens === 0 && !isMark(field)) addUnknown(field, value, said)
@@ -338,7 +337,7 @@ export function rerankPrompt(query: unknown, documents: unknown, body: JsonObjec
   for (const each of documents as unknown[]) {
     if (typeof each === 'string') said.texts.push(each)
     else if (isObject(each) && typeof each['text'] === 'string') addDocument(each, said)
-    else if (isObject(each) && (each['text'] ?? undefined) === undefined) said.texts.push(written(each, 'documents'))
+    else if (isObject(each) && (each['text'] ?? undefined) === undefined) said.texts.push(written(each))
     else throw wrong('documents', 'a list of texts, or of objects with a text')
   }
   addRest(body, 'documents', said)

@@ -68,12 +68,15 @@ function mayHaveAny(body: JsonObject): boolean {
 function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {
   if (!Array.isArray(tools)) return []
   const isForbidden = choice === 'none' || (isObject(choice) && choice['type'] === 'none')
-  return isForbidden ? [] : looseList(tools).flatMap(toolOf)
+  if (isForbidden) return []
+  const found: HostedTool[] = []
+  // A request may have thousands of functions.
+  for (const tool of tools as unknown[]) if (isObject(tool) && tool['type'] !== 'function') found.push(...toolOf(tool))
+  return found
 }
 
 function toolOf(tool: JsonObject): HostedTool[] {
   const type = looseText(tool['type'])
-  if (type === 'function') return []
   if (type === '') {
     return Object.keys(tool).flatMap((name) => {
       const kind = kindsByMember[name]

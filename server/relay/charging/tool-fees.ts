@@ -36,7 +36,7 @@ function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
   // Whether a model searches on its own depends on its name, which channels map.
   if (known && !searchesAlways(model)) return known
   const tools = hostedTools(body, model)
-  if (tools.length > 0 && !searchesAlways(model)) found.set(body, tools)
+  if (!searchesAlways(model)) found.set(body, tools)
   return tools
 }
 
@@ -78,7 +78,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
 
 /** Refuses to send a tool that has no price. Throws GatewayError (tool_not_priced). */
 export function refuseUnpricedTools(body: JsonObject, prices: PriceBook, model: string, channelType: number): void {
-  for (const { kind, size } of hostedTools(body, model)) {
+  for (const { kind, size } of toolsOf(body, model)) {
     if (prices.toolPrice({ kind, size, model, channelType }) !== undefined) continue
     throw new GatewayError(
       'tool_not_priced',

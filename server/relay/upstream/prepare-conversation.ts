@@ -247,8 +247,10 @@ function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing,
   }
   const { tools } = body
   if (!Array.isArray(tools) || deps.settings().UnpricedModelPolicy === 'fallback') return
-  const message = tools.map(whyUnpriced).find((why) => why !== undefined)
-  if (message !== undefined) throw unsent(new GatewayError('tool_not_priced', message, { param: 'tools' }))
+  for (const tool of tools as unknown[]) {
+    const message = whyUnpriced(tool)
+    if (message !== undefined) throw unsent(new GatewayError('tool_not_priced', message, { param: 'tools' }))
+  }
 }
 
 function whyUnpriced(tool: unknown): string | undefined {
