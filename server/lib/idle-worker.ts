@@ -26,14 +26,17 @@ export class IdleWorker<Job, Answer extends Numbered> {
     this.#name = name
   }
 
-  /** Rejects if the worker itself fails; a failure within a job must be part of its answer. */
-  run(job: Job): Promise<Answer> {
+  /**
+   * Rejects if the worker itself fails; a failure within a job must be part of its answer. `handedOver`: memory of the
+   * job that the worker gets as it is, without a copy.
+   */
+  run(job: Job, handedOver: ArrayBuffer[] = []): Promise<Answer> {
     this.#worker ??= this.#start()
     clearTimeout(this.#idleTimer)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      this.#worker?.postMessage({ ...job, id })
+      this.#worker?.postMessage({ ...job, id }, handedOver)
     })
   }
 

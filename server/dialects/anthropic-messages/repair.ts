@@ -26,19 +26,25 @@ export function repairMessages(body: JsonObject, text: string, options: RepairOp
 
 /** Messages without the answers that show nothing; the same list if there are none. */
 function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
-  const isBlankBlock = (block: unknown) =>
-    isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
-  const kept = messages.flatMap((message) => {
-    if (!isObject(message) || message['role'] !== 'assistant') return [message]
+  if (!messages.some(isBlankInPart)) return messages
+  return messages.flatMap((message) => {
+    if (!isObject(message) || !isBlankInPart(message)) return [message]
     const { content } = message
-    if (typeof content === 'string') return isBlank(content) ? [] : [message]
-    if (!Array.isArray(content)) return [message]
-    const blocks = content as unknown[]
-    if (!blocks.some(isBlankBlock)) return blocks.length === 0 ? [] : [message]
-    const said = blocks.filter((block) => !isBlankBlock(block))
+    const said = Array.isArray(content) ? (content as unknown[]).filter((block) => !isBlankBlock(block)) : []
     return said.length === 0 ? [] : [{ ...message, content: said }]
   })
-  return kept.length === messages.length && kept.every((message, at) => message === messages[at]) ? messages : kept
+}
+
+/** True for an answer that is blank or has a blank block. */
+function isBlankInPart(message: unknown): boolean {
+  if (!isObject(message) || message['role'] !== 'assistant') return false
+  const { content } = message
+  if (typeof content === 'string') return isBlank(content)
+  return Array.isArray(content) && (content.length === 0 || content.some(isBlankBlock))
+}
+
+function isBlankBlock(block: unknown): boolean {
+  return isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
 }
 
 /** Ids of calls in a message. */

@@ -4,8 +4,8 @@ import { GatewayError } from '../../errors.ts'
 import { IdleWorker } from '../../lib/idle-worker.ts'
 import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
-import { type AsideReader, addressOf, type KnownRequest, type ReadJob } from '../call/known-request.ts'
-import type { ReadAnswer } from './reader-worker.ts'
+import { type AsideReader, addressOf, type KnownRequest } from '../call/known-request.ts'
+import type { BytesJob, ReadAnswer } from './reader-worker.ts'
 
 /** A request with at least this many lists and objects is read in the worker; reading one takes a few microseconds. */
 const manyContainers = 2_000
@@ -13,12 +13,16 @@ const manyContainers = 2_000
 /** Next to this file in TypeScript, or next to the single file that the server was built into. */
 const workerUrl = new URL(`./reader-worker${extname(import.meta.path)}`, import.meta.url).href
 
+const encoder = new TextEncoder()
+
 /** Reads in a worker, which is started for the first request and ended once it has been idle. */
 export function createAsideReader(): AsideReader {
-  const worker = new IdleWorker<ReadJob, ReadAnswer>(workerUrl, 'the reader of requests')
+  const worker = new IdleWorker<BytesJob, ReadAnswer>(workerUrl, 'the reader of requests')
   return {
-    async read(job) {
-      const answer = await worker.run(job)
+    async read({ text, dialect, address }) {
+      // A string would be copied character by character.
+      const bytes = encoder.encode(text)
+      const answer = await worker.run({ bytes, dialect, address }, [bytes.buffer])
       if ('refusal' in answer) {
         const { code, message, param } = answer.refusal
         throw new GatewayError(code, message, { param })

@@ -15,8 +15,13 @@ export type ReadAnswer = { id: number } & (
   | { fault: string }
 )
 
-function read({ text, dialect, address }: ReadJob): Omit<Extract<ReadAnswer, { facts: unknown }>, 'id'> {
-  const conversation = callerDialects[dialect].decodeRequest(JSON.parse(text) as JsonObject, address)
+/** A job with the UTF-8 bytes of its text. */
+export type BytesJob = Omit<ReadJob, 'text'> & { bytes: Uint8Array }
+
+const decoder = new TextDecoder()
+
+function read({ bytes, dialect, address }: BytesJob): Omit<Extract<ReadAnswer, { facts: unknown }>, 'id'> {
+  const conversation = callerDialects[dialect].decodeRequest(JSON.parse(decoder.decode(bytes)) as JsonObject, address)
   const facts = factsOf(conversation)
   const { texts } = facts.prompt
   return {
@@ -29,7 +34,7 @@ function read({ text, dialect, address }: ReadJob): Omit<Extract<ReadAnswer, { f
   }
 }
 
-addEventListener('message', ({ data }: MessageEvent<ReadJob & { id: number }>) => {
+addEventListener('message', ({ data }: MessageEvent<BytesJob & { id: number }>) => {
   const { id } = data
   try {
     postMessage({ id, ...read(data) } satisfies ReadAnswer)
