@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
 import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
@@ -11,8 +11,12 @@ const callsIn: CallPlaces = {
 }
 
 /** Messages of a request that is passed on, if they have a call id that the service does not accept. */
-export function repairChat({ messages }: JsonObject, text: string, rule: WordRule): JsonObject {
-  if (!Array.isArray(messages) || !text.includes('tool_call')) return {}
+export function repairChat({ messages }: JsonObject, rule: WordRule): JsonObject {
+  if (!Array.isArray(messages) || !messages.some(hasCall)) return {}
   const fit = withFitIds(messages, rule, callsIn)
   return fit ? { messages: fit } : {}
+}
+
+function hasCall(message: unknown): boolean {
+  return isObject(message) && ('tool_calls' in message || 'tool_call_id' in message)
 }

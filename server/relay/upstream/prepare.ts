@@ -94,7 +94,7 @@ export function prepare(attempting: Attempting): Prepared {
     edits['stream_options'] = { ...(isObject(json['stream_options']) && json['stream_options']), include_usage: true }
   }
   if (call.mode === 'chat' && 'dialect' in endpoint)
-    Object.assign(edits, repairChat(json, text, (endpoint.options?.toolRules ?? chatRules).ids))
+    Object.assign(edits, repairChat(json, (endpoint.options?.toolRules ?? chatRules).ids))
   const { systemPrompt } = attempting.channel
   const systemPromptReset = systemPrompt !== '' && call.mode === 'chat'
   if (systemPromptReset) edits['messages'] = withSystemPrompt(edits['messages'] ?? json['messages'], systemPrompt)
