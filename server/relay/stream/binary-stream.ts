@@ -1,36 +1,23 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { Outcome } from '../../events.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { type Measured, measure } from '../charging/measure.ts'
 import { type OpenCall, orRelease, settle } from '../charging/settlement.ts'
-import { describeFault } from '../failures/describe-fault.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
+import { AnswerBody, brokenOff, never, type Step } from './answer-body.ts'
 import { unreadLimit } from './unread-limit.ts'
-
-const never = Number.POSITIVE_INFINITY
 
 /**
  * The body of an audio answer. Its price or usage is known in advance, so only the last piece waits for the charge.
  * There is no event that could report an error: if the upstream breaks, the answer breaks off and costs nothing.
  */
-export class BinaryStream implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /** Due when the caller has not read for too long: the rest would be kept for nobody. */
-  dueAtMs = never
-  place: number | undefined
-  readonly #deps: RelayDeps
-  readonly #open: OpenCall
+export class BinaryStream extends AnswerBody<void> {
   readonly #reader: UpstreamReader
   readonly #reported: Usage | undefined
   #first: UpstreamPiece | undefined
-  #settling: Promise<void> | undefined
   /** One piece is held back until it is known not to be the last. */
   #kept: Uint8Array | undefined
-  #ended = false
-  /** Ended because the caller did not read; it must not take what it received for the whole answer. */
-  #isCut = false
-  #firstByteMs = 0
 
   /**
    * @param first the piece already read to see whether the upstream answers at all
@@ -43,69 +30,42 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
     first: UpstreamPiece,
     reported: Usage | undefined,
   ) {
-    this.#deps = deps
-    this.#open = open
+    super(deps, open)
     this.#reader = reader
     this.#first = first
     this.#reported = reported
-    deps.deadlineWatch.add(this)
-    // The runtime does not call `return` on a body that it never began to read.
-    const { leaving } = open.call
-    leaving.action = () => this.#leave()
-    if (leaving.hasLeft) this.#leave()
+    this.watchCaller()
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array>> {
+  async next(): Promise<Step> {
     this.dueAtMs = never
-    while (!this.#ended) {
+    while (!this.hasEnded) {
       const piece = this.#first ?? (await this.#reader.next())
       this.#first = undefined
       // The caller may have left in the meantime; then the call is settled, or about to be.
-      if (this.#ended) break
+      if (this.hasEnded) break
       if (piece.kind === 'quiet') continue
-      if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) return this.return()
+      if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) return this.return()
       if (piece.kind === 'chunk') {
-        if (this.#firstByteMs === 0) this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
+        this.begin()
         const ready = this.#kept
         this.#kept = piece.bytes.slice()
         if (!ready) continue
-        this.dueAtMs = unreadLimit(this.#deps)
+        this.dueAtMs = unreadLimit(this.deps)
         return { done: false, value: ready }
       }
-      this.#ended = true
+      this.hasEnded = true
       this.#reader.cancel()
       if (piece.kind !== 'end') return this.#breakOff(piece.kind)
-      await this.#settle('complete')
+      await this.#charge('complete')
       return this.#kept ? { done: false, value: this.#kept } : { done: true, value: undefined }
     }
-    return this.#isCut ? brokenOff() : { done: true, value: undefined }
+    return this.end()
   }
 
-  /** The caller has not read for too long. */
-  due(): void {
-    this.#isCut = true
-    this.#leave()
-  }
-
-  /** Nobody awaits this, so a failure is logged here. */
-  #leave(): void {
-    this.return().catch((error: unknown) => {
-      this.#deps.events.warning(`${this.#open.call.requestId}: ${describeFault(error)}`)
-    })
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array>> {
-    if (!this.#ended) {
-      this.#ended = true
-      this.#reader.cancel()
-      await this.#settle('aborted')
-    }
-    await this.#settling
-    return { done: true, value: undefined }
+  protected giveUp(): Promise<void> {
+    this.#reader.cancel()
+    return this.#charge('aborted')
   }
 
   /**
@@ -113,9 +73,9 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
    * what was delivered.
    */
   async #breakOff(how: UpstreamPiece['kind']): Promise<never> {
-    const { call, channel } = this.#open
+    const { call, channel } = this.open
     const isOverdue = how === 'overdue'
-    this.#deps.events.attemptFailed({
+    this.deps.events.attemptFailed({
       requestId: call.requestId,
       channelId: channel.id,
       model: call.facts.model,
@@ -124,41 +84,35 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
       cause: 'the answer broke off in the middle',
     })
     if (isOverdue) {
-      await this.#settle('interrupted')
+      await this.#charge('interrupted')
     } else {
-      this.#letGo()
-      noteHealth(this.#deps, this.#open, how === 'cut' ? 'undecided' : 'faulty')
-      await this.#open.hold.release()
+      this.letGo()
+      noteHealth(this.deps, this.open, how === 'cut' ? 'undecided' : 'faulty')
+      await this.open.hold.release()
       call.leaving.answered()
     }
     return brokenOff()
   }
 
-  #settle(outcome: Outcome): Promise<void> {
-    this.#settling ??= this.#settleOnce(outcome)
-    return this.#settling
+  #charge(outcome: Outcome): Promise<void> {
+    return this.settle(() => this.#chargeOnce(outcome))
   }
 
-  #letGo(): void {
-    this.#open.call.leaving.close()
-    this.#deps.deadlineWatch.remove(this)
-  }
-
-  async #settleOnce(outcome: Outcome): Promise<void> {
-    this.#letGo()
-    noteHealth(this.#deps, this.#open, outcome === 'complete' ? 'well' : 'undecided')
+  async #chargeOnce(outcome: Outcome): Promise<void> {
+    this.letGo()
+    noteHealth(this.deps, this.open, outcome === 'complete' ? 'well' : 'undecided')
     try {
-      const found = await orRelease(this.#open, () => this.#measured())
-      await settle(this.#deps, this.#open, {
+      const found = await orRelease(this.open, () => this.#measured())
+      await settle(this.deps, this.open, {
         measure: found.measure,
         outcome,
         code: '',
-        firstByteMs: this.#firstByteMs,
+        firstByteMs: this.firstByteMs,
         ...(found.note && { note: found.note }),
       })
     } finally {
       // A complete answer still has its held-back piece to send.
-      this.#open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
+      this.open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
     }
   }
 
@@ -168,11 +122,6 @@ export class BinaryStream implements AsyncIterableIterator<Uint8Array>, Deadline
       return { measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true }, note: undefined }
     // Audio counts as at least one token, so that a report of zero is refused.
     const media = { audio: 1, images: 0 }
-    return measure(this.#deps, this.#open, { usage: undefined, reported, output: () => '', media })
+    return measure(this.deps, this.open, { usage: undefined, reported, output: () => '', media })
   }
-}
-
-/** Breaks the answer off. The runtime prints whatever error it is given here, with its stack. */
-function brokenOff(): Promise<never> {
-  return Promise.reject(undefined)
 }

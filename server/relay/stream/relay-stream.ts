@@ -4,14 +4,11 @@ import type { Outcome } from '../../events.ts'
 import { closedUp, joined } from '../../lib/bytes/joined.ts'
 import { SseSplitter } from '../../lib/bytes/sse.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
-import type { RelayDeps } from '../call/deps.ts'
-import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
-import type { OpenCall } from '../charging/settlement.ts'
-import { describeFault } from '../failures/describe-fault.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { failureInStream } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
+import { AnswerBody, never, type Step } from './answer-body.ts'
 import { keepAlive } from './keep-alive.ts'
 import { readLate } from './late-usage.ts'
 import { passOn } from './pass-on.ts'
@@ -29,39 +26,22 @@ const nothing = new Uint8Array()
 const drainMs = 1_000
 
 type Bytes = Uint8Array | undefined
-type Step = IteratorResult<Uint8Array>
-
-const never = Number.POSITIVE_INFINITY
-const atEnd: Step = { done: true, value: undefined }
 
 /**
  * The body of a streamed answer: the upstream's events as they come, metered, with an honest end. It owns the hold from
  * construction, and every ending settles it once: the normal end, a broken or stalled upstream, an error event, quota
- * running out, and a caller who leaves midway or before the first read. An iterator object rather than a generator,
- * because a generator that is dropped before its first step never runs its `finally`. No async function handles a
- * piece, because thousands of streams wait there at a time.
+ * running out, and a caller who leaves midway or before the first read. No async function handles a piece, because
+ * thousands of streams wait there at a time.
  */
-export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /** Due when the caller has not read for too long: the rest would be kept for nobody. */
-  dueAtMs = never
-  place: number | undefined
-  readonly #deps: RelayDeps
-  readonly #open: OpenCall
+export class RelayStream extends AnswerBody<ChargedUsage> {
   readonly #reader: StreamReader
   readonly #meter: StreamMeter
   readonly #withholdUsage: boolean
   readonly #opening: UpstreamPiece[]
   readonly #splitter = new SseSplitter()
   readonly #cost: RunningCost
-  #ended = false
-  /** Ended because the caller did not read; it must not take what it received for the whole answer. */
-  #isCut = false
   /** The first step, if it was taken before the runtime asked for it. */
   #begun: Promise<Step> | undefined
-  /** Set once settling begins; the end of the stream is sent after it. */
-  #settling: Promise<ChargedUsage> | undefined
-  /** Milliseconds from the start of the call to the first byte for the caller; 0 = none yet. */
-  #firstByteMs = 0
   /** Our own limit for the whole call ended it. */
   #isOverdue = false
   /** The bytes about to be sent begin with the rest of an event that has been sent in part. */
@@ -73,22 +53,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   #reject: ((error: unknown) => void) | undefined
 
   constructor({ deps, open, reader, meter, withholdUsage, opening }: StreamOptions) {
-    this.#deps = deps
-    this.#open = open
+    super(deps, open)
     this.#reader = reader
     this.#meter = meter
     this.#withholdUsage = withholdUsage
     this.#opening = opening
     this.#cost = new RunningCost(deps, open, meter)
-    // The runtime does not call `return` on a body that it never began to read.
-    deps.deadlineWatch.add(this)
-    const { leaving } = open.call
-    leaving.action = () => this.#leave()
-    if (leaving.hasLeft) this.#leave()
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
+    this.watchCaller()
   }
 
   next(): Promise<Step> {
@@ -118,7 +89,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   /** Goes from piece to piece until there is something to send. */
   #advance(): void {
     for (let piece = this.#opening.shift(); piece; piece = this.#opening.shift()) if (this.#isAnswered(piece)) return
-    if (this.#ended) this.#resolve?.(this.#end())
+    if (this.hasEnded) this.#resolve?.(this.end())
     else this.#reader.ask(this.#onPiece)
   }
 
@@ -130,8 +101,8 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   #isAnswered(piece: StreamPiece): boolean {
     try {
       // The caller may have left in the meantime; then the call is settled, or about to be.
-      if (this.#ended) this.#resolve?.(this.#end())
-      else if (piece.kind === 'broken' && this.#open.call.leaving.hasLeft) this.#resolve?.(this.return())
+      if (this.hasEnded) this.#resolve?.(this.end())
+      else if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
         const bytes = this.#take(piece)
         if (!(bytes instanceof Promise)) return this.#isSent(bytes)
@@ -141,14 +112,6 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
       this.#onFault(error)
     }
     return true
-  }
-
-  /**
-   * A body that breaks off is the only sign left for a caller who reads on after all. The runtime prints any error it
-   * is given.
-   */
-  #end(): Step | Promise<Step> {
-    return this.#isCut ? Promise.reject(undefined) : atEnd
   }
 
   readonly #onBytes = (bytes: Bytes): void => {
@@ -161,55 +124,33 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
    */
   readonly #onFault = (fault: unknown): void => {
     const error = faultIn(fault)
-    if (error.code === 'internal_error') this.#warn(fault)
-    const before = this.#firstByteMs > 0 ? encoder.encode('\n\n') : undefined
+    if (error.code === 'internal_error') this.warn(fault)
+    const before = this.firstByteMs > 0 ? encoder.encode('\n\n') : undefined
     this.#fail(error, before).then(this.#onBytes, () => this.#reject?.(undefined))
-  }
-
-  readonly #warn = (fault: unknown): void => {
-    this.#deps.events.warning(`${this.#open.call.requestId}: ${describeFault(fault)}`)
   }
 
   #isSent(bytes: Bytes): boolean {
     if (bytes === undefined || bytes.length === 0) return false
-    this.dueAtMs = unreadLimit(this.#deps)
+    this.dueAtMs = unreadLimit(this.deps)
     this.#cost.noteDelivered()
     this.#resolve?.({ done: false, value: bytes })
     return true
   }
 
-  /** The caller has not read for too long. */
-  due(): void {
-    this.dueAtMs = never
-    if (!this.#ended) this.#isCut = true
-    this.#leave()
-  }
-
-  /** Nobody awaits this, so a failure is logged here. */
-  #leave(): void {
-    this.return().catch(this.#warn)
-  }
-
-  /** The runtime calls this when the caller has left, and after the end. */
-  async return(): Promise<Step> {
-    if (!this.#ended) {
-      this.#ended = true
-      const meter = this.#meter
-      const { finished } = meter
-      const late = {
-        reader: this.#reader,
-        splitter: this.#splitter,
-        meter,
-        clock: this.#deps.deadlineWatch,
-        limitMs: drainMs,
-      }
-      // If the rest cannot be read, what came before is still charged.
-      await readLate(late).catch(this.#warn)
-      this.#reader.cancel()
-      await this.#settle(finished ? 'complete' : 'aborted', '')
+  protected async giveUp(): Promise<void> {
+    const meter = this.#meter
+    const { finished } = meter
+    const late = {
+      reader: this.#reader,
+      splitter: this.#splitter,
+      meter,
+      clock: this.deps.deadlineWatch,
+      limitMs: drainMs,
     }
-    await this.#settling
-    return atEnd
+    // If the rest cannot be read, what came before is still charged.
+    await readLate(late).catch(this.warn)
+    this.#reader.cancel()
+    await this.#charge(finished ? 'complete' : 'aborted', '')
   }
 
   #take(piece: StreamPiece): Promise<Bytes> | Bytes {
@@ -250,13 +191,13 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
 
   async #extend(out: Bytes): Promise<Bytes> {
     const shortage = await this.#shortage()
-    return shortage && !this.#ended ? this.#exhausted(shortage, out) : out
+    return shortage && !this.hasEnded ? this.#exhausted(shortage, out) : out
   }
 
   /** Takes more quota for the output so far. Returns the reason if there is too little left. */
   async #shortage(): Promise<GatewayError | undefined> {
-    const open = this.#open
-    const deps = this.#deps
+    const open = this.open
+    const deps = this.deps
     const cost = this.#cost
     const missing = cost.units(deps.settings().PreConsumedQuota) - open.hold.amount
     const failed = await open.hold.extend(missing, cost.units(0), { channelId: open.channel.id, ...cost.tokens }).then(
@@ -280,14 +221,14 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
 
   /** An end mark after nothing but keep-alives does not complete an answer. */
   #done(before: Bytes, last: Uint8Array): Promise<Uint8Array> {
-    const hasSaid = this.#firstByteMs > 0 || (before !== undefined && before.length > 0)
+    const hasSaid = this.firstByteMs > 0 || (before !== undefined && before.length > 0)
     const isEmpty = !hasSaid && this.#meter.usage === undefined && !this.#meter.speaks
     return isEmpty ? this.#fail(new GatewayError(...endings.end)) : this.#complete(before, last)
   }
 
   /** `end` writes the last bytes, once the charged usage is known. */
   async #complete(before: Bytes, last: Uint8Array, end?: WriteEnd): Promise<Uint8Array> {
-    this.#ended = true
+    this.hasEnded = true
     this.#reader.drain(drainMs)
     const isShort = this.#cost.hasUndelivered && (await this.#cost.exceedsAtEnd())
     const shortage = isShort ? await this.#shortage() : undefined
@@ -296,7 +237,7 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
     this.#begins(out, end !== undefined)
     // In some dialects the end repeats the whole answer.
     this.#lastLength = out.length + (end ? this.#meter.characters + this.#meter.extraBytes : 0)
-    const { usage, isCounted } = await this.#settle('complete', '')
+    const { usage, isCounted } = await this.#charge('complete', '')
     return end ? (joined(out, encoder.encode(end(isCounted ? usage : undefined))) as Uint8Array) : out
   }
 
@@ -305,18 +246,18 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
    * not recognise the event as an error, our own error event follows.
    */
   async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
-    this.#ended = true
+    this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
-    const { key } = this.#open.channel.upstream
+    const { key } = this.open.channel.upstream
     // The status of the head was a success.
     const failed = failureInStream(this.#meter, 200, key)
-    noteHealth(this.#deps, this.#open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
+    noteHealth(this.deps, this.open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
     // For the log row. If the operator's account is the problem, the caller gets another text.
-    const attempt = this.#open.attempts.at(-1)
+    const attempt = this.open.attempts.at(-1)
     if (attempt) attempt.error = failed.error.message
-    const charged = await this.#settle('interrupted', 'upstream_stream_error')
-    const own = ownErrorAfter(event, failed, this.#open.call.dialect)
+    const charged = await this.#charge('interrupted', 'upstream_stream_error')
+    const own = ownErrorAfter(event, failed, this.open.call.dialect)
     const passed = failed.verdict.account ? '' : withoutKey(event, key)
     return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
@@ -342,36 +283,33 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
 
   /** `delivered`: what to charge for, if that is less than everything received. */
   async #fail(error: GatewayError, before?: Bytes, delivered?: Delivered): Promise<Uint8Array> {
-    const open = this.#open
+    const open = this.open
     const isTorn = before === undefined && this.#splitter.partlySent
-    this.#ended = true
+    this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
     // The limit for the whole call is ours: an upstream that keeps sending is not broken.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
-    noteHealth(this.#deps, open, isFaulty ? 'faulty' : 'undecided')
-    const event = this.#errorEvent(error, await this.#settle('interrupted', error.code, delivered))
+    noteHealth(this.deps, open, isFaulty ? 'faulty' : 'undecided')
+    const event = this.#errorEvent(error, await this.#charge('interrupted', error.code, delivered))
     return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
   }
 
   #errorEvent(error: GatewayError, charged: ChargedUsage): string {
-    return failedEnd(this.#open.call, this.#reader, this.#meter, error, charged)
+    return failedEnd(this.open.call, this.#reader, this.#meter, error, charged)
   }
 
-  /** Charges for what was delivered, once. */
-  #settle(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
-    this.#settling ??= this.#settleOnce(outcome, code, delivered)
-    return this.#settling
+  /** Charges for what was delivered. */
+  #charge(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
+    return this.settle(() => this.#chargeOnce(outcome, code, delivered))
   }
 
-  async #settleOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
-    const deps = this.#deps
-    const open = this.#open
-    open.call.leaving.close()
-    deps.deadlineWatch.remove(this)
+  async #chargeOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
+    const { deps, open } = this
+    this.letGo()
     // The health of an interrupted one has been noted already.
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
-    const ending = { outcome, code, firstByteMs: this.#firstByteMs, isOverdue: this.#isOverdue, delivered }
+    const ending = { outcome, code, firstByteMs: this.firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {
       return await settleStream(deps, open, this.#meter, ending)
     } finally {
@@ -380,7 +318,6 @@ export class RelayStream implements AsyncIterableIterator<Uint8Array>, DeadlineW
   }
 
   #begins(bytes: Bytes, hasMore = false): void {
-    if (this.#firstByteMs > 0 || !(hasMore || (bytes && bytes.length > 0))) return
-    this.#firstByteMs = Math.max(1, this.#deps.clock.nowMs() - this.#open.call.startedAtMs)
+    if (hasMore || (bytes && bytes.length > 0)) this.begin()
   }
 }
