@@ -3,50 +3,50 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Price, PriceList } from '../contract/api/price.ts'
 import { sendJson } from './helpers/fake-upstream/reply.ts'
 import * as fake from './helpers/fake-upstream.ts'
-import { type Bench, startBench } from './relay/setup.ts'
+import { type Rig, startRelayRig } from './relay/setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
   const options = {
     ModelRatio: '{"own":3,"flux-mine":20,"text-embedding-mine":2}',
     CompletionRatio: '{"own":2}',
     GroupRatio: '{"default":1,"vip":0.8,"kinds":0.5}',
     ModelPrice: '{"by-call":0.02,"dall-e-3":0.05,"gpt-image-1":0.06,"whisper-call":0.01}',
   }
-  for (const [key, value] of Object.entries(options)) await bench.gateway.setOption(key, value)
+  for (const [key, value] of Object.entries(options)) await rig.gateway.setOption(key, value)
   const both = { group: 'default,vip' }
-  await bench.channel({ ...both, models: 'gpt-4o,gpt-4.1,own,by-call,tts-1,whisper-1,dall-e-2,nobody-knows-this' })
-  await bench.channel({
+  await rig.channel({ ...both, models: 'gpt-4o,gpt-4.1,own,by-call,tts-1,whisper-1,dall-e-2,nobody-knows-this' })
+  await rig.channel({
     ...both,
     models: 'alias,two-prices',
     model_mapping: '{"alias":"gpt-4o","two-prices":"gpt-4.1"}',
   })
-  await bench.channel({ ...both, models: 'two-prices', model_mapping: '{"two-prices":"own"}' })
-  await bench.channel({
+  await rig.channel({ ...both, models: 'two-prices', model_mapping: '{"two-prices":"own"}' })
+  await rig.channel({
     group: 'kinds',
     models: 'dall-e-2,dall-e-3,gpt-image-1,flux-mine,tts-1,whisper-1,whisper-call',
   })
-  await bench.channel({ group: 'kinds', models: 'text-embedding-mine,half', model_mapping: '{"half":"gpt-4o"}' })
-  await bench.channel({ group: 'kinds', models: 'half', model_mapping: '{"half":"nobody-knows-this"}' })
-  await bench.channel({ group: 'vip', models: 'gemini-2.5-pro' })
-  const off = await bench.channel({ ...both, models: 'switched-off' })
-  await bench.gateway.api('PUT', '/api/channel/', { id: off, status: 2 })
+  await rig.channel({ group: 'kinds', models: 'text-embedding-mine,half', model_mapping: '{"half":"gpt-4o"}' })
+  await rig.channel({ group: 'kinds', models: 'half', model_mapping: '{"half":"nobody-knows-this"}' })
+  await rig.channel({ group: 'vip', models: 'gemini-2.5-pro' })
+  const off = await rig.channel({ ...both, models: 'switched-off' })
+  await rig.gateway.api('PUT', '/api/channel/', { id: off, status: 2 })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** A new user of a group, with an access token and a relay token. */
 async function person(group: string) {
   const access = `access token of ${group} ${Math.random()}`
-  const { secrets } = bench.gateway.context.api
+  const { secrets } = rig.gateway.context.api
   const access_token_hash = secrets.fingerprint(access, 'access-token')
-  return { access, ...(await bench.caller(undefined, { user: { group, access_token_hash } })) }
+  return { access, ...(await rig.caller(undefined, { user: { group, access_token_hash } })) }
 }
 
 async function ask(access: string | undefined, query = '') {
   const headers: Record<string, string> = access === undefined ? {} : { authorization: access }
-  const response = await fetch(`${bench.gateway.url}/api/price/${query}`, { headers })
+  const response = await fetch(`${rig.gateway.url}/api/price/${query}`, { headers })
   return {
     status: response.status,
     ...((await response.json()) as { success: boolean; message: string; data: PriceList }),
@@ -113,7 +113,7 @@ test('calls cost what the list says', async () => {
   const { prices } = await listFor('vip')
   const usage = { prompt_tokens: 3001, completion_tokens: 507, prompt_tokens_details: { cached_tokens: 1024 } }
   for (const model of ['gpt-4o', 'gpt-4.1', 'own', 'by-call', 'alias']) {
-    bench.upstream.always(
+    rig.upstream.always(
       fake.behaviour('usage', (exchange) =>
         sendJson(exchange, 200, {
           id: 'c',
@@ -125,7 +125,7 @@ test('calls cost what the list says', async () => {
       ),
     )
     const { token, userId } = await person('vip')
-    const answer = await bench.gateway.post(
+    const answer = await rig.gateway.post(
       '/v1/chat/completions',
       { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 600 },
       token,
@@ -136,23 +136,23 @@ test('calls cost what the list says', async () => {
     if (!price) throw new Error(`${model} has no price`)
     const { input, output, cached_input = input } = price.rates
     const exact = price.call + (1977 * input + 1024 * cached_input + 507 * output) / 1e6
-    const row = (await bench.gateway.logs()).find((log) => log.user_id === userId)
+    const row = (await rig.gateway.logs()).find((log) => log.user_id === userId)
     expect([model, row?.quota]).toEqual([model, Math.ceil(exact - 1e-6)])
   }
 })
 
 /** The charge for a call of a user in a group. */
 async function charged(group: string, answer: fake.Behaviour, path: string, body: object | FormData): Promise<number> {
-  bench.upstream.always(answer)
+  rig.upstream.always(answer)
   const { token, userId } = await person(group)
   const init = { method: 'POST', headers: { authorization: `Bearer ${token}` } }
-  const response = await fetch(bench.gateway.url + path, {
+  const response = await fetch(rig.gateway.url + path, {
     ...init,
     body: body instanceof FormData ? body : JSON.stringify(body),
   })
   expect([path, response.status]).toEqual([path, 200])
   await response.arrayBuffer()
-  return (await bench.gateway.logs()).find((log) => log.user_id === userId)?.quota ?? 0
+  return (await rig.gateway.logs()).find((log) => log.user_id === userId)?.quota ?? 0
 }
 
 test('images, speech and audio cost what the list says', async () => {
@@ -213,7 +213,7 @@ test('models without output tokens have no output price; a channel without a pri
 })
 
 test('a changed ratio is in the next list', async () => {
-  await bench.gateway.setOption('ModelRatio', '{"own":4}')
+  await rig.gateway.setOption('ModelRatio', '{"own":4}')
   const { prices } = await listFor('default')
   expect(prices('own')[0]?.rates.input).toBe(4_000_000)
 })
@@ -225,9 +225,9 @@ test('other groups are for admins, and the list is for logged-in users', async (
   expect(refused).toMatchObject({ success: false, message: expect.stringContaining('Only admins') })
   expect(refused.data).toBeUndefined()
   expect((await ask(undefined)).success).toBe(false)
-  const asRoot = await bench.gateway.api<PriceList>('GET', '/api/price/?group=vip')
+  const asRoot = await rig.gateway.api<PriceList>('GET', '/api/price/?group=vip')
   expect(asRoot).toMatchObject({ group: 'vip', ratio: 0.8 })
-  expect(await bench.gateway.api<PriceList>('GET', '/api/price/?group=nobody')).toEqual({
+  expect(await rig.gateway.api<PriceList>('GET', '/api/price/?group=nobody')).toEqual({
     group: 'nobody',
     ratio: 1,
     models: [],

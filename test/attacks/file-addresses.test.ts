@@ -1,15 +1,15 @@
 // File URLs that would make a service, or the gateway, open files that callers must not read.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, see, startBench } from '../relay/setup.ts'
+import { type Rig, charged, see, startRelayRig } from '../relay/setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear())
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear())
 
 const refused = [
   'file:///etc/passwd',
@@ -143,20 +143,20 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
 ]
 
 test.each(forms)('%s: no scheme except those of files that a service may open', async (_, type, path, body) => {
-  await bench.channel({ type })
-  const caller = await bench.caller()
+  await rig.channel({ type })
+  const caller = await rig.caller()
   for (const url of refused) {
-    const seen = await see(bench.gateway.post(path, body(url), caller.token))
+    const seen = await see(rig.gateway.post(path, body(url), caller.token))
     expect({ url, status: seen.status }).toEqual({ url, status: 400 })
     expect(seen.text).toContain('may not begin with')
   }
-  expect(bench.upstream.requests).toHaveLength(0)
-  await charged(bench, caller, 0)
+  expect(rig.upstream.requests).toHaveLength(0)
+  await charged(rig, caller, 0)
 })
 
 test('web URLs, inline data, and names assigned by services pass', async () => {
-  await bench.channel({ type: 1 })
-  const caller = await bench.caller()
+  await rig.channel({ type: 1 })
+  const caller = await rig.caller()
   const [, , path, body] = forms[0] as (typeof forms)[number]
   for (const url of [
     'https://example.com/a.png',
@@ -167,7 +167,7 @@ test('web URLs, inline data, and names assigned by services pass', async () => {
     'file-abc123',
     'a/b.png?x=y:z',
   ])
-    expect({ url, status: (await see(bench.gateway.post(path, body(url), caller.token))).status }).toEqual({
+    expect({ url, status: (await see(rig.gateway.post(path, body(url), caller.token))).status }).toEqual({
       url,
       status: 200,
     })

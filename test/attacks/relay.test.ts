@@ -10,25 +10,25 @@ import {
   status,
 } from '../helpers/fake-upstream.ts'
 import type { TestGateway } from '../helpers/test-gateway.ts'
-import { type Bench, startBench } from '../relay/setup.ts'
+import { type Rig, startRelayRig } from '../relay/setup.ts'
 
 setDefaultTimeout(120_000)
 
 const models = 'm,gpt-4o,dall-e-2,dall-e-3,text-embedding-3-small,gpt-3.5-turbo-instruct,tts-1'
 const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
 
-let bench: Bench
+let rig: Rig
 let upstream: FakeUpstream
 let gate: TestGateway
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  upstream = bench.upstream
-  gate = bench.gateway
+  rig = await startRelayRig({ channels: false })
+  upstream = rig.upstream
+  gate = rig.gateway
   await gate.setOption('ModelRatio', '{"m":1}')
-  await bench.channel({ models })
+  await rig.channel({ models })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** The cost of a call for a new caller, with its status. */
 async function costOf(
@@ -36,7 +36,7 @@ async function costOf(
   body: unknown,
   quota = 1e9,
 ): Promise<{ status: number; cost: number; text: string }> {
-  const caller = await bench.caller({ user: quota })
+  const caller = await rig.caller({ user: quota })
   const answer = await gate.post(path, body, caller.token)
   const text = await answer.text()
   const { used } = await gate.balances(caller.userId, caller.tokenId)
@@ -125,7 +125,7 @@ test('8.6-6 the hold covers max_completion_tokens and n: a call that the account
 })
 
 test('8.6-7 no path gives callers a channel of their choice: a proxy respects groups, models and prices, and only admins choose a channel', async () => {
-  const caller = await bench.caller({ user: 1e9 })
+  const caller = await rig.caller({ user: 1e9 })
   const vip = { type: 43, base_url: upstream.url, models: chat.model, group: 'vip' }
   const others = await gate.addChannel(vip)
   const before = upstream.requests.length
@@ -153,7 +153,7 @@ test('8.6-7 no path gives callers a channel of their choice: a proxy respects gr
 
 test('8.6-8 bad requests of a caller disable no channel and open no breaker', async () => {
   await gate.setOption('AutomaticDisableChannelEnabled', 'true')
-  const caller = await bench.caller({ user: 1e9 })
+  const caller = await rig.caller({ user: 1e9 })
   const repeated = ['your credit balance is too low', 'api key expired'].map((words) => `Invalid value: '${words}'.`)
   for (const message of ['your request is bad', ...repeated]) {
     upstream.always(status(400, { message, type: 'invalid_request_error' }))

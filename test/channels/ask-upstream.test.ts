@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
-import { type ChannelBench, json, startChannelBench } from './setup.ts'
+import { type ChannelRig, json, startChannelRig } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
@@ -14,19 +14,19 @@ const deepSeekBalances = [
 ]
 
 forEachDatabaseUrl((_, freshUrl) => {
-  let bench: ChannelBench
+  let rig: ChannelRig
   beforeEach(async () => {
-    bench = await startChannelBench(await freshUrl())
+    rig = await startChannelRig(await freshUrl())
   })
-  afterEach(() => bench[Symbol.asyncDispose]())
+  afterEach(() => rig[Symbol.asyncDispose]())
 
   /** Answers GETs by their path. */
   const answers = (paths: Record<string, Behaviour>) =>
-    bench.upstream.script((request) => paths[request.path] ?? json(404, { error: { message: `no ${request.path}` } }))
-  const update = (id: number) => bench.raw('GET', `/api/channel/update_balance/${id}/`)
+    rig.upstream.script((request) => paths[request.path] ?? json(404, { error: { message: `no ${request.path}` } }))
+  const update = (id: number) => rig.raw('GET', `/api/channel/update_balance/${id}/`)
 
   test('every type that reports a balance is asked in its own way', async () => {
-    bench.time.ms = Date.UTC(2024, 4, 20, 12)
+    rig.time.ms = Date.UTC(2024, 4, 20, 12)
     const bearer = { authorization: `Bearer ${key}` }
     const cases: [type: number, path: string, answer: unknown, balance: number, headers: Record<string, string>][] = [
       [4, '/dashboard/billing/credit_grants', { total_available: 4.5 }, 4.5, bearer],
@@ -40,53 +40,53 @@ forEachDatabaseUrl((_, freshUrl) => {
       [44, '/v1/user/info', { code: 20_000, status: true, data: { totalBalance: '9.75' } }, 9.75, bearer],
     ]
     for (const [type, path, answer, balance, headers] of cases) {
-      bench.upstream.clear()
+      rig.upstream.clear()
       answers({ [path]: json(200, answer) })
-      const id = await bench.channel({ type, key })
+      const id = await rig.channel({ type, key })
       expect([type, await update(id)]).toEqual([type, { success: true, message: '', balance }])
       for (const [name, value] of Object.entries(headers)) {
-        expect(bench.upstream.last.headers.get(name)).toBe(value)
+        expect(rig.upstream.last.headers.get(name)).toBe(value)
       }
-      expect(bench.upstream.last.target.includes(key)).toBe(type === 5)
-      expect(await bench.shown(id)).toMatchObject({ balance, balance_updated_time: Date.UTC(2024, 4, 20, 12) / 1000 })
+      expect(rig.upstream.last.target.includes(key)).toBe(type === 5)
+      expect(await rig.shown(id)).toMatchObject({ balance, balance_updated_time: Date.UTC(2024, 4, 20, 12) / 1000 })
     }
   })
 
   test('a service that reports in its answer that it has no such API is believed', async () => {
     answers({ '/v1/user/info': json(200, { code: 20_015, message: 'account locked', data: { totalBalance: '1' } }) })
-    const id = await bench.channel({ type: 44, key })
+    const id = await rig.channel({ type: 44, key })
     expect(await update(id)).toMatchObject({ success: false, message: expect.stringContaining('account locked') })
-    expect((await bench.shown(id)).balance).toBe(0)
+    expect((await rig.shown(id)).balance).toBe(0)
   })
 
   test('OpenAI’s limit minus its usage, for the month or the hundred days of a trial', async () => {
-    bench.time.ms = Date.UTC(2024, 4, 20, 12)
+    rig.time.ms = Date.UTC(2024, 4, 20, 12)
     const usage = '/v1/dashboard/billing/usage'
     for (const [type, paying, from] of [
       [1, true, '2024-05-01'],
       [8, false, '2024-02-10'],
     ] as const) {
-      bench.upstream.clear()
+      rig.upstream.clear()
       answers({
         '/v1/dashboard/billing/subscription': json(200, { hard_limit_usd: 120, has_payment_method: paying }),
         [usage]: json(200, { total_usage: 2000 }),
       })
-      const id = await bench.channel({ type, key, base_url: `${bench.upstream.url}/v1` })
+      const id = await rig.channel({ type, key, base_url: `${rig.upstream.url}/v1` })
       expect(await update(id)).toEqual({ success: true, message: '', balance: 100 })
-      expect(bench.upstream.last.target).toBe(`${usage}?start_date=${from}&end_date=2024-05-20`)
+      expect(rig.upstream.last.target).toBe(`${usage}?start_date=${from}&end_date=2024-05-20`)
     }
   })
 
   test('keys of one channel are queried one by one and their balances added', async () => {
-    bench.upstream.script((request) =>
+    rig.upstream.script((request) =>
       json(200, { total_available: request.headers.get('authorization') === 'Bearer key-1' ? 1 : 10 }),
     )
-    const id = await bench.channel({ type: 4, key: 'key-1\nkey-2', key_mode: 'multi' })
+    const id = await rig.channel({ type: 4, key: 'key-1\nkey-2', key_mode: 'multi' })
     expect(await update(id)).toEqual({ success: true, message: '', balance: 11 })
   })
 
   test('an unavailable balance is a failure, and neither shows the key nor changes what is stored', async () => {
-    const id = await bench.channel({ type: 5, key })
+    const id = await rig.channel({ type: 5, key })
     answers({ '/sb-api/user/status': json(200, { data: { credit: 5 } }) })
     await update(id)
     for (const [behaviour, words] of [
@@ -101,60 +101,60 @@ forEachDatabaseUrl((_, freshUrl) => {
       expect(answer).toEqual({ success: false, message: expect.stringContaining(words), balance: 0 })
       expect(JSON.stringify(answer)).not.toContain(key)
     }
-    bench.upstream.failConnections('reset')
-    bench.upstream.dropConnections('reset')
+    rig.upstream.failConnections('reset')
+    rig.upstream.dropConnections('reset')
     const broken = await update(id)
     expect(broken).toMatchObject({ success: false, message: expect.stringContaining('cannot be reached') })
     expect(JSON.stringify(broken)).not.toContain(key)
-    expect(await bench.shown(id)).toMatchObject({ balance: 5 })
-    const other = await bench.channel({ type: 2, key })
+    expect(await rig.shown(id)).toMatchObject({ balance: 5 })
+    const other = await rig.channel({ type: 2, key })
     expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not implemented') })
   })
 
   test('all balances: those of enabled channels; an exhausted one disables its channel if that is configured', async () => {
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    bench.upstream.script((request) =>
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    rig.upstream.script((request) =>
       request.headers.get('authorization') === 'Bearer broken'
         ? json(500, {})
         : json(200, { total_available: request.headers.get('authorization') === 'Bearer empty' ? 0 : 3 }),
     )
-    const full = await bench.channel({ type: 4, key: 'full' })
-    const empty = await bench.channel({ type: 4, key: 'empty' })
-    const broken = await bench.channel({ type: 4, key: 'broken' })
-    const off = await bench.channel({ type: 4, key: 'off' })
-    await bench.raw('PUT', '/api/channel/', { id: off, status: 2 })
-    await bench.channel({ type: 2, key: 'silent' })
-    expect(await bench.raw('GET', '/api/channel/update_balance')).toEqual({ success: true, message: '' })
-    expect(await bench.shown(full)).toMatchObject({ balance: 3, status: 1 })
-    expect(await bench.shown(empty)).toMatchObject({ balance: 0, status: 3 })
-    expect(await bench.shown(broken)).toMatchObject({ balance: 0, status: 1 })
-    expect(await bench.shown(off)).toMatchObject({ balance_updated_time: 0, status: 2 })
-    expect(bench.upstream.requests).toHaveLength(3)
-    await bench.until(() => bench.notices().some((text) => text.includes(`channel ${empty} (test) was disabled`)))
+    const full = await rig.channel({ type: 4, key: 'full' })
+    const empty = await rig.channel({ type: 4, key: 'empty' })
+    const broken = await rig.channel({ type: 4, key: 'broken' })
+    const off = await rig.channel({ type: 4, key: 'off' })
+    await rig.raw('PUT', '/api/channel/', { id: off, status: 2 })
+    await rig.channel({ type: 2, key: 'silent' })
+    expect(await rig.raw('GET', '/api/channel/update_balance')).toEqual({ success: true, message: '' })
+    expect(await rig.shown(full)).toMatchObject({ balance: 3, status: 1 })
+    expect(await rig.shown(empty)).toMatchObject({ balance: 0, status: 3 })
+    expect(await rig.shown(broken)).toMatchObject({ balance: 0, status: 1 })
+    expect(await rig.shown(off)).toMatchObject({ balance_updated_time: 0, status: 2 })
+    expect(rig.upstream.requests).toHaveLength(3)
+    await rig.until(() => rig.notices().some((text) => text.includes(`channel ${empty} (test) was disabled`)))
   })
 
   test('the models of the upstream, each once', async () => {
     answers({ '/v1/models': json(200, { object: 'list', data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }, {}, 5] }) })
-    const id = await bench.channel({ key })
-    expect(await bench.raw('GET', `/api/channel/${id}/upstream_models`)).toEqual({
+    const id = await rig.channel({ key })
+    expect(await rig.raw('GET', `/api/channel/${id}/upstream_models`)).toEqual({
       success: true,
       message: '',
       data: ['a', 'b'],
     })
-    expect(bench.upstream.last.headers.get('authorization')).toBe(`Bearer ${key}`)
+    expect(rig.upstream.last.headers.get('authorization')).toBe(`Bearer ${key}`)
     answers({ '/v1/models': json(401, { error: { message: key } }) })
-    const refused = await bench.raw('GET', `/api/channel/${id}/upstream_models`)
+    const refused = await rig.raw('GET', `/api/channel/${id}/upstream_models`)
     expect(refused).toEqual({ success: false, message: 'status code: 401' })
     answers({ '/v1/models': json(200, { models: [] }) })
-    expect(await bench.raw('GET', `/api/channel/${id}/upstream_models`)).toMatchObject({ success: false })
-    const azure = await bench.channel({ type: 3, key })
-    expect(await bench.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
+    expect(await rig.raw('GET', `/api/channel/${id}/upstream_models`)).toMatchObject({ success: false })
+    const azure = await rig.channel({ type: 3, key })
+    expect(await rig.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
   })
 
   test('a channel without an address gets an error that says so', async () => {
-    const id = await bench.channel({ type: 8, base_url: '' })
+    const id = await rig.channel({ type: 8, base_url: '' })
     for (const path of [`update_balance/${id}`, `${id}/upstream_models`]) {
-      expect(await bench.raw('GET', `/api/channel/${path}`)).toMatchObject({
+      expect(await rig.raw('GET', `/api/channel/${path}`)).toMatchObject({
         success: false,
         message: expect.stringContaining('base_url'),
       })

@@ -5,18 +5,18 @@ import type { Log } from '../../contract/api/log.ts'
 import type { Usage } from '../../contract/api/usage.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chat, see, startBench, until } from '../relay/setup.ts'
+import { type Rig, chat, see, startRelayRig, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  let bench: Bench
+  let rig: Rig
   /** Offset of the gateway's clock. */
   let aheadMs = 0
 
   beforeAll(async () => {
     const database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
-    bench = await startBench({
+    rig = await startRelayRig({
       ...database,
       clock: { nowMs: () => Date.now() + aheadMs },
       channels: false,
@@ -24,37 +24,37 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
   }, 60_000)
   beforeEach(() =>
-    bench.clear({
+    rig.clear({
       RetryTimes: '1',
       AutomaticDisableChannelEnabled: 'false',
       AutomaticEnableChannelEnabled: 'false',
     }),
   )
-  afterAll(() => bench[Symbol.asyncDispose]())
+  afterAll(() => rig[Symbol.asyncDispose]())
 
-  const call = () => see(bench.gateway.post(path, chat))
+  const call = () => see(rig.gateway.post(path, chat))
   const usage = async (query: string) => {
-    await bench.gateway.context.relay.relay.channelFailures.write()
-    return bench.gateway.api<Usage>('GET', `/api/usage/?${query}`)
+    await rig.gateway.context.relay.relay.channelFailures.write()
+    return rig.gateway.api<Usage>('GET', `/api/usage/?${query}`)
   }
   const failedOf = async (channel: number) =>
     (await usage('group_by=channel&metric=failed&top=50')).groups.find(({ key }) => key === String(channel))?.total
   /** What the gateway did with a channel, newest first. */
-  const eventsOf = (channel: number) => bench.gateway.api<Log[]>('GET', `/api/log/?type=4&channel=${channel}`)
-  const channelOf = (id: number) => bench.gateway.api<Channel>('GET', `/api/channel/${id}`)
+  const eventsOf = (channel: number) => rig.gateway.api<Log[]>('GET', `/api/log/?type=4&channel=${channel}`)
+  const channelOf = (id: number) => rig.gateway.api<Channel>('GET', `/api/channel/${id}`)
   const auditOf = async (channel: number) =>
     (
-      await bench.gateway.api<{ action: string; target: string; detail: string; actor_id: number }[]>(
+      await rig.gateway.api<{ action: string; target: string; detail: string; actor_id: number }[]>(
         'GET',
         '/api/audit/?action=channel.',
       )
     ).filter(({ target, actor_id }) => target === `channel ${channel}` && actor_id === 0)
 
   test('an attempt that another channel made up for counts as failed at its own channel, and nowhere else', async () => {
-    const bad = await bench.channel({ key: 'bad', priority: 1 })
-    const good = await bench.channel({ key: 'good' })
-    bench.upstream.forKey('bad', fake.status(500))
-    bench.upstream.forKey('good', fake.ok())
+    const bad = await rig.channel({ key: 'bad', priority: 1 })
+    const good = await rig.channel({ key: 'good' })
+    rig.upstream.forKey('bad', fake.status(500))
+    rig.upstream.forKey('good', fake.ok())
     const before = (await usage('metric=failed')).total
     expect((await call()).status).toBe(200)
     expect((await call()).status).toBe(200)
@@ -68,19 +68,19 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('so does one that nothing made up for; the caller’s mistakes do not', async () => {
-    const id = await bench.channel()
-    bench.upstream.always(fake.status(503))
+    const id = await rig.channel()
+    rig.upstream.always(fake.status(503))
     expect((await call()).status).toBe(503)
-    bench.upstream.always(fake.status(400))
+    rig.upstream.always(fake.status(400))
     expect((await call()).status).toBe(400)
     expect(await failedOf(id)).toMatchObject({ failed: 1 })
   })
 
   test('a channel that is disabled and enabled automatically says why, in the log, the audit trail and its own row', async () => {
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
-    const id = await bench.channel({ name: 'first' })
-    bench.upstream.always(fake.status(401, { message: 'This key is closed.' }))
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    const id = await rig.channel({ name: 'first' })
+    rig.upstream.always(fake.status(401, { message: 'This key is closed.' }))
     await call()
     await until(async () => (await channelOf(id)).status === 3)
     const [row] = await eventsOf(id)
@@ -91,8 +91,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(disabled.status_reason).toContain('This key is closed.')
     expect(disabled.status_time).toBe(row?.created_at ?? 0)
 
-    bench.upstream.always(fake.ok())
-    await bench.gateway.api('GET', '/api/channel/test?scope=disabled')
+    rig.upstream.always(fake.ok())
+    await rig.gateway.api('GET', '/api/channel/test?scope=disabled')
     await until(async () => (await channelOf(id)).status === 1)
     expect((await eventsOf(id))[0]?.content).toContain('was enabled automatically')
     expect((await auditOf(id)).map(({ action }) => action)).toEqual(['channel.auto-enable', 'channel.auto-disable'])
@@ -100,9 +100,9 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('a skipped channel says so once a minute, with what it had answered', async () => {
-    await bench.gateway.setOption('RetryTimes', '0')
-    const id = await bench.channel()
-    bench.upstream.always(fake.status(503, { message: 'we are overloaded' }))
+    await rig.gateway.setOption('RetryTimes', '0')
+    const id = await rig.channel()
+    rig.upstream.always(fake.status(503, { message: 'we are overloaded' }))
     for (let count = 0; count < 5; count++) await call()
     await until(async () => (await eventsOf(id)).length === 1)
     const [row] = await eventsOf(id)
@@ -120,9 +120,9 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('a pause that a service asks for is reported too', async () => {
-    await bench.gateway.setOption('RetryTimes', '0')
-    const id = await bench.channel()
-    bench.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
+    await rig.gateway.setOption('RetryTimes', '0')
+    const id = await rig.channel()
+    rig.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
     for (let count = 0; count < 3; count++) await call()
     await until(async () => (await eventsOf(id)).length === 1)
     expect((await eventsOf(id))[0]?.content).toContain(
@@ -131,19 +131,19 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('a key that is set aside and used again leaves rows, which contain no key', async () => {
-    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const keys = ['key-that-is-closed-0001', 'key-that-is-open-0002']
-    const id = await bench.channel({ key: keys.join('\n'), key_mode: 'multi' } as object)
-    bench.upstream.forKey(keys[0] ?? '', fake.status(401, { message: `no such key: ${keys[0]}` }))
-    bench.upstream.forKey(keys[1] ?? '', fake.ok())
+    const id = await rig.channel({ key: keys.join('\n'), key_mode: 'multi' } as object)
+    rig.upstream.forKey(keys[0] ?? '', fake.status(401, { message: `no such key: ${keys[0]}` }))
+    rig.upstream.forKey(keys[1] ?? '', fake.ok())
     for (let count = 0; count < 2; count++) await call()
     await until(async () => (await eventsOf(id)).length === 1)
     const [row] = await eventsOf(id)
     expect(row?.content).toContain('has a key less, 1 left')
     expect(JSON.stringify([row, await auditOf(id), await channelOf(id)])).not.toContain('closed-0001')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.set-key-aside' }])
-    bench.upstream.forKey(keys[0] ?? '', fake.ok())
-    await bench.gateway.api('GET', '/api/channel/test')
+    rig.upstream.forKey(keys[0] ?? '', fake.ok())
+    await rig.gateway.api('GET', '/api/channel/test')
     await until(async () => (await eventsOf(id)).length === 2)
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.revive-key' }, { action: 'channel.set-key-aside' }])
   })

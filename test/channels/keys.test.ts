@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, outOfQuota, status } from '../helpers/fake-upstream.ts'
-import { type ChannelBench, startChannelBench } from './setup.ts'
+import { type ChannelRig, startChannelRig } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
@@ -10,155 +10,155 @@ const [one, two, three] = ['upstream-key-one', 'upstream-key-two', 'upstream-key
 const invalid = (key: string) => status(401, { message: `Incorrect API key provided: ${key}`, code: 'invalid_api_key' })
 
 forEachDatabaseUrl((_, freshUrl) => {
-  let bench: ChannelBench
+  let rig: ChannelRig
   let id: number
   beforeEach(async () => {
-    bench = await startChannelBench(await freshUrl())
-    id = await bench.channel({ key: `${one}\n${two}\n${three}`, key_mode: 'multi' })
+    rig = await startChannelRig(await freshUrl())
+    id = await rig.channel({ key: `${one}\n${two}\n${three}`, key_mode: 'multi' })
   })
-  afterEach(() => bench[Symbol.asyncDispose]())
+  afterEach(() => rig[Symbol.asyncDispose]())
 
-  const keysUsed = () => bench.upstream.requests.map((request) => request.key)
+  const keysUsed = () => rig.upstream.requests.map((request) => request.key)
   const counts = () => {
     const used = keysUsed()
     return [one, two, three].map((key) => used.filter((each) => each === key).length)
   }
-  const dead = async () => (await bench.shown(id)).keys_dead
+  const dead = async () => (await rig.shown(id)).keys_dead
   /** Everything that people or machines could read about it. */
   const everything = async () => {
-    const { read } = bench.gateway.context.store
+    const { read } = rig.gateway.context.store
     return JSON.stringify([
       await read.selectFrom('logs').selectAll().execute(),
       await read.selectFrom('audit_events').selectAll().execute(),
       await read.selectFrom('channel_dead_keys').selectAll().execute(),
       await read.selectFrom('channel_tests').selectAll().execute(),
-      await bench.raw('GET', `/api/channel/${id}/keys`),
-      bench.notices(),
+      await rig.raw('GET', `/api/channel/${id}/keys`),
+      rig.notices(),
     ])
   }
 
   test('each key has its turn', async () => {
-    for (let call = 0; call < 9; call++) expect(await bench.chat()).toBe(200)
+    for (let call = 0; call < 9; call++) expect(await rig.chat()).toBe(200)
     expect(counts()).toEqual([3, 3, 3])
     // The rotation continues when a channel changes.
-    await bench.raw('PUT', '/api/channel/', { id, name: 'renamed' })
-    expect(await bench.chat()).toBe(200)
+    await rig.raw('PUT', '/api/channel/', { id, name: 'renamed' })
+    expect(await rig.chat()).toBe(200)
     expect(keysUsed()[9]).toBe(keysUsed()[0])
   })
 
   test('a refused key is set aside, and the call continues with the next one', async () => {
-    bench.upstream.forKey(two, invalid(two))
-    for (let call = 0; call < 6; call++) expect(await bench.chat()).toBe(200)
-    await bench.until(async () => (await dead()) === 1)
-    for (let call = 0; call < 4; call++) expect(await bench.chat()).toBe(200)
+    rig.upstream.forKey(two, invalid(two))
+    for (let call = 0; call < 6; call++) expect(await rig.chat()).toBe(200)
+    await rig.until(async () => (await dead()) === 1)
+    for (let call = 0; call < 4; call++) expect(await rig.chat()).toBe(200)
     expect(counts()[1]).toBe(1)
-    expect((await bench.shown(id)).status).toBe(1)
-    const keys = (await bench.raw('GET', `/api/channel/${id}/keys`)).data as { healthy: boolean; reason: string }[]
+    expect((await rig.shown(id)).status).toBe(1)
+    const keys = (await rig.raw('GET', `/api/channel/${id}/keys`)).data as { healthy: boolean; reason: string }[]
     expect(keys.map((key) => key.healthy)).toEqual([true, false, true])
     expect(keys[1]?.reason).toContain('401')
-    await bench.until(() => bench.notices().some((text) => text.includes('a key of channel')))
+    await rig.until(() => rig.notices().some((text) => text.includes('a key of channel')))
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
   test('an account without credit is set aside too, and the caller is charged once', async () => {
-    bench.upstream.forKey(one, outOfQuota())
-    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
-    await bench.until(async () => (await dead()) === 1)
-    expect(await bench.gateway.logs()).toHaveLength(3)
-    expect(await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).toEqual([])
+    rig.upstream.forKey(one, outOfQuota())
+    for (let call = 0; call < 3; call++) expect(await rig.chat()).toBe(200)
+    await rig.until(async () => (await dead()) === 1)
+    expect(await rig.gateway.logs()).toHaveLength(3)
+    expect(await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()).toEqual([])
   })
 
   test('the channel is disabled only when no key is left, and only if that is configured', async () => {
-    for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
-    expect(await bench.chat()).toBe(503)
-    await bench.until(async () => (await dead()) === 3)
-    expect((await bench.shown(id)).status).toBe(1)
+    for (const key of [one, two, three]) rig.upstream.forKey(key, invalid(key))
+    expect(await rig.chat()).toBe(503)
+    await rig.until(async () => (await dead()) === 3)
+    expect((await rig.shown(id)).status).toBe(1)
     // All are refused, so that any of them will do.
-    expect(await bench.chat()).toBe(503)
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    expect(await bench.chat()).toBe(503)
-    await bench.until(async () => (await bench.shown(id)).status === 3)
+    expect(await rig.chat()).toBe(503)
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    expect(await rig.chat()).toBe(503)
+    await rig.until(async () => (await rig.shown(id)).status === 3)
     // The row is written before the nodes are notified.
-    await bench.until(async () => {
-      const before = bench.upstream.requests.length
-      await bench.chat()
-      return bench.upstream.requests.length === before
+    await rig.until(async () => {
+      const before = rig.upstream.requests.length
+      await rig.chat()
+      return rig.upstream.requests.length === before
     })
-    await bench.until(() => bench.notices().some((text) => text.includes('was disabled')))
+    await rig.until(() => rig.notices().some((text) => text.includes('was disabled')))
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
   test('a call that fails with a key that was replaced in the meantime does not set aside the new ones', async () => {
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const gate = Promise.withResolvers<void>()
     const late = behaviour('refuses late', (exchange) => gate.promise.then(() => invalid('an old key').run(exchange)))
-    for (const key of [one, two, three]) bench.upstream.forKey(key, late)
-    const asked = bench.chat()
-    await bench.upstream.until(({ requests }) => requests.length === 1)
-    await bench.raw('PUT', '/api/channel/', { id, key: 'upstream-key-new' })
+    for (const key of [one, two, three]) rig.upstream.forKey(key, late)
+    const asked = rig.chat()
+    await rig.upstream.until(({ requests }) => requests.length === 1)
+    await rig.raw('PUT', '/api/channel/', { id, key: 'upstream-key-new' })
     gate.resolve()
     await asked
     // The consequences of a failure are handled after the answer; a later switch of the same channel comes after them.
-    const other = await bench.channel({ key: 'upstream-key-other', models: 'n', key_mode: 'multi' })
-    bench.upstream.forKey('upstream-key-other', invalid('upstream-key-other'))
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"n":1}')
-    await bench.gateway.post('/v1/chat/completions', { model: 'n', messages: [{ role: 'user', content: 'hi' }] })
-    await bench.until(async () => (await bench.shown(other)).status === 3)
-    expect(await bench.shown(id)).toMatchObject({ status: 1, key_count: 1, keys_dead: 0 })
-    expect(await bench.chat()).toBe(200)
+    const other = await rig.channel({ key: 'upstream-key-other', models: 'n', key_mode: 'multi' })
+    rig.upstream.forKey('upstream-key-other', invalid('upstream-key-other'))
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"n":1}')
+    await rig.gateway.post('/v1/chat/completions', { model: 'n', messages: [{ role: 'user', content: 'hi' }] })
+    await rig.until(async () => (await rig.shown(other)).status === 3)
+    expect(await rig.shown(id)).toMatchObject({ status: 1, key_count: 1, keys_dead: 0 })
+    expect(await rig.chat()).toBe(200)
   })
 
   test('enabling it by hand tries the keys again', async () => {
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    for (const key of [one, two, three]) bench.upstream.forKey(key, invalid(key))
-    expect(await bench.chat()).toBe(503)
-    await bench.until(async () => (await bench.shown(id)).status === 3)
-    bench.upstream.clear()
-    await bench.raw('PUT', '/api/channel/', { id, status: 1 })
-    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    for (const key of [one, two, three]) rig.upstream.forKey(key, invalid(key))
+    expect(await rig.chat()).toBe(503)
+    await rig.until(async () => (await rig.shown(id)).status === 3)
+    rig.upstream.clear()
+    await rig.raw('PUT', '/api/channel/', { id, status: 1 })
+    for (let call = 0; call < 3; call++) expect(await rig.chat()).toBe(200)
     expect(counts()).toEqual([1, 1, 1])
     expect(await dead()).toBe(0)
   })
 
   test('a busy key rests, and comes back when its pause is over', async () => {
-    bench.upstream.forKey(one, status(429, { headers: [['retry-after', '30']] }), okChat())
-    for (let call = 0; call < 5; call++) expect(await bench.chat()).toBe(200)
+    rig.upstream.forKey(one, status(429, { headers: [['retry-after', '30']] }), okChat())
+    for (let call = 0; call < 5; call++) expect(await rig.chat()).toBe(200)
     expect(counts()[0]).toBe(1)
     expect(await dead()).toBe(0)
-    bench.time.ms += 31_000
-    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
+    rig.time.ms += 31_000
+    for (let call = 0; call < 3; call++) expect(await rig.chat()).toBe(200)
     expect(counts()[0]).toBe(2)
   })
 
   test('an upstream failure is not the key’s fault', async () => {
-    bench.upstream.next(status(500))
-    expect(await bench.chat()).toBe(500)
-    expect(bench.upstream.requests).toHaveLength(1)
+    rig.upstream.next(status(500))
+    expect(await rig.chat()).toBe(500)
+    expect(rig.upstream.requests).toHaveLength(1)
     expect(await dead()).toBe(0)
   })
 
   test('one call tries no more than five keys', async () => {
     const keys = Array.from({ length: 8 }, (_, n) => `many-keys-${n}`)
-    for (const key of keys) bench.upstream.forKey(key, invalid(key))
-    await bench.raw('PUT', '/api/channel/', { id, key: keys.join('\n') })
-    expect(await bench.chat()).toBe(503)
-    expect(bench.upstream.requests).toHaveLength(5)
+    for (const key of keys) rig.upstream.forKey(key, invalid(key))
+    await rig.raw('PUT', '/api/channel/', { id, key: keys.join('\n') })
+    expect(await rig.chat()).toBe(503)
+    expect(rig.upstream.requests).toHaveLength(5)
     expect(new Set(keysUsed()).size).toBe(5)
-    expect(await bench.chat()).toBe(503)
+    expect(await rig.chat()).toBe(503)
     expect(new Set(keysUsed()).size).toBe(8)
   })
 
   test('a test of all channels revives exhausted keys that have credit again', async () => {
-    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
-    bench.upstream.forKey(one, outOfQuota())
-    bench.upstream.forKey(two, outOfQuota())
-    for (let call = 0; call < 3; call++) expect(await bench.chat()).toBe(200)
-    await bench.until(async () => (await dead()) === 2)
-    bench.upstream.clear()
-    bench.upstream.forKey(two, outOfQuota())
-    await bench.raw('GET', '/api/channel/test')
-    await bench.until(async () => (await dead()) === 1)
-    const keys = (await bench.raw('GET', `/api/channel/${id}/keys`)).data as { healthy: boolean }[]
+    await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    rig.upstream.forKey(one, outOfQuota())
+    rig.upstream.forKey(two, outOfQuota())
+    for (let call = 0; call < 3; call++) expect(await rig.chat()).toBe(200)
+    await rig.until(async () => (await dead()) === 2)
+    rig.upstream.clear()
+    rig.upstream.forKey(two, outOfQuota())
+    await rig.raw('GET', '/api/channel/test')
+    await rig.until(async () => (await dead()) === 1)
+    const keys = (await rig.raw('GET', `/api/channel/${id}/keys`)).data as { healthy: boolean }[]
     expect(keys.map((key) => key.healthy)).toEqual([true, false, true])
   })
 })

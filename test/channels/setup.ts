@@ -16,7 +16,7 @@ export interface ShownChannel {
 }
 
 /** A gateway with an upstream, a receiver for notices, and a clock that tests control. */
-export interface ChannelBench extends AsyncDisposable {
+export interface ChannelRig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   /** Receives the notices to root; its requests are the notices. */
@@ -34,10 +34,10 @@ export interface ChannelBench extends AsyncDisposable {
   notices(): string[]
 }
 
-export async function startChannelBench(
+export async function startChannelRig(
   databaseUrl: string,
   options: Record<string, string> = {},
-): Promise<ChannelBench> {
+): Promise<ChannelRig> {
   const upstream = await startFakeUpstream()
   const webhook = await startFakeUpstream()
   webhook.always(json(200, {}))

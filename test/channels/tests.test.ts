@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { behaviour, okChat, status } from '../helpers/fake-upstream.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
-import { type ChannelBench, json, type ShownChannel, startChannelBench } from './setup.ts'
+import { type ChannelRig, json, type ShownChannel, startChannelRig } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
@@ -22,24 +22,24 @@ interface Progress {
 }
 
 forEachDatabaseUrl((_, freshUrl) => {
-  let bench: ChannelBench
+  let rig: ChannelRig
   beforeEach(async () => {
-    bench = await startChannelBench(await freshUrl())
+    rig = await startChannelRig(await freshUrl())
   })
-  afterEach(() => bench[Symbol.asyncDispose]())
+  afterEach(() => rig[Symbol.asyncDispose]())
 
   const tests = (id: number) =>
-    bench.gateway.api<{ time: number; ok: boolean; model: string; message: string }[]>(
+    rig.gateway.api<{ time: number; ok: boolean; model: string; message: string }[]>(
       'GET',
       `/api/channel/${id}/tests`,
     )
-  const progress = () => bench.gateway.api<Progress>('GET', '/api/channel/test/progress')
-  const finished = () => bench.until(async () => (await progress()).finished_at > 0)
+  const progress = () => rig.gateway.api<Progress>('GET', '/api/channel/test/progress')
+  const finished = () => rig.until(async () => (await progress()).finished_at > 0)
 
   test('a test says which model it called, and what that answered', async () => {
-    const id = await bench.channel({ models: 'gpt-4o,gpt-4o-mini' })
-    bench.upstream.always(okChat({ text: 'Hello there.' }))
-    expect(await bench.raw('GET', `/api/channel/test/${id}?model=gpt-4o-mini`)).toEqual({
+    const id = await rig.channel({ models: 'gpt-4o,gpt-4o-mini' })
+    rig.upstream.always(okChat({ text: 'Hello there.' }))
+    expect(await rig.raw('GET', `/api/channel/test/${id}?model=gpt-4o-mini`)).toEqual({
       success: true,
       message: 'Hello there.',
       time: expect.any(Number),
@@ -48,28 +48,28 @@ forEachDatabaseUrl((_, freshUrl) => {
   })
 
   test('the last twenty tests of each channel are kept, newest first', async () => {
-    const id = await bench.channel({ key })
-    const other = await bench.channel({ key })
-    await bench.raw('GET', `/api/channel/test/${other}`)
-    bench.upstream.always(json(401, { error: { message: `wrong key ${key}` } }))
-    expect(await bench.raw('GET', `/api/channel/test/${id}`)).toEqual({
+    const id = await rig.channel({ key })
+    const other = await rig.channel({ key })
+    await rig.raw('GET', `/api/channel/test/${other}`)
+    rig.upstream.always(json(401, { error: { message: `wrong key ${key}` } }))
+    expect(await rig.raw('GET', `/api/channel/test/${id}`)).toEqual({
       success: false,
       message: 'wrong key [key]',
       time: expect.any(Number),
     })
-    expect((await bench.shown(id)).test_error).toBe('wrong key [key]')
-    expect((await bench.shown(other)).test_error).toBe('')
-    bench.upstream.always(okChat())
+    expect((await rig.shown(id)).test_error).toBe('wrong key [key]')
+    expect((await rig.shown(other)).test_error).toBe('')
+    rig.upstream.always(okChat())
     for (let count = 0; count < 20; count++) {
-      bench.time.ms += 1000
-      expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
+      rig.time.ms += 1000
+      expect(await rig.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
       if (count === 18) expect((await tests(id)).at(-1)).toMatchObject({ ok: false, message: 'wrong key [key]' })
     }
-    expect((await bench.shown(id)).test_error).toBe('')
+    expect((await rig.shown(id)).test_error).toBe('')
     const history = await tests(id)
     expect(history).toHaveLength(20)
     expect(history[0]).toEqual({
-      time: Math.floor(bench.time.ms / 1000),
+      time: Math.floor(rig.time.ms / 1000),
       ok: true,
       model: 'm',
       message: '',
@@ -77,9 +77,9 @@ forEachDatabaseUrl((_, freshUrl) => {
     } as never)
     expect(history.every((each) => each.ok)).toBe(true)
     expect(await tests(other)).toHaveLength(1)
-    const { read } = bench.gateway.context.store
+    const { read } = rig.gateway.context.store
     expect(JSON.stringify(await read.selectFrom('logs').selectAll().execute())).not.toContain(key)
-    await bench.raw('DELETE', `/api/channel/${id}`)
+    await rig.raw('DELETE', `/api/channel/${id}`)
     expect(await read.selectFrom('channel_tests').selectAll().where('channel_id', '=', id).execute()).toEqual([])
   })
 
@@ -89,12 +89,12 @@ forEachDatabaseUrl((_, freshUrl) => {
       await gate.promise
       await okChat().run(exchange)
     })
-    bench.upstream.forKey('slow', waits)
-    const [id, other] = [await bench.channel({ key: 'slow' }), await bench.channel({ key: 'fast' })]
-    const asked = bench.raw('GET', `/api/channel/test/${id}`)
-    await bench.raw('GET', '/api/channel/test')
-    await bench.upstream.until(({ requests }) => requests.filter((each) => each.key === 'slow').length === 2)
-    await bench.raw('DELETE', `/api/channel/${id}`)
+    rig.upstream.forKey('slow', waits)
+    const [id, other] = [await rig.channel({ key: 'slow' }), await rig.channel({ key: 'fast' })]
+    const asked = rig.raw('GET', `/api/channel/test/${id}`)
+    await rig.raw('GET', '/api/channel/test')
+    await rig.upstream.until(({ requests }) => requests.filter((each) => each.key === 'slow').length === 2)
+    await rig.raw('DELETE', `/api/channel/${id}`)
     gate.resolve()
     expect(await asked).toMatchObject({ success: true })
     await finished()
@@ -104,57 +104,57 @@ forEachDatabaseUrl((_, freshUrl) => {
 
   test('the run over all channels shows its progress, and only one runs at a time', async () => {
     const gate = Promise.withResolvers<void>()
-    bench.upstream.forKey(
+    rig.upstream.forKey(
       'slow',
       behaviour('waits', async (exchange) => {
         await gate.promise
         await okChat().run(exchange)
       }),
     )
-    bench.upstream.forKey('bad', status(500))
-    for (const each of ['fast', 'bad', 'slow']) await bench.channel({ key: each })
-    const off = await bench.channel({ key: 'off' })
-    await bench.raw('PUT', '/api/channel/', { id: off, status: 2 })
-    expect(await bench.raw('GET', '/api/channel/test')).toEqual({ success: true, message: '' })
-    await bench.until(async () => (await progress()).done === 2)
+    rig.upstream.forKey('bad', status(500))
+    for (const each of ['fast', 'bad', 'slow']) await rig.channel({ key: each })
+    const off = await rig.channel({ key: 'off' })
+    await rig.raw('PUT', '/api/channel/', { id: off, status: 2 })
+    expect(await rig.raw('GET', '/api/channel/test')).toEqual({ success: true, message: '' })
+    await rig.until(async () => (await progress()).done === 2)
     expect(await progress()).toMatchObject({ running: true, total: 3, done: 2, failed: 1, finished_at: 0 })
-    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: false })
+    expect(await rig.raw('GET', '/api/channel/test')).toMatchObject({ success: false })
     gate.resolve()
     await finished()
     expect(await progress()).toMatchObject({ running: false, total: 3, done: 3, failed: 1 })
     expect(await tests(off)).toEqual([])
-    const listed = await bench.gateway.api<ShownChannel[]>('GET', '/api/channel/?sort=id&order=asc')
+    const listed = await rig.gateway.api<ShownChannel[]>('GET', '/api/channel/?sort=id&order=asc')
     expect(listed.map(({ test_error }) => test_error)).toEqual([
       '',
       'The server had an error while processing your request.',
       '',
       '',
     ])
-    await bench.until(() => bench.notices().some((text) => text.includes('2 passed, 1 failed')))
-    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
+    await rig.until(() => rig.notices().some((text) => text.includes('2 passed, 1 failed')))
+    expect(await rig.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
     await finished()
   })
 
   test('a channel that streams endlessly instead of answering fails, and its test ends', async () => {
-    bench.upstream.next(
+    rig.upstream.next(
       behaviour('streams', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
         await exchange.write(': still there\n\n')
         exchange.hang()
       }),
     )
-    const id = await bench.channel({ key })
+    const id = await rig.channel({ key })
     let told: unknown
-    void bench.raw('GET', `/api/channel/test/${id}`).then((answer) => {
+    void rig.raw('GET', `/api/channel/test/${id}`).then((answer) => {
       told = answer
     })
-    await bench.upstream.received(1)
-    await bench.until(() => {
-      bench.time.ms += 1_000
+    await rig.upstream.received(1)
+    await rig.until(() => {
+      rig.time.ms += 1_000
       return told !== undefined
     })
     expect(told).toMatchObject({ success: false, message: expect.stringContaining('in time') })
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
   })
 
   test('a model’s name decides what it is tested with', async () => {
@@ -172,27 +172,27 @@ forEachDatabaseUrl((_, freshUrl) => {
       ['whisper-1,text-embedding-3-small', '/v1/embeddings', { input: 'hi' }, { data: [{ embedding: [0] }], usage }],
     ] as const
     for (const [models, path, question, answer] of kinds) {
-      bench.upstream.always(json(200, answer))
-      const id = await bench.channel({ models })
-      expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
-      const asked = bench.upstream.requests.at(-1)
+      rig.upstream.always(json(200, answer))
+      const id = await rig.channel({ models })
+      expect(await rig.raw('GET', `/api/channel/test/${id}`)).toMatchObject({ success: true })
+      const asked = rig.upstream.requests.at(-1)
       expect(asked?.path).toBe(path)
       expect(asked?.json).toEqual({ model: models.split(',').at(-1), ...question })
     }
   })
 
   test('a model that no request may name fails its test and does not affect the others', async () => {
-    const id = await bench.channel({ models: `m${'x'.repeat(300)}` })
-    expect(await bench.raw('GET', `/api/channel/test/${id}`)).toMatchObject({
+    const id = await rig.channel({ models: `m${'x'.repeat(300)}` })
+    expect(await rig.raw('GET', `/api/channel/test/${id}`)).toMatchObject({
       success: false,
       message: expect.stringContaining('256 characters'),
     })
   })
 
   test('a run of a process that died does not block the next one forever', async () => {
-    await bench.channel({ key })
-    const now = Math.floor(bench.time.ms / 1000)
-    await bench.gateway.context.store.write((trx) =>
+    await rig.channel({ key })
+    const now = Math.floor(rig.time.ms / 1000)
+    await rig.gateway.context.store.write((trx) =>
       trx
         .insertInto('job_runs')
         .values({
@@ -207,63 +207,63 @@ forEachDatabaseUrl((_, freshUrl) => {
         .execute(),
     )
     expect(await progress()).toMatchObject({ running: true, total: 5, done: 1 })
-    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: false })
-    bench.time.ms += 301_000
+    expect(await rig.raw('GET', '/api/channel/test')).toMatchObject({ success: false })
+    rig.time.ms += 301_000
     expect(await progress()).toMatchObject({ running: false })
-    expect(await bench.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
+    expect(await rig.raw('GET', '/api/channel/test')).toMatchObject({ success: true })
     await finished()
   })
 
   test('ChannelTestFrequency starts a run at once, and the next when it is due', async () => {
-    const id = await bench.channel({ key })
-    await bench.gateway.setOption('ChannelTestFrequency', '10')
+    const id = await rig.channel({ key })
+    await rig.gateway.setOption('ChannelTestFrequency', '10')
     await finished()
     expect(await tests(id)).toHaveLength(1)
     // Saving any option makes the schedule be checked again.
-    bench.time.ms += 9 * 60_000
-    await bench.gateway.setOption('SystemName', 'not due yet')
+    rig.time.ms += 9 * 60_000
+    await rig.gateway.setOption('SystemName', 'not due yet')
     expect(await progress()).toMatchObject({ done: 1, finished_at: expect.any(Number) })
     expect(await tests(id)).toHaveLength(1)
-    bench.time.ms += 61_000
-    await bench.gateway.setOption('SystemName', 'due')
-    await bench.until(async () => (await tests(id)).length === 2)
+    rig.time.ms += 61_000
+    await rig.gateway.setOption('SystemName', 'due')
+    await rig.until(async () => (await tests(id)).length === 2)
     await finished()
-    await bench.gateway.setOption('ChannelTestFrequency', '0')
-    bench.time.ms += 3_600_000
-    await bench.gateway.setOption('SystemName', 'never')
+    await rig.gateway.setOption('ChannelTestFrequency', '0')
+    rig.time.ms += 3_600_000
+    await rig.gateway.setOption('SystemName', 'never')
     expect(await tests(id)).toHaveLength(2)
     // Only a run that a user started is reported.
-    expect(bench.notices()).toEqual([])
+    expect(rig.notices()).toEqual([])
   })
 
   test('a refused key disables its channel and a passed test enables it, with a notice for each', async () => {
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    await bench.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
-    const id = await bench.channel({ key, name: 'main' })
-    const byHand = await bench.channel({ key: 'by-hand' })
-    await bench.raw('PUT', '/api/channel/', { id: byHand, status: 2 })
-    bench.upstream.always(json(401, { error: { message: `wrong key ${key}` } }))
-    await bench.raw('GET', '/api/channel/test')
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
+    const id = await rig.channel({ key, name: 'main' })
+    const byHand = await rig.channel({ key: 'by-hand' })
+    await rig.raw('PUT', '/api/channel/', { id: byHand, status: 2 })
+    rig.upstream.always(json(401, { error: { message: `wrong key ${key}` } }))
+    await rig.raw('GET', '/api/channel/test')
     await finished()
-    expect((await bench.shown(id)).status).toBe(3)
-    await bench.until(() => bench.notices().some((text) => text.includes(`channel ${id} (main) was disabled`)))
-    bench.upstream.always(okChat())
-    await bench.raw('GET', '/api/channel/test')
-    await bench.until(async () => (await bench.shown(id)).status === 1)
-    await bench.until(() => bench.notices().some((text) => text.includes(`channel ${id} (main) was enabled`)))
-    expect((await bench.shown(byHand)).status).toBe(2)
-    expect(bench.notices().join()).not.toContain(key)
+    expect((await rig.shown(id)).status).toBe(3)
+    await rig.until(() => rig.notices().some((text) => text.includes(`channel ${id} (main) was disabled`)))
+    rig.upstream.always(okChat())
+    await rig.raw('GET', '/api/channel/test')
+    await rig.until(async () => (await rig.shown(id)).status === 1)
+    await rig.until(() => rig.notices().some((text) => text.includes(`channel ${id} (main) was enabled`)))
+    expect((await rig.shown(byHand)).status).toBe(2)
+    expect(rig.notices().join()).not.toContain(key)
   })
 
   test('a notice is sent in the format of a webhook and of Message Pusher, and a failing one stops nothing', async () => {
-    const { webhook, gateway } = bench
+    const { webhook, gateway } = rig
     await gateway.setOption('MessagePusherAddress', `${webhook.url}/push`)
     await gateway.setOption('MessagePusherToken', 'pusher token')
     await gateway.setOption('NotifyWebhookURL', `${webhook.url}/notices`)
     webhook.script((request) => (request.path === '/notices' ? json(500, {}) : undefined))
-    await bench.raw('GET', '/api/channel/test')
-    await bench.until(() => bench.notices().length === 2)
-    const [first, second] = bench.notices().map((text) => JSON.parse(text))
+    await rig.raw('GET', '/api/channel/test')
+    await rig.until(() => rig.notices().length === 2)
+    const [first, second] = rig.notices().map((text) => JSON.parse(text))
     const [hook, push] = 'token' in first ? [second, first] : [first, second]
     expect(push).toEqual({
       title: 'the test of all channels is done',
@@ -273,7 +273,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
     const text = 'Tollgate: the test of all channels is done\n0 passed, 0 failed.'
     expect(hook).toEqual({ title: 'the test of all channels is done', text, content: text })
-    const options = JSON.stringify(await bench.raw('GET', '/api/option/'))
+    const options = JSON.stringify(await rig.raw('GET', '/api/option/'))
     expect(options).not.toContain('pusher token')
     expect(options).not.toContain('/notices')
     expect(options).toContain('/push')
@@ -282,28 +282,28 @@ forEachDatabaseUrl((_, freshUrl) => {
   test('a metadata service, or an invalid address, is not accepted for notices', async () => {
     for (const value of ['http://169.254.169.254/x', 'ftp://example.com', '/path', 'example.com']) {
       for (const name of ['NotifyWebhookURL', 'MessagePusherAddress']) {
-        expect(await bench.raw('PUT', '/api/option/', { key: name, value })).toMatchObject({ success: false })
+        expect(await rig.raw('PUT', '/api/option/', { key: name, value })).toMatchObject({ success: false })
       }
     }
-    expect(await bench.raw('PUT', '/api/option/', { key: 'NotifyWebhookURL', value: '' })).toMatchObject({
+    expect(await rig.raw('PUT', '/api/option/', { key: 'NotifyWebhookURL', value: '' })).toMatchObject({
       success: true,
     })
   })
 
   test('a channel whose key is replaced during its test is not disabled for the old one', async () => {
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-    const id = await bench.channel({ key })
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    const id = await rig.channel({ key })
     const gate = Promise.withResolvers<void>()
     const refused = json(401, { error: { message: 'wrong key' } })
-    bench.upstream.always(behaviour('refuses late', (exchange) => gate.promise.then(() => refused.run(exchange))))
-    await bench.raw('GET', '/api/channel/test')
-    await bench.upstream.until(({ requests }) => requests.length === 1)
-    await bench.raw('PUT', '/api/channel/', { id, key: 'sk-new-key-of-the-upstream' })
+    rig.upstream.always(behaviour('refuses late', (exchange) => gate.promise.then(() => refused.run(exchange))))
+    await rig.raw('GET', '/api/channel/test')
+    await rig.upstream.until(({ requests }) => requests.length === 1)
+    await rig.raw('PUT', '/api/channel/', { id, key: 'sk-new-key-of-the-upstream' })
     gate.resolve()
     await finished()
-    expect((await bench.shown(id)).status).toBe(1)
-    await bench.raw('GET', '/api/channel/test')
-    await bench.until(async () => (await bench.shown(id)).status === 3)
+    expect((await rig.shown(id)).status).toBe(1)
+    await rig.raw('GET', '/api/channel/test')
+    await rig.until(async () => (await rig.shown(id)).status === 3)
   })
 
   test('a gateway that stops in the middle of a run does not block the next one', async () => {
@@ -313,10 +313,10 @@ forEachDatabaseUrl((_, freshUrl) => {
       startTestGateway({ env: { DATA_DIR: folder }, ...(url.startsWith('postgres') && { databaseUrl: url }) })
     const first = await start()
     const gate = Promise.withResolvers<void>()
-    bench.upstream.always(behaviour('waits', (exchange) => gate.promise.then(() => okChat().run(exchange))))
-    for (let count = 0; count < 6; count++) await first.addChannel({ base_url: bench.upstream.url })
+    rig.upstream.always(behaviour('waits', (exchange) => gate.promise.then(() => okChat().run(exchange))))
+    for (let count = 0; count < 6; count++) await first.addChannel({ base_url: rig.upstream.url })
     await first.api('GET', '/api/channel/test')
-    await bench.upstream.until(({ requests }) => requests.length > 0)
+    await rig.upstream.until(({ requests }) => requests.length > 0)
     await first.close()
     const second = await start()
     try {

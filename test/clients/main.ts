@@ -1,7 +1,7 @@
 // Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of some]. With
 // --python: the libraries from PyPI.
 import { parseArgs } from 'node:util'
-import { startMatrixBench } from '../matrix/support/bench.ts'
+import { startMatrixRig } from '../matrix/support/rig.ts'
 import { installClient, installNode } from './install.ts'
 import { libraries } from './libraries.ts'
 import { markdown, type Table, writeTable } from './page.ts'
@@ -33,10 +33,10 @@ async function cellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return upstreams.map(() => place.failure)
   // One gateway per client: what one leaves behind does not count against the next.
-  await using bench = await startMatrixBench([client.model])
+  await using rig = await startMatrixRig([client.model])
   const cells: string[] = []
   for (const upstream of upstreams) {
-    const outcome = await runTask(bench, client, upstream, { folder: place.folder, path })
+    const outcome = await runTask(rig, client, upstream, { folder: place.folder, path })
     const text = outcome.faults.join('; ') || passed
     console.log(`${client.name} → ${upstream.title}: ${text} (${outcome.called.join(', ')})`)
     if (values.verbose || text !== passed) tell(outcome)
@@ -49,10 +49,10 @@ async function cellsOf(client: Client, path: string): Promise<string[]> {
 async function refusedCellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return refusals.map(() => place.failure)
-  await using bench = await startMatrixBench([client.model])
+  await using rig = await startMatrixRig([client.model])
   const cells: string[] = []
   for (const refusal of refusals) {
-    const { faults, printed } = await runRefusal(bench, client, refusal, { folder: place.folder, path })
+    const { faults, printed } = await runRefusal(rig, client, refusal, { folder: place.folder, path })
     const text = faults.join('; ') || passed
     console.log(`${client.name}, ${refusal}: ${text}`)
     if (values.verbose || text !== passed) tell({ printed })

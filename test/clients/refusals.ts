@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Bench } from '../matrix/support/bench.ts'
+import type { Rig } from '../matrix/support/rig.ts'
 import type { Client } from './programs.ts'
 import { foldersIn, startClient } from './run.ts'
 
@@ -21,17 +21,17 @@ const sentences: Readonly<Record<Refusal, RegExp>> = {
  * gateway's reason.
  */
 export async function runRefusal(
-  bench: Bench,
+  rig: Rig,
   client: Client,
   refusal: Refusal,
   installed: { folder: string; path: string },
 ): Promise<{ faults: string[]; printed: string }> {
   const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
-  const front = startFront(bench.gateway.url)
+  const front = startFront(rig.gateway.url)
   try {
     // Without one the refusal would have another reason. No call gets as far as using it.
-    await bench.gateway.addChannel({ type: 8, models: client.model, base_url: bench.upstream.url })
-    const place = { url: front.url, token: await tokenFor(bench, refusal), ...foldersIn(base) }
+    await rig.gateway.addChannel({ type: 8, models: client.model, base_url: rig.upstream.url })
+    const place = { url: front.url, token: await tokenFor(rig, refusal), ...foldersIn(base) }
     const { exit, printed } = await startClient(client, place, installed)
     const faults = [
       ...(exit === 0 ? ['it ended as if all were well'] : []),
@@ -45,10 +45,10 @@ export async function runRefusal(
   }
 }
 
-async function tokenFor(bench: Bench, refusal: Refusal): Promise<string> {
+async function tokenFor(rig: Rig, refusal: Refusal): Promise<string> {
   if (refusal === 'wrong token') return `sk-${'nobody'.repeat(8)}`
   const plenty = 1_000_000
-  const caller = await bench.gateway.addCaller(
+  const caller = await rig.gateway.addCaller(
     refusal === 'token used up' ? { user: plenty, token: 0 } : { user: 0, token: plenty },
   )
   return caller.token

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Bench } from '../matrix/support/bench.ts'
+import type { Rig } from '../matrix/support/rig.ts'
 import { fakeOf } from '../matrix/support/fakes/index.ts'
 import { endLeftovers } from './leftovers.ts'
 import { type Client, noteOf, type Place } from './programs.ts'
@@ -37,27 +37,27 @@ const longestMs = 60_000
 
 /** Gives one client the task through a channel of one dialect, and checks the result. */
 export async function runTask(
-  bench: Bench,
+  rig: Rig,
   client: Client,
   upstream: Upstream,
   { folder: installed, path }: { folder: string; path: string },
 ): Promise<Outcome> {
   const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
   try {
-    const place = await placeIn(base, bench, client, upstream)
+    const place = await placeIn(base, rig, client, upstream)
     const note = noteOf(place)
     writeFileSync(note, noteText)
     const { behaviour, seen } = scriptedModel(fakeOf(upstream.provider, upstream.dialect), note)
-    bench.answer(behaviour)
-    const since = await lastId(bench)
-    const refusedBefore = await refusedTokens(bench)
+    rig.answer(behaviour)
+    const since = await lastId(rig)
+    const refusedBefore = await refusedTokens(rig)
     const { exit, printed } = await startClient(client, place, { folder: installed, path })
     const faults = [
       ...(exit === 0 ? [] : [`exit code ${exit}`]),
       ...(printed.includes(secret) ? [] : ['the final text was not printed']),
       ...(client.asksForObject ? [] : toolFaults(note, seen)),
-      ...refusalFaults(client, (await refusedTokens(bench)) - refusedBefore),
-      ...(await rowFaults(bench, since, seen.all, client.expects)),
+      ...refusalFaults(client, (await refusedTokens(rig)) - refusedBefore),
+      ...(await rowFaults(rig, since, seen.all, client.expects)),
     ]
     return { faults, called: seen.called, printed }
   } finally {
@@ -79,12 +79,12 @@ export function foldersIn(base: string): Pick<Place, 'home' | 'folder'> {
   return folders
 }
 
-async function placeIn(base: string, bench: Bench, client: Client, { type, dialect }: Upstream): Promise<Place> {
+async function placeIn(base: string, rig: Rig, client: Client, { type, dialect }: Upstream): Promise<Place> {
   const folders = foldersIn(base)
   // A model that only has the Responses API is called in that dialect, whatever the caller speaks.
   const mapped = type === 1 ? { model_mapping: JSON.stringify({ [client.model]: 'o1-pro' }) } : {}
-  const token = await bench.token({ type, name: `${client.name} ${dialect}`, ...mapped })
-  return { url: bench.gateway.url, token, ...folders }
+  const token = await rig.token({ type, name: `${client.name} ${dialect}`, ...mapped })
+  return { url: rig.gateway.url, token, ...folders }
 }
 
 /** Starts a client in its folder and waits for its end, which is forced after a minute. */
@@ -124,9 +124,9 @@ function commandOf({ run }: Client, installed: string): string[] {
 }
 
 /** How many calls the gateway has refused since its start because of an unknown token. They have no log row. */
-async function refusedTokens(bench: Bench): Promise<number> {
+async function refusedTokens(rig: Rig): Promise<number> {
   const [, count] =
-    /error_answers_total\{code="invalid_token"\} (\d+)/.exec(await bench.gateway.context.metrics.text()) ?? []
+    /error_answers_total\{code="invalid_token"\} (\d+)/.exec(await rig.gateway.context.metrics.text()) ?? []
   return Number(count ?? 0)
 }
 
@@ -135,21 +135,21 @@ function refusalFaults({ asksWithWrongToken }: Client, refused: number): string[
   return refused === wanted ? [] : [`${refused} calls with a wrong token in place of ${wanted}`]
 }
 
-const rows = (bench: Bench) => bench.gateway.context.store.read.selectFrom('logs')
+const rows = (rig: Rig) => rig.gateway.context.store.read.selectFrom('logs')
 
-async function lastId(bench: Bench): Promise<number> {
-  const row = await rows(bench).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+async function lastId(rig: Rig): Promise<number> {
+  const row = await rows(rig).select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   return row?.id ?? 0
 }
 
 /** Faults in the log rows of a task: each call must have one, complete and charged, without an error. */
 async function rowFaults(
-  bench: Bench,
+  rig: Rig,
   since: number,
   calls: number,
   expects: readonly string[] = [],
 ): Promise<string[]> {
-  const written = await rows(bench).selectAll().where('id', '>', since).where('type', 'in', [2, 6]).execute()
+  const written = await rows(rig).selectAll().where('id', '>', since).where('type', 'in', [2, 6]).execute()
   const charged = written.filter(({ type }) => type === 2)
   return [
     ...written

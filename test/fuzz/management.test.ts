@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isOptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
-import { FuzzBench, type RoleName } from './bench.ts'
+import { FuzzRig, type RoleName } from './rig.ts'
 import { type Fault, fire, type Shot } from './drive.ts'
 import { fuzzRequests, fuzzSeed, inTurn, tell } from './plan.ts'
 import { type Random, seeded } from './random.ts'
@@ -21,11 +21,11 @@ const endings = new Set(['user.deleteSelf', 'user.updateSelf', 'auth.logout', 'a
 const isRoots = (key: string) => isOptionKey(key) && optionDefinitions[key].writer === 'root'
 
 forEachDatabaseUrl((_, freshUrl) => {
-  let bench: FuzzBench
+  let rig: FuzzRig
   beforeAll(async () => {
-    bench = await FuzzBench.start(await freshUrl())
+    rig = await FuzzRig.start(await freshUrl())
   }, 120_000)
-  afterAll(() => bench[Symbol.asyncDispose](), 120_000)
+  afterAll(() => rig[Symbol.asyncDispose](), 120_000)
 
   /** All requests of one role; the faults, and the rows before and after. */
   async function assault(role: RoleName, random: Random) {
@@ -34,17 +34,17 @@ forEachDatabaseUrl((_, freshUrl) => {
     const faults: Fault[] = []
     const hit = new Map<string, number>()
     const statuses = new Map<number, number>()
-    const before = await takeSnapshot(bench.store)
+    const before = await takeSnapshot(rig.store)
     for (let sent = 0; sent < count; sent += batchSize) {
       const isTime = sent > 0 && sent % (5 * batchSize) === 0
-      if (isTime && role === 'root') await bench.resetOptions()
-      if (isTime && (role === 'admin' || role === 'root')) await bench.refill()
-      const cookie = await bench.cookieOf(role)
+      if (isTime && role === 'root') await rig.resetOptions()
+      if (isTime && (role === 'admin' || role === 'root')) await rig.refill()
+      const cookie = await rig.cookieOf(role)
       const shots: Shot[] = []
       for (let at = sent; at < Math.min(sent + batchSize, count); at++) {
         const target = order.next().value
-        const request = buildRequest(target, bench.worldOf(role), random, at)
-        const headers = { ...bench.newAddress(), ...(cookie !== '' && { cookie }), ...request.headers }
+        const request = buildRequest(target, rig.worldOf(role), random, at)
+        const headers = { ...rig.newAddress(), ...(cookie !== '' && { cookie }), ...request.headers }
         hit.set(targetName(target), (hit.get(targetName(target)) ?? 0) + 1)
         shots.push({
           number: at,
@@ -56,19 +56,19 @@ forEachDatabaseUrl((_, freshUrl) => {
       }
       const endsLast = (shot: Shot) => Number(endings.has(shot.target.split(' ')[0] ?? ''))
       shots.sort((a, b) => endsLast(a) - endsLast(b))
-      const result = await fire(bench.gateway.url, shots)
+      const result = await fire(rig.gateway.url, shots)
       faults.push(...result.faults)
-      if (result.faults.length > 0) console.log(bench.gateway.said())
+      if (result.faults.length > 0) console.log(rig.gateway.said())
       for (const [status, times] of result.statuses) statuses.set(status, (statuses.get(status) ?? 0) + times)
-      expect((await fetch(`${bench.gateway.url}/healthz`)).status).toBe(200)
+      expect((await fetch(`${rig.gateway.url}/healthz`)).status).toBe(200)
     }
     if (count >= targets.length) expect(hit.size).toBe(targets.length)
     tell(`${count} calls of a ${role}, ${hit.size} of ${targets.length} targets`, statuses)
-    return { faults, hit, before, after: await takeSnapshot(bench.store) }
+    return { faults, hit, before, after: await takeSnapshot(rig.store) }
   }
 
-  const isActor = (row: Record<string, unknown>) => bench.actorIds.has(Number(row['id'] ?? 0))
-  const ofActor = (row: Record<string, unknown>) => bench.actorIds.has(Number(row['user_id'] ?? 0))
+  const isActor = (row: Record<string, unknown>) => rig.actorIds.has(Number(row['id'] ?? 0))
+  const ofActor = (row: Record<string, unknown>) => rig.actorIds.has(Number(row['user_id'] ?? 0))
 
   for (const role of ['visitor', 'user', 'admin', 'root'] as const) {
     test(`${Math.round(fuzzRequests * shares[role])} invalid requests of a ${role}: no failure, no hang, no harm`, async () => {
@@ -91,7 +91,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   }
 
   test('afterwards the books agree', async () => {
-    const { code, output } = await bench.audit()
+    const { code, output } = await rig.audit()
     expect([code, output]).toEqual([0, expect.stringContaining(' 0 faults.')])
   }, 120_000)
 })

@@ -7,7 +7,7 @@ import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
-import { type Bench, chat, chatStream, startBench, until } from '../relay/setup.ts'
+import { type Rig, chat, chatStream, startRelayRig, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
 /** The list is requested repeatedly until rows are there. */
@@ -15,7 +15,7 @@ const manyCalls = { GLOBAL_API_RATE_LIMIT: '1000000' }
 const requestIdOf = (response: Response) => response.headers.get('x-oneapi-request-id') ?? ''
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  let bench: Bench
+  let rig: Rig
   let database: { databaseUrl?: string }
   /** The gateway's clock. */
   let nowMs = Date.UTC(2026, 0, 5, 12, 0, 1)
@@ -23,19 +23,19 @@ forEachDatabaseUrl((kind, freshUrl) => {
   beforeAll(async () => {
     // Without a URL a gateway creates its own SQLite file.
     database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
-    bench = await startBench({ ...database, clock: { nowMs: () => nowMs }, channels: false, env: manyCalls })
+    rig = await startRelayRig({ ...database, clock: { nowMs: () => nowMs }, channels: false, env: manyCalls })
   }, 60_000)
   beforeEach(async () => {
     nowMs += 3_600_000
-    await bench.clear({ RetryTimes: '0', LogErrorsEnabled: 'true' })
+    await rig.clear({ RetryTimes: '0', LogErrorsEnabled: 'true' })
   })
-  afterAll(() => bench[Symbol.asyncDispose]())
+  afterAll(() => rig[Symbol.asyncDispose]())
 
   /** The rows of a request, once there are any. */
   async function found(response: Response): Promise<Log[]> {
     let rows: Log[] = []
     await until(async () => {
-      rows = await bench.gateway.api<Log[]>('GET', `/api/log/search?keyword=${requestIdOf(response)}`)
+      rows = await rig.gateway.api<Log[]>('GET', `/api/log/search?keyword=${requestIdOf(response)}`)
       return rows.length > 0
     })
     return rows
@@ -50,13 +50,13 @@ forEachDatabaseUrl((kind, freshUrl) => {
     return own
   }
   const errorRows = () =>
-    bench.gateway.context.store.read.selectFrom('logs').selectAll().where('type', '=', logType.error).execute()
+    rig.gateway.context.store.read.selectFrom('logs').selectAll().where('type', '=', logType.error).execute()
 
   test('the id of a refused call finds who called what, where, and the upstream’s answer', async () => {
-    const channel = await bench.channel({ model_mapping: '{"m":"m2"}' })
-    bench.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
-    const caller = await bench.caller()
-    const response = await bench.gateway.post(path, chat, caller.token)
+    const channel = await rig.channel({ model_mapping: '{"m":"m2"}' })
+    rig.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
+    const caller = await rig.caller()
+    const response = await rig.gateway.post(path, chat, caller.token)
     expect(response.status).toBe(400)
     const [row, ...others] = await found(response)
     expect(others).toEqual([])
@@ -84,9 +84,9 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('what an upstream reports about the operator’s account is for admins, and the caller gets another message', async () => {
-    await bench.channel()
-    bench.upstream.always(fake.status(401, { message: 'Incorrect API key provided.' }))
-    const response = await bench.gateway.post(path, chat)
+    await rig.channel()
+    rig.upstream.always(fake.status(401, { message: 'Incorrect API key provided.' }))
+    const response = await rig.gateway.post(path, chat)
     expect(response.status).toBe(503)
     const [row] = await found(response)
     expect(row).toMatchObject({
@@ -99,11 +99,11 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('its caller sees the code and our own message, and nothing about channels or upstreams', async () => {
-    await bench.channel()
-    bench.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
-    const response = await bench.gateway.post(path, chat)
+    await rig.channel()
+    rig.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
+    const response = await rig.gateway.post(path, chat)
     await found(response)
-    const data = await bench.gateway.api<Log[]>('GET', `/api/log/self/search?keyword=${requestIdOf(response)}`)
+    const data = await rig.gateway.api<Log[]>('GET', `/api/log/self/search?keyword=${requestIdOf(response)}`)
     expect(data[0]).toMatchObject({
       code: 'bad_response_status_code',
       status: 400,
@@ -130,8 +130,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
   ]
   for (const [what, address, body, row] of callersFaults)
     test(`a caller’s own mistake leaves a row too: ${what}`, async () => {
-      await bench.channel()
-      const response = await bench.gateway.post(address, body)
+      await rig.channel()
+      const response = await rig.gateway.post(address, body)
       expect((await found(response))[0]).toMatchObject({ type: 6, request_id: requestIdOf(response), ...row })
     })
 
@@ -143,55 +143,55 @@ forEachDatabaseUrl((kind, freshUrl) => {
   ] as const
   for (const [what, token, code] of refusals)
     test(`a token that is ${what} leaves a row with its name`, async () => {
-      await bench.channel()
-      const caller = await bench.caller(undefined, { token })
-      const response = await bench.gateway.post(path, chat, caller.token)
+      await rig.channel()
+      const caller = await rig.caller(undefined, { token })
+      const response = await rig.gateway.post(path, chat, caller.token)
       expect((await found(response))[0]).toMatchObject({ type: 6, code, token_id: caller.tokenId, token_name: 'test' })
     })
 
   test('an unknown key leaves no row, only a count', async () => {
     const before = (await errorRows()).length
-    const response = await bench.gateway.post(path, chat, 'sk-nobody')
+    const response = await rig.gateway.post(path, chat, 'sk-nobody')
     expect(response.status).toBe(401)
-    const known = await bench.gateway.post(path, '{')
+    const known = await rig.gateway.post(path, '{')
     await found(known)
     expect((await errorRows()).length).toBe(before + 1)
   })
 
   test('a call that another channel made up for leaves no row of type 6', async () => {
-    await bench.channel({ key: 'bad', priority: 1 })
-    await bench.channel({ key: 'good' })
-    await bench.gateway.setOption('RetryTimes', '1')
-    bench.upstream.forKey('bad', fake.status(500))
-    bench.upstream.forKey('good', fake.ok())
-    const response = await bench.gateway.post(path, chat)
+    await rig.channel({ key: 'bad', priority: 1 })
+    await rig.channel({ key: 'good' })
+    await rig.gateway.setOption('RetryTimes', '1')
+    rig.upstream.forKey('bad', fake.status(500))
+    rig.upstream.forKey('good', fake.ok())
+    const response = await rig.gateway.post(path, chat)
     await response.text()
     expect((await found(response)).map(({ type }) => type)).toEqual([2])
   })
 
   test('with LogErrorsEnabled off nothing is written', async () => {
-    await bench.gateway.setOption('LogErrorsEnabled', 'false')
+    await rig.gateway.setOption('LogErrorsEnabled', 'false')
     const before = (await errorRows()).length
-    await bench.gateway.post(path, '{')
-    await bench.gateway.setOption('LogErrorsEnabled', 'true')
-    await found(await bench.gateway.post(path, '{'))
+    await rig.gateway.post(path, '{')
+    await rig.gateway.setOption('LogErrorsEnabled', 'true')
+    await found(await rig.gateway.post(path, '{'))
     expect((await errorRows()).length).toBe(before + 1)
   })
 
   test('upstream messages take 4 KB of a row at most, whether the call failed or was made up for', async () => {
-    await bench.channel({ key: 'bad', priority: 1 })
-    await bench.channel({ key: 'good' })
-    await bench.gateway.setOption('RetryTimes', '1')
+    await rig.channel({ key: 'bad', priority: 1 })
+    await rig.channel({ key: 'good' })
+    await rig.gateway.setOption('RetryTimes', '1')
     const image = `no such image: ${'é"\\'.repeat(10_000)}`
-    bench.upstream.forKey('bad', fake.status(500, { message: image }))
-    bench.upstream.forKey('good', fake.status(500, { message: image }))
-    const [failed] = await found(await bench.gateway.post(path, chat))
+    rig.upstream.forKey('bad', fake.status(500, { message: image }))
+    rig.upstream.forKey('good', fake.status(500, { message: image }))
+    const [failed] = await found(await rig.gateway.post(path, chat))
     expect(Buffer.byteLength(failed?.attempts ?? '')).toBeLessThanOrEqual(4096)
     expect(JSON.parse(failed?.attempts ?? '')).toHaveLength(2)
     expect(failed?.upstream_message.length).toBeLessThanOrEqual(500)
     expect(failed?.upstream_message).toStartWith('no such image: ')
-    bench.upstream.forKey('good', fake.ok())
-    const response = await bench.gateway.post(path, chat)
+    rig.upstream.forKey('good', fake.ok())
+    const response = await rig.gateway.post(path, chat)
     await response.text()
     const [rescued] = await found(response)
     expect(rescued?.type).toBe(2)
@@ -200,11 +200,11 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('an unstorable model name, sent to a chosen channel, is cut and cleaned, and other rows are written', async () => {
-    const channel = await bench.channel()
+    const channel = await rig.channel()
     const odd = `x\0${'y'.repeat(230)}`
-    const response = await bench.gateway.post(path, { ...chat, model: odd }, `${bench.gateway.token}-${channel}`)
+    const response = await rig.gateway.post(path, { ...chat, model: odd }, `${rig.gateway.token}-${channel}`)
     expect(response.status).toBeGreaterThanOrEqual(400)
-    const other = await bench.gateway.post(path, '{')
+    const other = await rig.gateway.post(path, '{')
     const rows = [...(await found(response)), ...(await found(other))]
     expect(rows.map(({ request_id }) => request_id)).toEqual([response, other].map(requestIdOf))
     // Lists show the requested name if nothing of that name is served.
@@ -215,27 +215,27 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   test('a row of a charged call shows the requested model if another one ran', async () => {
-    await bench.channel({ model_mapping: '{"m":"m2"}' })
-    bench.upstream.always(fake.ok())
+    await rig.channel({ model_mapping: '{"m":"m2"}' })
+    rig.upstream.always(fake.ok())
     for (const body of [chat, chatStream]) {
-      const response = await bench.gateway.post(path, body)
+      const response = await rig.gateway.post(path, body)
       await response.text()
       expect((await found(response))[0]).toMatchObject({ type: 2, model_name: 'm2', asked_model: 'm' })
     }
-    await bench.clear()
-    await bench.channel()
-    const same = await bench.gateway.post(path, chat)
+    await rig.clear()
+    await rig.channel()
+    const same = await rig.gateway.post(path, chat)
     await same.text()
     expect((await found(same))[0]).toMatchObject({ model_name: 'm', asked_model: '' })
   })
 
   test('a flood of failures has a hundred rows a minute for each token and code, across all nodes, then one a second', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     // A SQLite file has one process.
     await using other =
       kind === 'postgres' ? await startTestGateway({ ...database, clock: { nowMs: () => nowMs } }) : undefined
-    const second: TestGateway = other ?? bench.gateway
-    const nodes = [bench.gateway, second]
+    const second: TestGateway = other ?? rig.gateway
+    const nodes = [rig.gateway, second]
     nowMs = Math.floor(nowMs / 60_000) * 60_000 + 1_000
     const fail = async (count: number) => {
       const answers: Response[] = []
@@ -262,7 +262,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(stands?.content).toContain('left out of the log')
 
     // Another code of the same token, and the next minute, have their own limits.
-    const missing = await bench.gateway.post(path, { model: 'm' }, caller.token)
+    const missing = await rig.gateway.post(path, { model: 'm' }, caller.token)
     expect(await ownRow(missing)).toMatchObject({ code: 'required_field_missing', left_out: 0 })
     nowMs += 60_000
     const next = await second.post(path, '{', caller.token)
@@ -270,19 +270,19 @@ forEachDatabaseUrl((kind, freshUrl) => {
   }, 120_000)
 
   test('such rows cost nothing: sums, usage and the books stay unchanged', async () => {
-    await bench.channel()
-    bench.upstream.always(fake.ok())
-    await (await bench.gateway.post(path, chat)).text()
-    const stat = () => bench.gateway.api('GET', '/api/log/stat')
-    const usage = () => bench.gateway.api<{ total: object }>('GET', '/api/usage/').then(({ total }) => total)
+    await rig.channel()
+    rig.upstream.always(fake.ok())
+    await (await rig.gateway.post(path, chat)).text()
+    const stat = () => rig.gateway.api('GET', '/api/log/stat')
+    const usage = () => rig.gateway.api<{ total: object }>('GET', '/api/usage/').then(({ total }) => total)
     const before = [await stat(), await usage()]
-    await found(await bench.gateway.post(path, '{'))
+    await found(await rig.gateway.post(path, '{'))
     expect([await stat(), await usage()]).toEqual(before)
-    const { store } = bench.gateway.context
+    const { store } = rig.gateway.context
     await foldUsage(store, Math.floor(nowMs / 1000))
     expect([await stat(), await usage()]).toEqual(before)
     expect((await balanceFaults(store)).faults).toEqual([])
-    const { types } = await bench.gateway.api<{ types: { type: number }[] }>('GET', '/api/log/histogram')
+    const { types } = await rig.gateway.api<{ types: { type: number }[] }>('GET', '/api/log/histogram')
     expect(types.map(({ type }) => type)).toContain(6)
   })
 })

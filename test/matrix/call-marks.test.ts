@@ -2,15 +2,15 @@
 // whole, as their SDKs assemble it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, startMatrixBench } from './support/bench.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { outcomeOf } from './support/streamed-cases.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(['any-model'])
+  rig = await startMatrixRig(['any-model'])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 interface Piece {
   index?: number | string | null
@@ -253,14 +253,14 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 
 describe.each(forms)('calls %s', (_title, chunks) => {
   test.each(callerNames)('reach callers of %s', async (caller) => {
-    const clients = await bench.through({ type: 28, name: caller })
+    const clients = await rig.through({ type: 28, name: caller })
     const events = [
       chunk({ role: 'assistant', content: 'I look.' }),
       ...chunks.map((each) => chunk({ tool_calls: each.map(piece) })),
       chunk({}, 'tool_calls'),
       { ...chunk({}), choices: [], usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 } },
     ]
-    bench.answer(
+    rig.answer(
       behaviour('marks calls in its own way', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
         await exchange.write(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)
@@ -306,7 +306,7 @@ test.each(forms.filter(([title]) => !passedOn.includes(title)))(
       ...chunks.map((each) => chunk({ tool_calls: each.map(piece) })),
       chunk({}, 'tool_calls'),
     ]
-    bench.answer(
+    rig.answer(
       behaviour('marks calls in its own way', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
         await exchange.write(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)
@@ -314,8 +314,8 @@ test.each(forms.filter(([title]) => !passedOn.includes(title)))(
       }),
     )
     const body = { model: 'any-model', stream: true, messages: [{ role: 'user', content: 'Where is it warm?' }] }
-    const token = await bench.token({ type: 28, name: 'joined' })
-    const response = await bench.gateway.post('/v1/chat/completions', body, token)
+    const token = await rig.token({ type: 28, name: 'joined' })
+    const response = await rig.gateway.post('/v1/chat/completions', body, token)
     const got = pythonCalls(await response.text())
     expect(got.map(({ type, name, arguments: input = '' }) => [type, name, JSON.parse(input)])).toEqual(
       calls.map((each) => ['function', ...each]),
@@ -331,7 +331,7 @@ describe.each([
   ['ids, with objects for inputs,', (input: object) => input],
 ] as const)('calls without %s in a whole answer', (_title, written) => {
   test.each(callerNames)('are complete for callers of %s', async (caller) => {
-    const clients = await bench.through({ type: 28, name: caller })
+    const clients = await rig.through({ type: 28, name: caller })
     const tool_calls = ['London', 'Paris'].map((city) => ({
       type: 'function',
       function: { name: 'look_up', arguments: written({ city }) },
@@ -342,7 +342,7 @@ describe.each([
       object: 'chat.completion',
       choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
     }
-    bench.answer(
+    rig.answer(
       behaviour('leaves ids out', async (exchange) => {
         exchange.head(200, [['content-type', 'application/json']])
         await exchange.write(JSON.stringify(answer))

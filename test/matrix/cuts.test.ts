@@ -3,22 +3,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, startMatrixBench } from './support/bench.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import { callers } from './support/callers.ts'
 import { givingTokens } from './support/fakes/index.ts'
 import { type SparkServer, startSparkServer } from './support/fakes/spark-server.ts'
 import { outcomeOf, type StreamedCase, streamedCall, streamedCases, usesSockets } from './support/streamed-cases.ts'
 import { variantsOf } from './support/variants.ts'
 
-let bench: Bench
+let rig: Rig
 let spark: SparkServer
 beforeAll(async () => {
-  bench = await startMatrixBench(providers.flatMap(variantsOf).map(({ model }) => model))
+  rig = await startMatrixRig(providers.flatMap(variantsOf).map(({ model }) => model))
   spark = startSparkServer()
 })
 afterAll(async () => {
   spark[Symbol.dispose]()
-  await bench[Symbol.asyncDispose]()
+  await rig[Symbol.asyncDispose]()
 })
 
 /** A stream of which only the first chunks arrive. */
@@ -46,11 +46,11 @@ describe('a stream that breaks off', () => {
       const base = usesSockets(each) ? { base: spark.url } : {}
       const setup = { ...variant.setup, ...base, name: caller, type: provider.meta.type }
       const { asked, whole } = streamedCall(each)
-      const clients = await bench.through(setup)
+      const clients = await rig.through(setup)
       const seen: string[] = []
       for (let pieces = 0; pieces <= count; pieces++) {
         if (usesSockets(each)) spark.says(said, pieces)
-        else bench.answer(givingTokens(cutAfter(each, pieces, pieces % 2 === 0 || pieces === count ? 'end' : 'fin')))
+        else rig.answer(givingTokens(cutAfter(each, pieces, pieces % 2 === 0 || pieces === count ? 'end' : 'fin')))
         const outcome = await outcomeOf(callers[caller](clients, asked))
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([pieces, outcome]).toEqual([pieces, whole])

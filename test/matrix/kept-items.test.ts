@@ -4,7 +4,7 @@ import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createItemStore } from '../../server/relay/call/item-store.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { failureIn } from './support/failures.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
@@ -14,15 +14,15 @@ const { said } = scenarios.reasoning
 const setup = { type: 14 }
 const fake = fakeOf('anthropic', 'anthropic-messages')
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(['o1-pro'])
+  rig = await startMatrixRig(['o1-pro'])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Makes one call and returns the items of the answer. */
 async function firstAnswer(openai: OpenAI, stream: boolean, more: { store?: boolean } = {}) {
-  bench.answer(says(fake, said))
+  rig.answer(says(fake, said))
   const body = { model, input: scenarios.plain.asked.text, ...more }
   const answer = stream
     ? await openai.responses.stream(body).finalResponse()
@@ -35,13 +35,13 @@ async function askOn(openai: OpenAI, ids: readonly string[]): Promise<string> {
   const references = ids.map((id) => ({ type: 'item_reference' as const, id }))
   const first = { role: 'user' as const, content: scenarios.plain.asked.text }
   await openai.responses.create({ model, input: [first, ...references, { role: 'user', content: 'Sure?' }] })
-  return Buffer.from(bench.upstream.last.body).toString()
+  return Buffer.from(rig.upstream.last.body).toString()
 }
 
 describe('an item of an earlier answer, referenced by its id,', () => {
   for (const stream of [false, true]) {
     test(`is available to the next call, after ${stream ? 'a stream' : 'a whole answer'}`, async () => {
-      const { openai } = await bench.through(setup)
+      const { openai } = await rig.through(setup)
       const items = await firstAnswer(openai, stream)
       const asked = await askOn(
         openai,
@@ -53,17 +53,17 @@ describe('an item of an earlier answer, referenced by its id,', () => {
   }
 
   test('is also available to a service that speaks the same dialect', async () => {
-    const { openai } = await bench.through(setup)
+    const { openai } = await rig.through(setup)
     const items = await firstAnswer(openai, false)
-    const id = await bench.gateway.addChannel({
+    const id = await rig.gateway.addChannel({
       type: 1,
-      base_url: bench.upstream.url,
+      base_url: rig.upstream.url,
       models: model,
       model_mapping: JSON.stringify({ [model]: 'o1-pro' }),
     })
-    bench.answer(says(fakeOf('openai', 'openai-responses'), said))
-    const baseURL = `${bench.gateway.url}/v1`
-    const other = new OpenAI({ apiKey: `${bench.gateway.token}-${id}`, baseURL, maxRetries: 0 })
+    rig.answer(says(fakeOf('openai', 'openai-responses'), said))
+    const baseURL = `${rig.gateway.url}/v1`
+    const other = new OpenAI({ apiKey: `${rig.gateway.token}-${id}`, baseURL, maxRetries: 0 })
     expect(
       await askOn(
         other,
@@ -73,49 +73,49 @@ describe('an item of an earlier answer, referenced by its id,', () => {
   })
 
   test('is refused with an explanation if it is unknown, and a mere thought is dropped', async () => {
-    const { openai } = await bench.through(setup)
-    bench.answer(says(fake, said))
-    const sent = bench.upstream.requests.length
+    const { openai } = await rig.through(setup)
+    rig.answer(says(fake, said))
+    const sent = rig.upstream.requests.length
     const failure = await askOn(openai, ['msg_unknown']).then(() => undefined, failureIn)
     expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('send items themselves') })
-    expect(bench.upstream.requests.length).toBe(sent)
+    expect(rig.upstream.requests.length).toBe(sent)
     expect(await askOn(openai, ['rs_unknown'])).toContain('Sure?')
   })
 
   test('is not stored if the caller forbids it, nor for other tokens', async () => {
-    const { openai } = await bench.through(setup)
+    const { openai } = await rig.through(setup)
     const [, forbidden] = await firstAnswer(openai, true, { store: false })
     const failure = await askOn(openai, [forbidden?.id ?? '']).then(() => undefined, failureIn)
     expect(failure?.status).toBe(400)
     const [, kept] = await firstAnswer(openai, true)
-    const stranger = await bench.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
-    const other = new OpenAI({ apiKey: stranger.token, baseURL: `${bench.gateway.url}/v1`, maxRetries: 0 })
+    const stranger = await rig.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
+    const other = new OpenAI({ apiKey: stranger.token, baseURL: `${rig.gateway.url}/v1`, maxRetries: 0 })
     // Ahead of the channels of other tests, one of which knows such ids itself.
-    await bench.gateway.addChannel({ type: 14, base_url: bench.upstream.url, models: model, priority: 10 })
+    await rig.gateway.addChannel({ type: 14, base_url: rig.upstream.url, models: model, priority: 10 })
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })
 
   test('cannot be multiplied: many references to a long item are too large together', async () => {
-    const { openai } = await bench.through(setup)
+    const { openai } = await rig.through(setup)
     const text = 'word '.repeat(400_000)
-    bench.answer(says(fake, { ...said, text }))
+    rig.answer(says(fake, { ...said, text }))
     const answer = await openai.responses.create({ model, input: scenarios.plain.asked.text })
     const id = answer.output.find(({ type }) => type === 'message')?.id ?? ''
-    const sent = bench.upstream.requests.length
+    const sent = rig.upstream.requests.length
     const failure = await askOn(openai, Array(10).fill(id)).then(() => undefined, failureIn)
     expect(failure).toMatchObject({ status: 413, message: expect.stringContaining('too large together') })
-    expect(bench.upstream.requests.length).toBe(sent)
+    expect(rig.upstream.requests.length).toBe(sent)
     expect(await askOn(openai, [id, id])).toContain(text)
   })
 
   test("is what the AI SDK sends instead of the assistant's text", async () => {
-    const vercel = vercelModels(bench.gateway.url, await bench.token(setup), model)['openai-responses']
-    bench.answer(says(fake, said))
+    const vercel = vercelModels(rig.gateway.url, await rig.token(setup), model)['openai-responses']
+    rig.answer(says(fake, said))
     const messages: ModelMessage[] = [{ role: 'user', content: scenarios.plain.asked.text }]
     const first = await generateText({ model: vercel, messages })
     messages.push(...first.responseMessages, { role: 'user', content: 'Sure?' })
     await generateText({ model: vercel, messages })
-    expect(Buffer.from(bench.upstream.last.body).toString()).toContain(said.text)
+    expect(Buffer.from(rig.upstream.last.body).toString()).toContain(said.text)
   })
 })
 

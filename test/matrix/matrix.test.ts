@@ -6,7 +6,7 @@ import type { CallerDialect } from '../../contract/relay-paths.ts'
 import type { ChatEndpoint, Provider } from '../../server/providers/provider.ts'
 import { providers } from '../../server/providers/registry.ts'
 import { plainCharge } from '../sdk/support/prices.ts'
-import { type Bench, startMatrixBench } from './support/bench.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import { type Asked, callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
 import { used } from './support/fakes/fake.ts'
@@ -19,16 +19,16 @@ import { endpointOf, type Variant, variantsOf } from './support/variants.ts'
 const page = resolve(import.meta.dir, '../../docs/matrix.md')
 const rows: Row[] = []
 
-let bench: Bench
+let rig: Rig
 let spark: SparkServer
 beforeAll(async () => {
   const variants = providers.flatMap(variantsOf)
-  bench = await startMatrixBench(variants.flatMap(({ model, models }) => [model, ...Object.values(models ?? {})]))
+  rig = await startMatrixRig(variants.flatMap(({ model, models }) => [model, ...Object.values(models ?? {})]))
   spark = startSparkServer()
 })
 afterAll(async () => {
   spark[Symbol.dispose]()
-  await bench[Symbol.asyncDispose]()
+  await rig[Symbol.asyncDispose]()
 })
 
 /** One provider, set up in one way, and its caller. */
@@ -47,7 +47,7 @@ async function ask(each: Case, asked: Asked) {
   const base = usesSockets(each) ? { base: spark.url } : {}
   // A separate channel for each, as a refusal may suspend a key for a while.
   const name = `${variant.note} ${caller}`
-  const clients = await bench.through({ ...variant.setup, ...base, name, type: provider.meta.type })
+  const clients = await rig.through({ ...variant.setup, ...base, name, type: provider.meta.type })
   return callers[caller](clients, asked)
 }
 
@@ -58,7 +58,7 @@ async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Pr
   const { asked, said, sent, ways } = scenarios[feature]
   for (const stream of ways) {
     if (usesSockets(each)) spark.says(said)
-    else bench.answer(says(fake, said))
+    else rig.answer(says(fake, said))
     const learned = await ask(each, { ...asked, model: modelOf(each, feature), stream })
     const calls = learned.calls.map(({ name, input }) => ({ name, input }))
     expect({ feature, stream, ...learned, calls, usage: undefined }).toEqual({
@@ -75,7 +75,7 @@ async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Pr
     const wanted = caller === 'gemini' && endpoint.dialect.name === 'gemini' ? 0 : said.calls.length
     expect([feature, new Set(ids).size]).toEqual([feature, wanted])
     expect([feature, requestText(each).includes(sent)]).toEqual([feature, true])
-    const row = await bench.lastLog()
+    const row = await rig.lastLog()
     expect([feature, row.outcome]).toEqual([feature, 'complete'])
     if (fake.countsNothing) continue
     expect([feature, learned.usage]).toEqual([feature, expect.objectContaining(used)])
@@ -85,7 +85,7 @@ async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Pr
 
 function requestText(each: Case): string {
   if (usesSockets(each)) return spark.messages.at(-1) ?? ''
-  const post = bench.upstream.requests.findLast(({ method }) => method === 'POST')
+  const post = rig.upstream.requests.findLast(({ method }) => method === 'POST')
   return Buffer.from(post?.body ?? []).toString()
 }
 
@@ -96,8 +96,8 @@ async function expectErrors(each: Case): Promise<void> {
     for (const stream of [false, true]) {
       const message = 'the fake service does not want to'
       if (usesSockets(each)) spark.refuses(status, message)
-      else bench.answer(refuses(fake, status, message))
-      const before = await bench.logCount()
+      else rig.answer(refuses(fake, status, message))
+      const before = await rig.logCount()
       const asked = { text: scenarios.plain.asked.text, model: modelOf(each, 'errors'), stream }
       const failure = await ask(each, asked).then(() => undefined, failureIn)
       const told = { status, message: expect.stringContaining(message) }
@@ -105,28 +105,28 @@ async function expectErrors(each: Case): Promise<void> {
       // Services that answer 200 to everything have no field for their advice.
       if (status === 429 && fake.refusal(status, message).means === undefined)
         expect([stream, failure?.retryAfter]).toEqual([stream, retryAfter])
-      expect(await bench.logCount()).toBe(before)
+      expect(await rig.logCount()).toBe(before)
     }
   }
 }
 
 /** Checks that a feature that a provider says it lacks is refused before anything is sent or charged. */
 async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, lack: string): Promise<void> {
-  const before = [await bench.logCount(), bench.upstream.requests.length, spark.messages.length]
+  const before = [await rig.logCount(), rig.upstream.requests.length, spark.messages.length]
   const { asked } = scenarios[feature]
   const answer = ask(each, { ...asked, model: modelOf(each, feature), stream: false })
   const failure = await answer.then(() => undefined, failureIn)
   expect([feature, failure?.status]).toEqual([feature, 400])
   expect(failure?.message).toContain(`channel type ${each.provider.meta.label} cannot do`)
   expect(failure?.message).toContain(lack)
-  expect([await bench.logCount(), bench.upstream.requests.length, spark.messages.length]).toEqual(before)
+  expect([await rig.logCount(), rig.upstream.requests.length, spark.messages.length]).toEqual(before)
 }
 
 /** Checks that a caller asking for something the service cannot express gets the answer that is possible. */
 async function expectPlainAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
   const { said } = scenarios.plain
   if (usesSockets(each)) spark.says(said)
-  else bench.answer(says(fakeOf(each.provider.meta.name, each.endpoint.dialect.name), said))
+  else rig.answer(says(fakeOf(each.provider.meta.name, each.endpoint.dialect.name), said))
   const learned = await ask(each, { ...scenarios[feature].asked, model: modelOf(each, feature), stream: false })
   expect([feature, learned.text, learned.end]).toEqual([feature, said.text, 'stop'])
 }

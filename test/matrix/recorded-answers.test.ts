@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
 import type { End, Learned, Recorded } from './support/learned.ts'
 import { casesOf, type Format, formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Recordings that are not an answer, or not a complete one. */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
@@ -43,14 +43,14 @@ function idFor(to: CallerDialect, id: string | undefined): string | undefined {
 }
 
 async function expectSame(format: Format, recording: RecordingCase, recorded: Recorded, to: CallerDialect) {
-  bench.answer(replayed(recording))
-  const clients = await bench.through(format.setup(recording))
+  rig.answer(replayed(recording))
+  const clients = await rig.through(format.setup(recording))
   const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
   const tools = [...new Set(recorded.calls.map(({ name }) => name))]
   const stream = recording.kind !== 'json'
   const learned = await callers[to](clients, { model, text, stream, ...(tools.length > 0 && { tools }) })
   expect({ to, ...learned }).toEqual({ to, ...expected(recorded, learned, to) })
-  const { quota, estimated, outcome, content } = await bench.lastLog()
+  const { quota, estimated, outcome, content } = await rig.lastLog()
   expect({ quota, estimated: Boolean(estimated), outcome, content }).toEqual({
     quota: recorded.quota ?? quota,
     estimated: recorded.quota === undefined,

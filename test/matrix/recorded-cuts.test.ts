@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour } from '../helpers/fake-upstream.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
 import { givingTokens } from './support/fakes/index.ts'
 import { casesOf, type Format, formats, mappedModels, readRecorded } from './support/recorded.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Cuts per recording; in long ones they are spread evenly, and always include the last events. */
 const mostCuts = 8
@@ -52,9 +52,9 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
   // Every dialect and both kinds of ending take turns; each recording begins with another.
   const to = callerNames[turn % callerNames.length] ?? 'openai-chat'
   const ending = turn % 2 === 0 ? 'end' : 'fin'
-  bench.answer(givingTokens(cutAt(recording, bytes, ending)))
-  const clients = await bench.through(format.setup(recording))
-  const before = await bench.logCount()
+  rig.answer(givingTokens(cutAt(recording, bytes, ending)))
+  const clients = await rig.through(format.setup(recording))
+  const before = await rig.logCount()
   const names = readRecorded(format, recording)?.calls.map(({ name }) => name) ?? []
   const tools = names.length > 0 ? { tools: [...new Set(names)] } : {}
   const text = 'What is this? '.repeat(1000)
@@ -68,10 +68,10 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
   expect([where, message]).toEqual([where, expect.stringMatching(honest)])
   // The SDK recognises the event as an error.
   expect([where, message]).toEqual([where, expect.not.stringContaining('Unhandled')])
-  const charged = (await bench.logCount()) - before
+  const charged = (await rig.logCount()) - before
   // A failure before the first byte is an ordinary error answer, and free.
   expect([where, charged]).toEqual([where, status === undefined || charged > 0 ? 1 : 0])
-  if (charged > 0) expect([where, (await bench.lastLog()).outcome]).toEqual([where, 'interrupted'])
+  if (charged > 0) expect([where, (await rig.lastLog()).outcome]).toEqual([where, 'interrupted'])
 }
 
 /** What the gateway reports for an answer that broke off, and an SDK for a stream without an end. */

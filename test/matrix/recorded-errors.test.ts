@@ -3,16 +3,16 @@ import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { isAboutAccount, isTooLong, unavailable } from '../helpers/recorded-failures.ts'
 import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
 import { casesOf, type Format, formats, mappedModels, replayed } from './support/recorded.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** The dialects' error types by status; other statuses have several. */
 const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, string>>>>> = {
@@ -72,8 +72,8 @@ function adviceOf({ response, responseJson }: RecordingCase): string | null {
 }
 
 async function failureOf(format: Format, recording: RecordingCase, to: CallerDialect, stream: boolean) {
-  bench.answer(replayed(recording))
-  const clients = await bench.through(format.setup(recording))
+  rig.answer(replayed(recording))
+  const clients = await rig.through(format.setup(recording))
   try {
     await callers[to](clients, { model, text: 'Hello', stream })
   } catch (error) {
@@ -89,7 +89,7 @@ for (const format of formats) {
       for (const recording of casesOf(format, { status: 'error' })) {
         for (const to of callerNames) {
           test(`${recording.id} for ${to}`, async () => {
-            const before = await bench.logCount()
+            const before = await rig.logCount()
             const failure = await failureOf(format, recording, to, recording.stream)
             const account = isAboutAccount(recording)
             const status = account ? 503 : recording.status
@@ -104,7 +104,7 @@ for (const format of formats) {
               kind: (account ? kinds[to]?.[503] : kindOf(recording, format, to)) ?? failure.kind,
               retryAfter: adviceOf(recording),
             })
-            expect(await bench.logCount()).toBe(before)
+            expect(await rig.logCount()).toBe(before)
           })
         }
       }

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { listSequences, loadCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames } from './support/callers.ts'
 import { formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
 import { vercelModels } from './support/vercel.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const anyInput = jsonSchema({ type: 'object', properties: {}, additionalProperties: true })
 const toolAnswer = 'what the tool found'
@@ -28,7 +28,7 @@ describe.skipIf(!recordingsAvailable)('recorded tool loops (skipped without reco
     const others = callerNames.filter((name) => name !== format.name)
     const to = others[number % others.length] ?? 'openai-chat'
     test(`${cases[0]} and ${cases.length - 1} more by ${to}`, async () => {
-      bench.answer(...(steps.map((step) => replayed(step)) as [ReturnType<typeof replayed>]))
+      rig.answer(...(steps.map((step) => replayed(step)) as [ReturnType<typeof replayed>]))
       const names = [...new Set(told.flatMap(({ calls }) => calls.map(({ name }) => name)))]
       const ran: [string, unknown][] = []
       const tools = Object.fromEntries(
@@ -44,9 +44,9 @@ describe.skipIf(!recordingsAvailable)('recorded tool loops (skipped without reco
         ]),
       )
       const [first] = steps
-      const token = await bench.token(format.setup(first ?? loadCase(cases[0] ?? '')))
+      const token = await rig.token(format.setup(first ?? loadCase(cases[0] ?? '')))
       const options = {
-        model: vercelModels(bench.gateway.url, token, model)[to],
+        model: vercelModels(rig.gateway.url, token, model)[to],
         prompt: 'What is this? '.repeat(600),
         tools,
         maxRetries: 0,
@@ -58,8 +58,8 @@ describe.skipIf(!recordingsAvailable)('recorded tool loops (skipped without reco
       expect(ran).toEqual(
         told.flatMap(({ calls }) => calls.map(({ name, input }) => [name, input] as [string, unknown])),
       )
-      const { length } = bench.upstream.requests
-      const last = Buffer.from(bench.upstream.requests[length - 1]?.body ?? []).toString()
+      const { length } = rig.upstream.requests
+      const last = Buffer.from(rig.upstream.requests[length - 1]?.body ?? []).toString()
       expect(last.split(toolAnswer).length - 1).toBe(ran.length)
     })
   }

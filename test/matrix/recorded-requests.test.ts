@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, model, type Setup, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, type Setup, startMatrixRig } from './support/rig.ts'
 import { callerNames } from './support/callers.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
@@ -29,11 +29,11 @@ const services: readonly { provider: string; dialect: string; setup: Setup; serv
   { provider: 'baidu', dialect: 'ernie', setup: { type: 15, key: 'id|secret' }, served: 'ERNIE-4.0-8K' },
 ]
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench([...mappedModels, ...services.map(({ served }) => served)])
+  rig = await startMatrixRig([...mappedModels, ...services.map(({ served }) => served)])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const paths: Readonly<Record<CallerDialect, string>> = {
   'openai-chat': '/v1/chat/completions',
@@ -43,8 +43,8 @@ const paths: Readonly<Record<CallerDialect, string>> = {
 }
 
 async function send(from: CallerDialect, body: JsonObject, setup: Setup, served: string): Promise<Response> {
-  const token = await bench.token({ ...setup, model_mapping: JSON.stringify({ [model]: served }) })
-  return bench.gateway.post(paths[from], from === 'gemini' ? body : { ...body, model }, token)
+  const token = await rig.token({ ...setup, model_mapping: JSON.stringify({ [model]: served }) })
+  return rig.gateway.post(paths[from], from === 'gemini' ? body : { ...body, model }, token)
 }
 
 for (const from of callerNames) {
@@ -54,10 +54,10 @@ for (const from of callerNames) {
     for (const { provider, dialect, setup, served } of services.filter((each) => each.dialect !== from)) {
       test(`reach a service that speaks ${dialect}, or are refused with a reason`, { timeout: 60_000 }, async () => {
         const fake = fakeOf(provider, dialect)
-        bench.answer(says(fake, scenarios.plain.said))
+        rig.answer(says(fake, scenarios.plain.said))
         const outcomes = new Map<string, number>()
         for (const recording of asked) {
-          const sent = bench.upstream.requests.length
+          const sent = rig.upstream.requests.length
           const response = await send(from, requestOf(recording), setup, served)
           const answer = await response.text()
           const where = { id: recording.id, status: response.status, answer: response.ok ? '' : answer }
@@ -67,7 +67,7 @@ for (const from of callerNames) {
             continue
           }
           expect(where).toEqual({ ...where, status: 400 })
-          expect([recording.id, bench.upstream.requests.length]).toEqual([recording.id, sent])
+          expect([recording.id, rig.upstream.requests.length]).toEqual([recording.id, sent])
         }
         expect(outcomes.get('200') ?? 0).toBeGreaterThan(asked.length / 2)
       })

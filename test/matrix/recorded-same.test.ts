@@ -3,7 +3,7 @@ import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable, replay } from '../helpers/recordings.ts'
 import { collected, outcomeOf } from '../sdk/support/outcome.ts'
-import { type Bench, startMatrixBench } from './support/bench.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import type { Clients } from './support/callers.ts'
 import { googleParams } from './support/google-params.ts'
 import { casesOf, formats } from './support/recorded.ts'
@@ -56,13 +56,13 @@ function withoutConnection(value: unknown): unknown {
   return rest
 }
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench()
+  rig = await startMatrixRig()
   // One of them uses an image tool.
-  await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+  await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 for (const name of names) {
   const format = formats.find((each) => each.name === name)
@@ -75,16 +75,16 @@ for (const name of names) {
         // No SDK requests Google's array form.
         if (Array.isArray(recording.responseJson)) continue
         test(recording.id, async () => {
-          bench.answer(replay(recording))
+          rig.answer(replay(recording))
           const body = requestOf(recording, name)
           const stream = recording.kind !== 'json'
-          const direct = await outcomeBy(bench.direct, name, body, stream)
-          const sent = bench.upstream.last
-          const clients = await bench.through(setup ?? format.setup(recording))
+          const direct = await outcomeBy(rig.direct, name, body, stream)
+          const sent = rig.upstream.last
+          const clients = await rig.through(setup ?? format.setup(recording))
           expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
-          expect(bench.upstream.last.fields).toEqual(sent.fields)
+          expect(rig.upstream.last.fields).toEqual(sent.fields)
           // A channel has its own version of Google's API.
-          expect(bench.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
+          expect(rig.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
         })
       }
     },

@@ -8,7 +8,7 @@ import {
   recordingsAvailable,
   startWebSocketReplay,
 } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
 import { readSpark } from './support/read-china.ts'
@@ -18,15 +18,15 @@ const recordings = listCases({ api: 'spark-ws' }).map(loadCase)
 const isError = ({ features }: RecordingCase) => features.includes('error')
 const framesOf = ({ responseText }: RecordingCase) => responseText.split('\n').filter((line) => line.trim() !== '')
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench([served])
+  rig = await startMatrixRig([served])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function clientsOf(base: string) {
   const model_mapping = JSON.stringify({ [model]: served })
-  return bench.through({ type: 18, key: 'app|secret|key', base, model_mapping })
+  return rig.through({ type: 18, key: 'app|secret|key', base, model_mapping })
 }
 
 describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without recordings)', () => {
@@ -42,7 +42,7 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
             const learned = await callers[to](await clientsOf(upstream.url), asked)
             const calls = recorded.calls.map((call, at) => ({ ...call, id: learned.calls[at]?.id }))
             const { text, thought, end } = recorded
-            const { quota, outcome, prompt_tokens: prompt, completion_tokens: completion } = await bench.lastLog()
+            const { quota, outcome, prompt_tokens: prompt, completion_tokens: completion } = await rig.lastLog()
             // Usage of zero tokens is not believed: the gateway counts, and a stream reports the charged usage at its
             // end.
             const isBelieved = recorded.usage !== undefined && recorded.usage.completion > 0

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, jsonSchema, Output, streamText } from 'ai'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames } from './support/callers.ts'
 import { casesOf, formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
 import { vercelModels } from './support/vercel.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Where each dialect's request holds the schema of its answer. */
 const places = [
@@ -42,9 +42,9 @@ describe.skipIf(!recordingsAvailable)('recorded answers with a schema (skipped w
       const others = callerNames.filter((name) => name !== format.name)
       const to = others[(number + formatNumber) % others.length] ?? 'openai-chat'
       test(`${recording.id} by ${to}`, async () => {
-        bench.answer(replayed(recording))
+        rig.answer(replayed(recording))
         const options = {
-          model: vercelModels(bench.gateway.url, await bench.token(format.setup(recording)), model)[to],
+          model: vercelModels(rig.gateway.url, await rig.token(format.setup(recording)), model)[to],
           prompt: 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40)),
           output: Output.object({ schema: jsonSchema(schema) }),
           maxRetries: 0,
@@ -52,7 +52,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers with a schema (skipped w
         const result = recording.kind === 'json' ? await generateText(options) : streamText(options)
         expect(await result.output).toEqual(said)
         // Every property name of the schema was sent upstream.
-        const sent = Buffer.from(bench.upstream.last.body).toString()
+        const sent = Buffer.from(rig.upstream.last.body).toString()
         const properties = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
         expect(properties.filter((name) => !sent.includes(name))).toEqual([])
       })

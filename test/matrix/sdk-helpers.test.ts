@@ -6,18 +6,18 @@ import type { CallableTool, FunctionCall } from '@google/genai'
 import { zodFunction, zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { type Clients, callerNames } from './support/callers.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
 import { mappedModels } from './support/recorded.ts'
 import { formatServices } from './support/services.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const city = z.strictObject({ city: z.string() })
 const capital = z.strictObject({ capital_city: z.string() })
@@ -111,9 +111,9 @@ describe('helpers of the official SDKs', () => {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
       test(`run a loop of two parallel calls by ${to} with a service that speaks ${dialect}`, async () => {
-        const clients = await bench.through(setup)
+        const clients = await rig.through(setup)
         for (const stream of [false, true]) {
-          bench.answer(says(fake, scenarios['parallel tools'].said), says(fake, scenarios.plain.said))
+          rig.answer(says(fake, scenarios['parallel tools'].said), says(fake, scenarios.plain.said))
           const asked: string[] = []
           const lookUp = (name: string) => {
             asked.push(name)
@@ -121,14 +121,14 @@ describe('helpers of the official SDKs', () => {
           }
           expect(await loops[to](clients, lookUp, stream)).toBe(scenarios.plain.said.text)
           expect(asked).toEqual(['Paris', 'Rome'])
-          const second = Buffer.from(bench.upstream.last.body).toString()
+          const second = Buffer.from(rig.upstream.last.body).toString()
           expect([second.includes('Paris is a capital'), second.includes('Rome is a capital')]).toEqual([true, true])
         }
       })
 
       test(`parse an answer with a schema by ${to} from a service that speaks ${dialect}`, async () => {
-        bench.answer(says(fake, scenarios.structured.said))
-        expect(await parses[to](await bench.through(setup))).toEqual({ capital_city: 'Paris' })
+        rig.answer(says(fake, scenarios.structured.said))
+        expect(await parses[to](await rig.through(setup))).toEqual({ capital_city: 'Paris' })
       })
     }
   }

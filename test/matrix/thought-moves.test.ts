@@ -4,17 +4,17 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { Content } from '@google/genai'
 import type OpenAI from 'openai'
 import type { JsonObject } from '../../server/lib/json.ts'
-import { type Bench, model, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import type { Clients } from './support/callers.ts'
 import type { Said } from './support/fakes/fake.ts'
 import { type StrictChannel, strictChannels, strictly } from './support/strict.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(['claude-sonnet-4-5', 'gpt-5.1-codex', 'gemini-3-pro-preview', 'mistral-large-latest'])
+  rig = await startMatrixRig(['claude-sonnet-4-5', 'gpt-5.1-codex', 'gemini-3-pro-preview', 'mistral-large-latest'])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.upstream.clear())
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.upstream.clear())
 
 const names = Object.keys(strictChannels)
 const channelOf = (name: string) => strictChannels[name] as StrictChannel
@@ -123,8 +123,8 @@ describe.each(Object.keys(programs))('a conversation of a caller of %s', (caller
         const program = (programs[caller] as () => Program)()
         const [first, second] = [channelOf(from), channelOf(to)]
         const at = async (channel: StrictChannel, said: Said, text?: string) => {
-          bench.answer(strictly(channel, said))
-          return program.turn(await bench.through(channel.setup), stream, text)
+          rig.answer(strictly(channel, said))
+          return program.turn(await rig.through(channel.setup), stream, text)
         }
         expect(await at(first, called, 'What colour is the sky?')).toEqual({ said: called.text, calls: ['look'] })
         expect(await at(second, called)).toEqual({ said: called.text, calls: ['look'] })

@@ -3,17 +3,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, startMatrixBench } from './support/bench.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import { callers } from './support/callers.ts'
 import { givingTokens } from './support/fakes/index.ts'
 import { outcomeOf, type StreamedCase, streamedCall, streamedCases, usesSockets } from './support/streamed-cases.ts'
 import { variantsOf } from './support/variants.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(providers.flatMap(variantsOf).map(({ model }) => model))
+  rig = await startMatrixRig(providers.flatMap(variantsOf).map(({ model }) => model))
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /**
  * Binary frames have checksums; in Zhipu's old format every text is an event; Replicate's come from another endpoint.
@@ -33,9 +33,9 @@ describe('an unreadable event', () => {
     const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
     test(`in a stream of ${provider.meta.label} ${variant.note} costs callers of ${caller} nothing else`, async () => {
       const { asked, whole } = streamedCall(each)
-      const clients = await bench.through({ ...variant.setup, name: caller, type: provider.meta.type })
+      const clients = await rig.through({ ...variant.setup, name: caller, type: provider.meta.type })
       const answer = (sent: readonly string[]) => {
-        bench.answer(
+        rig.answer(
           givingTokens(
             behaviour('has an event that nobody can read', async (exchange) => {
               exchange.head(200, [['content-type', fake.streamType ?? 'text/event-stream']])

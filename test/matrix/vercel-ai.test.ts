@@ -4,7 +4,7 @@ import { generateText, isStepCount, Output, streamText, tool } from 'ai'
 import { z } from 'zod'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, model, type Setup, startMatrixBench } from './support/bench.ts'
+import { type Rig, model, type Setup, startMatrixRig } from './support/rig.ts'
 import { callerNames } from './support/callers.ts'
 import { used } from './support/fakes/fake.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
@@ -13,14 +13,14 @@ import { casesOf, formats, mappedModels, readRecorded, replayed } from './suppor
 import { formatServices } from './support/services.ts'
 import { askVercel, vercelModels } from './support/vercel.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench(mappedModels)
+  rig = await startMatrixRig(mappedModels)
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function modelOf(setup: Setup, to: CallerDialect) {
-  return vercelModels(bench.gateway.url, await bench.token(setup), model)[to]
+  return vercelModels(rig.gateway.url, await rig.token(setup), model)[to]
 }
 
 /** OpenAI's chat has no thoughts, and the SDK's provider for it does not read other services' thoughts. */
@@ -43,7 +43,7 @@ describe('the AI SDK', () => {
         const options = { model: await modelOf(setup, to), prompt: 'Is Paris a capital?', tools: { look_up } }
         const steps = { stopWhen: isStepCount(3), maxRetries: 0 }
         for (const stream of [false, true]) {
-          bench.answer(says(fake, scenarios.tools.said), says(fake, scenarios.reasoning.said))
+          rig.answer(says(fake, scenarios.tools.said), says(fake, scenarios.reasoning.said))
           const result = stream ? streamText({ ...options, ...steps }) : await generateText({ ...options, ...steps })
           expect(await result.text).toBe(scenarios.reasoning.said.text)
           expect((await result.finalStep).reasoningText ?? '').toBe(
@@ -53,7 +53,7 @@ describe('the AI SDK', () => {
           const { inputTokens, outputTokens } = await result.totalUsage
           expect([inputTokens, outputTokens]).toEqual([2 * used.prompt, 2 * used.completion])
           // The second request contains the tool's result.
-          const second = Buffer.from(bench.upstream.last.body).toString().replaceAll('\\', '')
+          const second = Buffer.from(rig.upstream.last.body).toString().replaceAll('\\', '')
           expect(second).toContain('"capital":true')
         }
         expect(asked).toEqual(['Paris', 'Paris'])
@@ -62,7 +62,7 @@ describe('the AI SDK', () => {
       test(`parses structured output by ${to} from a service that speaks ${dialect}, whole and streamed`, async () => {
         const output = Output.object({ schema: z.strictObject({ capital_city: z.string() }) })
         const options = { model: await modelOf(setup, to), prompt: 'The capital of France?', output, maxRetries: 0 }
-        bench.answer(says(fake, scenarios.structured.said))
+        rig.answer(says(fake, scenarios.structured.said))
         expect((await generateText(options)).output).toEqual({ capital_city: 'Paris' })
         const streamed = streamText(options)
         const parts: unknown[] = []
@@ -89,7 +89,7 @@ for (const [formatNumber, format] of formats.entries()) {
         if (!recorded || !to) continue
         test(`${recording.id} by ${to}`, async () => {
           // Cut anywhere, as a network cuts.
-          bench.answer(replayed(recording, 211))
+          rig.answer(replayed(recording, 211))
           const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
           const tools = [...new Set(recorded.calls.map(({ name }) => name))]
           const stream = recording.kind !== 'json'

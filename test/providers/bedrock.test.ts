@@ -126,7 +126,7 @@ describe('Bedrock', () => {
       const headers = {
         'anthropic-beta': 'claude-code-20250219, context-1m-2025-08-07,interleaved-thinking-2025-05-14',
       }
-      const { status, headers: told } = await wired.bench.gateway.post('/v1/messages', body, undefined, { headers })
+      const { status, headers: told } = await wired.rig.gateway.post('/v1/messages', body, undefined, { headers })
       return {
         status,
         dropped: told.get('x-tollgate-dropped'),
@@ -166,7 +166,7 @@ describe('Bedrock', () => {
     const message = 'Signature expired: 20260101T000000Z is now earlier than 20260101T000500Z'
     wired.service.answer = () => Response.json({ message }, { status: 403 })
     expect((await wired.chat()).status).toBe(503)
-    expect(await toldToAdmin(wired.bench.gateway, 'm')).toContain('the clock of this gateway may be wrong')
+    expect(await toldToAdmin(wired.rig.gateway, 'm')).toContain('the clock of this gateway may be wrong')
   })
 
   test('embeds and ranks', async () => {

@@ -1,7 +1,7 @@
 // Services with their own formats, used by callers of the other dialects: the same answer, tools and errors for all.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, see, startBench } from '../relay/setup.ts'
+import { type Rig, chargedUnits, see, startRelayRig } from '../relay/setup.ts'
 import { answers, streams } from './services.ts'
 
 const model = 'm'
@@ -103,47 +103,47 @@ const callers = {
   },
 } as const
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 describe.each(Object.entries(services))('%s', (_name, service) => {
   const begin = async (behaviour: Behaviour) => {
-    await bench.channel({ type: service.type, key: service.key })
-    bench.upstream.script(({ path }) =>
+    await rig.channel({ type: service.type, key: service.key })
+    rig.upstream.script(({ path }) =>
       path === '/oauth/2.0/token' ? answers({ access_token: 't', expires_in: 1000 }) : behaviour,
     )
   }
 
   test.each(Object.entries(callers))('answers %s, whole and streamed', async (_dialect, asked) => {
     await begin(answers(service.whole))
-    const caller = await bench.caller()
-    const whole = await see(bench.gateway.post(asked.path, asked.body, caller.token))
+    const caller = await rig.caller()
+    const whole = await see(rig.gateway.post(asked.path, asked.body, caller.token))
     expect({ status: whole.status, said: whole.text.includes('Good day') }).toEqual({ status: 200, said: true })
-    await bench.clear()
+    await rig.clear()
     await begin(streams(...service.stream))
-    const stream = await see(bench.gateway.post(asked.streamPath, { ...asked.body, ...asked.stream }, caller.token))
+    const stream = await see(rig.gateway.post(asked.streamPath, { ...asked.body, ...asked.stream }, caller.token))
     expect(stream.text).toContain('Good ')
     expect(stream.text).toContain(asked.end)
-    expect((await chargedUnits(bench, caller)).units).toBe(30)
+    expect((await chargedUnits(rig, caller)).units).toBe(30)
   })
 
   test.each(Object.entries(callers))('calls a tool of %s', async (_dialect, asked) => {
     await begin(answers(service.call))
-    const seen = await see(bench.gateway.post(asked.path, asked.body))
+    const seen = await see(rig.gateway.post(asked.path, asked.body))
     expect(seen.status).toBe(200)
     expect(seen.text).toContain('"weather"')
     expect(seen.text).toContain('Bern')
-    expect(JSON.stringify(bench.upstream.requests.at(-1)?.json)).toContain('place')
+    expect(JSON.stringify(rig.upstream.requests.at(-1)?.json)).toContain('place')
   })
 
   test.each(Object.entries(callers))('reports to %s that it is busy', async (_dialect, asked) => {
     await begin(answers(service.busy))
-    const seen = await see(bench.gateway.post(asked.path, asked.body))
+    const seen = await see(rig.gateway.post(asked.path, asked.body))
     expect(seen.status).toBe(429)
     expect(seen.text).toContain('slow down')
   })

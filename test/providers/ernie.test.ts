@@ -1,24 +1,24 @@
 // Baidu ERNIE: a token is fetched for the key, user and assistant alternate, errors come with status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 
-let bench: Bench
+let rig: Rig
 let tokens: object[] = []
 
 beforeAll(async () => {
   const models = '{"ERNIE-4.0-8K":1,"Embedding-V1":1}'
-  bench = await startBench({ channels: false, settings: { ModelRatio: models, CompletionRatio: models } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: models, CompletionRatio: models } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0' })
+  await rig.clear({ RetryTimes: '0' })
   // Each test has its own key, so that none finds another's token.
   key = `ak${++keys}|sk`
-  await bench.channel({ type: 15, key, models: 'ERNIE-4.0-8K,Embedding-V1' })
+  await rig.channel({ type: 15, key, models: 'ERNIE-4.0-8K,Embedding-V1' })
   tokens = [{ access_token: 'token-1', expires_in: 2_592_000 }]
-  bench.upstream.script(({ path }) => (path === '/oauth/2.0/token' ? answers(tokens[0] ?? {}) : undefined))
+  rig.upstream.script(({ path }) => (path === '/oauth/2.0/token' ? answers(tokens[0] ?? {}) : undefined))
 })
 let keys = 0
 let key = ''
@@ -26,14 +26,14 @@ let key = ''
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 const hello = { id: 'as-1', created: 1_710_000_000, result: 'Hello', finish_reason: 'normal', usage }
 const ask = (fields: object = {}, token?: string) =>
-  askChat(bench, { model: 'ERNIE-4.0-8K', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
-const chats = () => bench.upstream.requests.filter(({ path }) => path !== '/oauth/2.0/token')
+  askChat(rig, { model: 'ERNIE-4.0-8K', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+const chats = () => rig.upstream.requests.filter(({ path }) => path !== '/oauth/2.0/token')
 
 test('the key is exchanged once, and the token is sent with every call', async () => {
-  bench.upstream.always(answers(hello))
+  rig.upstream.always(answers(hello))
   expect(await ask()).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
   await ask()
-  const [exchange] = bench.upstream.requests
+  const [exchange] = rig.upstream.requests
   expect(exchange?.method).toBe('POST')
   expect(Object.fromEntries(exchange?.query ?? [])).toEqual({
     grant_type: 'client_credentials',
@@ -47,9 +47,9 @@ test('the key is exchanged once, and the token is sent with every call', async (
 })
 
 test('concurrent calls share one exchange', async () => {
-  bench.upstream.always(answers(hello))
+  rig.upstream.always(answers(hello))
   await Promise.all([ask(), ask(), ask()])
-  expect(bench.upstream.requests.filter(({ path }) => path === '/oauth/2.0/token')).toHaveLength(1)
+  expect(rig.upstream.requests.filter(({ path }) => path === '/oauth/2.0/token')).toHaveLength(1)
 })
 
 for (const [code, stream] of [
@@ -57,23 +57,23 @@ for (const [code, stream] of [
   [111, true],
 ] as const) {
   test(`a cached token that the service revokes (${code}) is exchanged again, unnoticed by callers`, async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const said = { result: 'Hello', is_end: true, usage }
-    bench.upstream.always(stream ? streams(said) : answers(said))
+    rig.upstream.always(stream ? streams(said) : answers(said))
     expect((await ask({ stream }, caller.token)).status).toBe(200)
     tokens = [{ access_token: 'token-2', expires_in: 2_592_000 }]
-    bench.upstream.script(({ path, target }) => {
+    rig.upstream.script(({ path, target }) => {
       if (path === '/oauth/2.0/token') return answers(tokens[0] ?? {})
       return target.endsWith('access_token=token-1')
         ? answers({ error_code: code, error_msg: 'Access token invalid or no longer valid' })
         : undefined
     })
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const got = await ask({ stream }, caller.token)
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'false')
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'false')
     expect([got.status, got.error]).toEqual([200, undefined])
     expect(chats().map(({ target }) => target.slice(-7))).toEqual(['token-1', 'token-1', 'token-2'])
-    const { status } = await bench.gateway.context.store.read
+    const { status } = await rig.gateway.context.store.read
       .selectFrom('channels')
       .select('status')
       .executeTakeFirstOrThrow()
@@ -82,7 +82,7 @@ for (const [code, stream] of [
 }
 
 test('a freshly issued token that is refused ends the call: another would fare no better', async () => {
-  bench.upstream.script(({ path }) =>
+  rig.upstream.script(({ path }) =>
     path === '/oauth/2.0/token'
       ? answers(tokens[0] ?? {})
       : answers({ error_code: 110, error_msg: 'Access token invalid or no longer valid' }),
@@ -93,23 +93,23 @@ test('a freshly issued token that is refused ends the call: another would fare n
 
 test('a key that the token service refuses is reported to admins, and costs nothing', async () => {
   tokens = [{ error: 'invalid_client', error_description: 'unknown client id' }]
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const got = await ask({}, caller.token)
   expect(got).toMatchObject({ status: 503, error: { code: 'upstream_unavailable' } })
-  expect(await toldToAdmin(bench.gateway)).toContain('unknown client id')
+  expect(await toldToAdmin(rig.gateway)).toContain('unknown client id')
   expect(chats()).toEqual([])
-  expect((await chargedUnits(bench, caller)).units).toBe(0)
+  expect((await chargedUnits(rig, caller)).units).toBe(0)
 })
 
 test('a token service that answers with 401 means the same', async () => {
-  bench.upstream.script(() => answers({ error: 'invalid_client' }, 401))
+  rig.upstream.script(() => answers({ error: 'invalid_client' }, 401))
   const got = await ask()
   expect(got.status).toBe(503)
-  expect(await toldToAdmin(bench.gateway)).toContain('the token service of Baidu refuses the key')
+  expect(await toldToAdmin(rig.gateway)).toContain('the token service of Baidu refuses the key')
 })
 
 test('the request has the same content in the service’s format', async () => {
-  bench.upstream.always(answers(hello))
+  rig.upstream.always(answers(hello))
   const got = await ask({
     messages: [
       { role: 'system', content: 'Be brief.' },
@@ -125,7 +125,7 @@ test('the request has the same content in the service’s format', async () => {
     disable_search: true,
   })
   expect(got.dropped).toBe('seed')
-  expect(lastBody(bench)).toEqual({
+  expect(lastBody(rig)).toEqual({
     messages: [{ role: 'user', content: 'One\n\nTwo' }],
     system: 'Be brief.',
     stream: false,
@@ -140,11 +140,11 @@ test('the request has the same content in the service’s format', async () => {
 
 test('parallel tool calls become consecutive calls, with their results', async () => {
   const called = { name: 'weather', arguments: '{"place":"Bern"}', thoughts: 'I must look.' }
-  bench.upstream.always(answers({ ...hello, result: '', finish_reason: 'function_call', function_call: called }))
+  rig.upstream.always(answers({ ...hello, result: '', finish_reason: 'function_call', function_call: called }))
   const got = await ask({ messages: twoCalls, tools: [weather] })
   expect(got).toMatchObject({ reason: 'tool_calls', thought: 'I must look.' })
   expect(got.calls).toMatchObject([{ name: 'weather', input: '{"place":"Bern"}' }])
-  const { messages, functions, system } = lastBody(bench)
+  const { messages, functions, system } = lastBody(rig)
   expect({ system, functions }).toEqual({ system: 'Be brief.', functions: [weather.function] })
   const call = (place: string) => ({ name: 'weather', arguments: `{"place":"${place}"}` })
   expect(messages).toEqual([
@@ -157,13 +157,13 @@ test('parallel tool calls become consecutive calls, with their results', async (
 })
 
 test('a tool result without a call is not lost', async () => {
-  bench.upstream.always(answers(hello))
+  rig.upstream.always(answers(hello))
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'tool', tool_call_id: 'x', content: 'sunny' },
   ]
   await ask({ messages })
-  expect(lastBody(bench)['messages']).toEqual([{ role: 'user', content: 'Hi\n\nAnswer of x: sunny' }])
+  expect(lastBody(rig)['messages']).toEqual([{ role: 'user', content: 'Hi\n\nAnswer of x: sunny' }])
 })
 
 test('a stream ends with its last event, and is charged by its growing total', async () => {
@@ -174,16 +174,16 @@ test('a stream ends with its last event, and is charged by its growing total', a
     finish_reason: 'normal',
     usage: { prompt_tokens: 10, completion_tokens: completion, total_tokens: total },
   })
-  bench.upstream.always(streams(event('Good ', false, 2, 12), event('day', false, 3, 15), event('', true, 5, 15)))
-  const caller = await bench.caller()
+  rig.upstream.always(streams(event('Good ', false, 2, 12), event('day', false, 3, 15), event('', true, 5, 15)))
+  const caller = await rig.caller()
   const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
   expect(got).toMatchObject({ status: 200, text: 'Good day', reason: 'stop', ended: true })
   expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
-  expect((await chargedUnits(bench, caller)).units).toBe(15)
+  expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
 test('a stream without its last event is reported as broken off', async () => {
-  bench.upstream.always(streams({ id: 'as-3', result: 'Half', is_end: false, finish_reason: 'normal' }))
+  rig.upstream.always(streams({ id: 'as-3', result: 'Half', is_end: false, finish_reason: 'normal' }))
   const got = await ask({ stream: true })
   expect(got).toMatchObject({ status: 200, text: 'Half', ended: false })
   expect(got.error?.code).toBe('upstream_stream_incomplete')
@@ -200,7 +200,7 @@ test('errors with status 200 get the status that they mean', async () => {
   ] as const
   for (const [error_code, status] of cases) {
     for (const stream of [false, true]) {
-      bench.upstream.always(answers({ error_code, error_msg: `said ${error_code}` }))
+      rig.upstream.always(answers({ error_code, error_msg: `said ${error_code}` }))
       const got = await ask({ stream })
       expect({ error_code, stream, status: got.status }).toEqual({ error_code, stream, status })
       if (error_code !== 111 && error_code !== 6) expect(got.error?.message).toContain(`said ${error_code}`)
@@ -209,7 +209,7 @@ test('errors with status 200 get the status that they mean', async () => {
 })
 
 test('a conversation that the service found unsafe ends as filtered', async () => {
-  bench.upstream.always(answers({ ...hello, result: '…', need_clear_history: true, flag: 1 }))
+  rig.upstream.always(answers({ ...hello, result: '…', need_clear_history: true, flag: 1 }))
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
@@ -225,30 +225,30 @@ test('images, and an answer to continue, are refused before anything is sent', a
     ],
   })
   expect(open.status).toBe(400)
-  expect(bench.upstream.requests).toEqual([])
+  expect(rig.upstream.requests).toEqual([])
 })
 
 test('embeddings go to their model’s path, as a list', async () => {
   const data = [{ object: 'embedding', embedding: [0.5, -0.25], index: 0 }]
-  bench.upstream.always(answers({ object: 'embedding_list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }))
-  const caller = await bench.caller()
-  const response = await bench.gateway.post('/v1/embeddings', { model: 'Embedding-V1', input: 'Hi' }, caller.token)
+  rig.upstream.always(answers({ object: 'embedding_list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }))
+  const caller = await rig.caller()
+  const response = await rig.gateway.post('/v1/embeddings', { model: 'Embedding-V1', input: 'Hi' }, caller.token)
   const body = (await response.json()) as { data: { embedding: number[] }[] }
   expect(body.data[0]?.embedding).toEqual([0.5, -0.25])
   expect(chats()[0]?.path).toBe('/rpc/2.0/ai_custom/v1/wenxinworkshop/embeddings/embedding-v1')
-  expect(lastBody(bench)['input']).toEqual(['Hi'])
-  expect((await chargedUnits(bench, caller)).units).toBe(4)
-  bench.upstream.always(answers({ error_code: 336_003, error_msg: 'too many inputs' }))
-  const failed = await bench.gateway.post('/v1/embeddings', { model: 'Embedding-V1', input: 'Hi' }, caller.token)
+  expect(lastBody(rig)['input']).toEqual(['Hi'])
+  expect((await chargedUnits(rig, caller)).units).toBe(4)
+  rig.upstream.always(answers({ error_code: 336_003, error_msg: 'too many inputs' }))
+  const failed = await rig.gateway.post('/v1/embeddings', { model: 'Embedding-V1', input: 'Hi' }, caller.token)
   expect(failed.status).toBe(400)
 })
 
 test('a key of the newer kind goes to the newer endpoint, as a bearer token and in OpenAI’s format', async () => {
-  await bench.clear()
-  await bench.channel({ type: 15, key: 'bce-v3/ALTAK-a/b', models: 'ERNIE-4.0-8K' })
+  await rig.clear()
+  await rig.channel({ type: 15, key: 'bce-v3/ALTAK-a/b', models: 'ERNIE-4.0-8K' })
   expect((await ask()).status).toBe(200)
-  const [request] = bench.upstream.requests
+  const [request] = rig.upstream.requests
   expect(request?.path).toBe('/v2/chat/completions')
   expect(request?.headers.get('authorization')).toBe('Bearer bce-v3/ALTAK-a/b')
-  expect(lastBody(bench)).toMatchObject({ model: 'ERNIE-4.0-8K' })
+  expect(lastBody(rig)).toMatchObject({ model: 'ERNIE-4.0-8K' })
 })

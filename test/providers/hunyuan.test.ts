@@ -1,25 +1,25 @@
 // Tencent Hunyuan: Tencent Cloud's signature, its spelling of names, errors with status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { tc3Authorization } from '../../server/providers/hunyuan/tc3.ts'
-import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   const ratios = '{"hunyuan-pro":1,"hunyuan-embedding":1}'
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0' })
-  await bench.channel({ type: 23, key: '125|AKIDexample|secret', models: 'hunyuan-pro,hunyuan-embedding' })
+  await rig.clear({ RetryTimes: '0' })
+  await rig.channel({ type: 23, key: '125|AKIDexample|secret', models: 'hunyuan-pro,hunyuan-embedding' })
 })
 
 const Usage = { PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15 }
 const ask = (fields: object = {}, token?: string) =>
-  askChat(bench, { model: 'hunyuan-pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+  askChat(rig, { model: 'hunyuan-pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const said = (Message: object, FinishReason = 'stop') => ({
   Response: { Choices: [{ Message: { Role: 'assistant', ...Message }, FinishReason }], Usage, Id: 'h-1', Created: 17 },
 })
@@ -31,10 +31,10 @@ const delta = (Delta: object, FinishReason = '') => ({
 })
 
 test('the signature is the service’s, over the bytes that are sent', async () => {
-  bench.upstream.always(answers(said({ Content: 'Hello' })))
-  const caller = await bench.caller()
+  rig.upstream.always(answers(said({ Content: 'Hello' })))
+  const caller = await rig.caller()
   expect(await ask({}, caller.token)).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
-  const [request] = bench.upstream.requests
+  const [request] = rig.upstream.requests
   const header = (name: string) => request?.headers.get(name) ?? ''
   expect([request?.path, header('x-tc-action'), header('x-tc-version')]).toEqual(['/', 'ChatCompletions', '2023-09-01'])
   expect(header('authorization')).toBe(
@@ -49,12 +49,12 @@ test('the signature is the service’s, over the bytes that are sent', async () 
       secretKey: 'secret',
     }),
   )
-  expect((await chargedUnits(bench, caller)).units).toBe(15)
+  expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
 test('requests and calls use the service’s spelling', async () => {
   const ToolCalls = [{ Id: 'c1', Type: 'function', Function: { Name: 'weather', Arguments: '{"place":"Bern"}' } }]
-  bench.upstream.always(answers(said({ Content: '', ToolCalls }, 'tool_calls')))
+  rig.upstream.always(answers(said({ Content: '', ToolCalls }, 'tool_calls')))
   const got = await ask({
     messages: twoCalls,
     tools: [weather],
@@ -70,7 +70,7 @@ test('requests and calls use the service’s spelling', async () => {
     Type: 'function',
     Function: { Name: 'weather', Arguments: `{"place":"${place}"}` },
   })
-  expect(lastBody(bench)).toEqual({
+  expect(lastBody(rig)).toEqual({
     Model: 'hunyuan-pro',
     Messages: [
       { Role: 'system', Content: 'Be brief.' },
@@ -99,7 +99,7 @@ test('a stream, its thoughts and the pieces of its calls', async () => {
   const call = (Id: string, Name: string, Arguments: string) => ({
     ToolCalls: [{ Id, Type: 'function', Function: { Name, Arguments } }],
   })
-  bench.upstream.always(
+  rig.upstream.always(
     streams(
       delta({ ReasoningContent: 'Hm' }),
       delta({ Content: 'I look.' }),
@@ -120,7 +120,7 @@ test('a stream, its thoughts and the pieces of its calls', async () => {
 })
 
 test('an error within a stream is reported', async () => {
-  bench.upstream.always(
+  rig.upstream.always(
     streams(delta({ Content: 'Half' }), { ErrorMsg: { Msg: 'internal error', Code: 2001 }, Choices: [] }),
   )
   const got = await ask({ stream: true })
@@ -138,7 +138,7 @@ test('errors with status 200 get the status that they mean, and a wrong clock is
     ['InternalError', 500],
   ] as const
   for (const [Code, status] of cases) {
-    bench.upstream.always(answers({ Response: { Error: { Code, Message: `said ${Code}` }, RequestId: 'x' } }))
+    rig.upstream.always(answers({ Response: { Error: { Code, Message: `said ${Code}` }, RequestId: 'x' } }))
     for (const stream of [false, true]) {
       const got = await ask({ stream })
       const code = status === 503 ? 'upstream_unavailable' : Code
@@ -146,21 +146,21 @@ test('errors with status 200 get the status that they mean, and a wrong clock is
     }
   }
   const expired = { Code: 'AuthFailure.SignatureExpire', Message: 'The signature has expired.' }
-  bench.upstream.always(answers({ Response: { Error: expired } }))
+  rig.upstream.always(answers({ Response: { Error: expired } }))
   expect((await ask()).status).toBe(503)
-  expect(await toldToAdmin(bench.gateway)).toContain('the clock of this gateway may be wrong')
+  expect(await toldToAdmin(rig.gateway)).toContain('the clock of this gateway may be wrong')
 })
 
 test('a filtered answer says so', async () => {
-  bench.upstream.always(answers(said({ Content: '' }, 'sensitive')))
+  rig.upstream.always(answers(said({ Content: '' }, 'sensitive')))
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
 test('images are separate parts, and embeddings another action', async () => {
-  bench.upstream.always(answers(said({ Content: 'A dog' })))
+  rig.upstream.always(answers(said({ Content: 'A dog' })))
   const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
   await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }] })
-  expect(lastBody(bench)['Messages']).toEqual([
+  expect(lastBody(rig)['Messages']).toEqual([
     {
       Role: 'user',
       Contents: [
@@ -170,12 +170,12 @@ test('images are separate parts, and embeddings another action', async () => {
     },
   ])
   const Data = [{ Embedding: [0.5], Index: 0, Object: 'embedding' }]
-  bench.upstream.always(answers({ Response: { Data, Usage: { PromptTokens: 3, TotalTokens: 3 } } }))
-  const caller = await bench.caller()
-  const response = await bench.gateway.post('/v1/embeddings', { model: 'hunyuan-embedding', input: 'Hi' }, caller.token)
+  rig.upstream.always(answers({ Response: { Data, Usage: { PromptTokens: 3, TotalTokens: 3 } } }))
+  const caller = await rig.caller()
+  const response = await rig.gateway.post('/v1/embeddings', { model: 'hunyuan-embedding', input: 'Hi' }, caller.token)
   expect(await response.json()).toMatchObject({ data: [{ embedding: [0.5] }], usage: { prompt_tokens: 3 } })
-  expect(bench.upstream.requests.at(-1)?.headers.get('x-tc-action')).toBe('GetEmbedding')
-  expect((await chargedUnits(bench, caller)).units).toBe(3)
+  expect(rig.upstream.requests.at(-1)?.headers.get('x-tc-action')).toBe('GetEmbedding')
+  expect((await chargedUnits(rig, caller)).units).toBe(3)
 })
 
 test('the signature of Tencent Cloud equals that of its documentation', () => {
@@ -194,8 +194,8 @@ test('the signature of Tencent Cloud equals that of its documentation', () => {
 })
 
 test('a one-part key uses OpenAI’s format', async () => {
-  await bench.clear()
-  await bench.channel({ type: 23, key: 'sk-hunyuan', models: 'hunyuan-pro' })
+  await rig.clear()
+  await rig.channel({ type: 23, key: 'sk-hunyuan', models: 'hunyuan-pro' })
   expect((await ask()).status).toBe(200)
-  expect(bench.upstream.requests[0]?.path).toBe('/v1/chat/completions')
+  expect(rig.upstream.requests[0]?.path).toBe('/v1/chat/completions')
 })

@@ -29,7 +29,7 @@ const types: [label: string, type: number, model: string, fields?: object][] = [
   ['AI Proxy’s libraries', 21, 'library', { config: '{"library_id":"a"}' }],
 ]
 
-const used = async () => (await wired.bench.gateway.logs()).length
+const used = async () => (await wired.rig.gateway.logs()).length
 
 describe.each(types)('%s', (_label, type, model, fields) => {
   for (const stream of [false, true]) {

@@ -31,7 +31,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   model: 'x',
   choices: [{ index: 0, delta, finish_reason, ...more }],
 })
-const clients = () => clientsOf(wired.bench.gateway.url, wired.bench.gateway.token)
+const clients = () => clientsOf(wired.rig.gateway.url, wired.rig.gateway.token)
 
 describe('fields that a channel cannot be sent are named', () => {
   const dropped = (answer: Response) => answer.headers.get('x-tollgate-dropped') ?? ''
@@ -58,10 +58,10 @@ describe('fields that a channel cannot be sent are named', () => {
   })
 
   test('strict translation refuses them in an equally short message', async () => {
-    await wired.bench.gateway.setOption('StrictTranslationEnabled', 'true')
+    await wired.rig.gateway.setOption('StrictTranslationEnabled', 'true')
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`some_field_${index}`, index]))
     const answer = await ask(many)
-    await wired.bench.gateway.setOption('StrictTranslationEnabled', 'false')
+    await wired.rig.gateway.setOption('StrictTranslationEnabled', 'false')
     expect(answer.status).toBe(400)
     expect((await answer.text()).length).toBeLessThan(2500)
   })
@@ -336,7 +336,7 @@ describe('the part of a prompt that a service stores is charged, although it is 
     await wired.channel(type, 'x')
     wired.service.answer = () => Response.json(answer)
     expect((await wired.post(path, body)).status).toBe(200)
-    const [row] = await wired.bench.gateway.logs()
+    const [row] = await wired.rig.gateway.logs()
     expect([row?.prompt_tokens, row?.completion_tokens, row?.estimated]).toEqual([90_000, 5, 0])
   })
 })
@@ -351,7 +351,7 @@ test('what a bot reads besides is charged too', async () => {
       headers: { 'content-type': 'text/event-stream' },
     })
   expect((await wired.chat()).status).toBe(200)
-  const [row] = await wired.bench.gateway.logs()
+  const [row] = await wired.rig.gateway.logs()
   expect([row?.prompt_tokens, row?.completion_tokens, row?.estimated]).toEqual([40_000, 3, 0])
 })
 

@@ -18,9 +18,9 @@ interface Completion {
 const completion = async (response: Response) => (await response.json()) as Completion
 
 /** The log rows of the current channel, once there are any. */
-async function untilLogged({ bench }: Wired) {
+async function untilLogged({ rig }: Wired) {
   for (;;) {
-    const rows = (await bench.gateway.logs()).filter(({ outcome }) => outcome === 'aborted')
+    const rows = (await rig.gateway.logs()).filter(({ outcome }) => outcome === 'aborted')
     if (rows.length > 0) return { rows }
     await Bun.sleep(5)
   }
@@ -365,7 +365,7 @@ describe('DeepL', () => {
       choices: [{ message: { content: 'Hallo' } }],
       usage: { prompt_tokens: 2, completion_tokens: 0 },
     })
-    const [row] = await wired.bench.gateway.logs()
+    const [row] = await wired.rig.gateway.logs()
     expect(row).toMatchObject({ prompt_tokens: 2, completion_tokens: 0, quota: 2, estimated: 0 })
     expect(readChunks(await (await wired.chat({ stream: true })).text())).toMatchObject({
       content: 'Hallo',

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { presets } from '../../server/providers/openai-compatible/presets.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
-import { type Bench, startBench } from '../relay/setup.ts'
+import { type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody } from './services.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 /** Type, path of the base URL at the service, and the paths of chat and one more kind of call. */
 const places: [type: number, base: string, chat: string, more?: [path: string, place: string]][] = [
@@ -57,21 +57,21 @@ test('every preset is in this table', () => {
 })
 
 describe.each(places)('type %d', (type, base, chat, more) => {
-  const channel = (suffix: string) => bench.channel({ type, key: 'secret-key', base_url: bench.upstream.url + suffix })
-  const paths = () => bench.upstream.requests.map(({ path }) => path)
+  const channel = (suffix: string) => rig.channel({ type, key: 'secret-key', base_url: rig.upstream.url + suffix })
+  const paths = () => rig.upstream.requests.map(({ path }) => path)
 
   test('is called at its own paths with its key', async () => {
     await channel(base)
-    bench.upstream.next(okChat())
-    expect(await askChat(bench, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })).toMatchObject({
+    rig.upstream.next(okChat())
+    expect(await askChat(rig, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })).toMatchObject({
       status: 200,
       text: expect.stringContaining('fake upstream'),
     })
     expect(paths()).toEqual([chat])
-    expect(bench.upstream.requests[0]?.headers.get('authorization')).toBe('Bearer secret-key')
+    expect(rig.upstream.requests[0]?.headers.get('authorization')).toBe('Bearer secret-key')
     if (!more) return
-    bench.upstream.clear()
-    await (await bench.gateway.post(more[0], { model: 'm', ...bodies[more[0]] })).text()
+    rig.upstream.clear()
+    await (await rig.gateway.post(more[0], { model: 'm', ...bodies[more[0]] })).text()
     expect(paths()[0]).toBe(more[1])
   })
 
@@ -91,30 +91,30 @@ test('a base URL that ends with the prefix does not get it twice', async () => {
     [57, '/v1/openai'],
     [36, '/v1'],
   ] as const) {
-    await bench.clear()
-    await bench.channel({ type, key: 'k', base_url: bench.upstream.url + base })
-    await askChat(bench, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
-    expect({ type, path: bench.upstream.requests[0]?.path }).toEqual({ type, path: `${base}/chat/completions` })
+    await rig.clear()
+    await rig.channel({ type, key: 'k', base_url: rig.upstream.url + base })
+    await askChat(rig, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
+    expect({ type, path: rig.upstream.requests[0]?.path }).toEqual({ type, path: `${base}/chat/completions` })
   }
   const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
-  await (await bench.gateway.post('/v1/messages', body)).text()
-  expect(bench.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
+  await (await rig.gateway.post('/v1/messages', body)).text()
+  expect(rig.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
 })
 
 test('Mistral is not asked for usage, which it reports in every stream', async () => {
-  await bench.channel({ type: 28, key: 'k' })
-  await askChat(bench, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
-  expect(lastBody(bench)).not.toHaveProperty('stream_options')
-  await bench.clear()
-  await bench.channel({ type: 29, key: 'k' })
-  await askChat(bench, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
-  expect(lastBody(bench)).toMatchObject({ stream_options: { include_usage: true } })
+  await rig.channel({ type: 28, key: 'k' })
+  await askChat(rig, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  expect(lastBody(rig)).not.toHaveProperty('stream_options')
+  await rig.clear()
+  await rig.channel({ type: 29, key: 'k' })
+  await askChat(rig, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  expect(lastBody(rig)).toMatchObject({ stream_options: { include_usage: true } })
 })
 
 test('DeepSeek gets its models’ thoughts back, also from callers of Anthropic', async () => {
-  await bench.channel({ type: 36, key: 'k' })
+  await rig.channel({ type: 36, key: 'k' })
   const missing = answers({ detail: 'Not Found' }, 404)
-  bench.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))
+  rig.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))
   const messages = [
     { role: 'user', content: 'Hi' },
     {
@@ -126,9 +126,9 @@ test('DeepSeek gets its models’ thoughts back, also from callers of Anthropic'
     },
     { role: 'user', content: 'And?' },
   ]
-  const response = await bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages })
+  const response = await rig.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages })
   expect(response.status).toBe(200)
-  expect(lastBody(bench)['messages']).toMatchObject([
+  expect(lastBody(rig)['messages']).toMatchObject([
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'Hello', reasoning_content: 'Hm' },
     { role: 'user', content: 'And?' },

@@ -13,7 +13,7 @@ import {
   replay,
   sseData,
 } from '../helpers/recordings.ts'
-import { type Bench, model, type Setup, startMatrixBench } from '../matrix/support/bench.ts'
+import { type Rig, model, type Setup, startMatrixRig } from '../matrix/support/rig.ts'
 import { callerNames, callers } from '../matrix/support/callers.ts'
 import type { End, Learned, Recorded, WireReader } from '../matrix/support/learned.ts'
 import { readGemini } from '../matrix/support/read-gemini.ts'
@@ -107,15 +107,15 @@ const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
   gemini: { 'stop-sequence': 'stop' },
 }
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startMatrixBench([claude])
+  rig = await startMatrixRig([claude])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function learnedBy(format: Own, recording: RecordingCase, to: CallerDialect, tools: string[]): Promise<Learned> {
-  bench.answer(tokenOr(replay(recording, 13)))
-  const clients = await bench.through(format.setup)
+  rig.answer(tokenOr(replay(recording, 13)))
+  const clients = await rig.through(format.setup)
   // Long enough for the recording's counts to be plausible.
   const text = 'What is this? '.repeat(1000)
   const stream = recording.kind !== 'json'
@@ -142,7 +142,7 @@ for (const format of formats) {
             end,
             usage: undefined,
           })
-          const row = await bench.lastLog()
+          const row = await rig.lastLog()
           expect(row.outcome).toBe('complete')
           if (!usage) return
           expect([row.prompt_tokens, row.completion_tokens]).toEqual([usage.prompt, usage.completion])
@@ -162,8 +162,8 @@ for (const format of formats) {
         const by = format.by ?? callerNames
         for (let cut = 0; cut < cuts; cut++) {
           const bytes = Math.floor((end * cut) / (cuts - 1))
-          bench.answer(tokenOr(cutAt(recording, bytes)))
-          const clients = await bench.through(format.setup)
+          rig.answer(tokenOr(cutAt(recording, bytes)))
+          const clients = await rig.through(format.setup)
           const to = by[cut % by.length] ?? 'openai-chat'
           const text = 'What is this? '.repeat(1000)
           const learned = await callers[to](clients, { model, text, stream: true }).catch(() => 'told as broken off')

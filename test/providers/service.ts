@@ -1,6 +1,6 @@
 import type { Server } from 'bun'
 import type { JsonObject } from '../../server/lib/json.ts'
-import { type Bench, startBench } from '../relay/setup.ts'
+import { type Rig, startRelayRig } from '../relay/setup.ts'
 
 /** A request that a service received. */
 export interface Seen {
@@ -48,7 +48,7 @@ async function startService(): Promise<Service> {
 
 /** A gateway with a channel to a service; model `m` is mapped to the service's `model`. */
 export interface Wired extends AsyncDisposable {
-  readonly bench: Bench
+  readonly rig: Rig
   readonly service: Service
   /** Replaces the previous channel; returns its id. */
   channel(type: number, model: string, fields?: object): Promise<number>
@@ -62,18 +62,18 @@ export interface Wired extends AsyncDisposable {
 /** Starts gateway and service. */
 export async function startWired(): Promise<Wired> {
   const service = await startService()
-  const bench = await startBench({ channels: false })
+  const rig = await startRelayRig({ channels: false })
   const channel: Wired['channel'] = async (type, model, fields = {}) => {
     // A model with search costs the same as without.
     const ratios = JSON.stringify({ m: 1, [model.replace(/-internet$/, '')]: 1 })
-    await bench.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
+    await rig.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
     service.seen.length = 0
     const model_mapping = JSON.stringify({ m: model })
-    return bench.channel({ type, base_url: service.url, key: 'k', model_mapping, ...fields })
+    return rig.channel({ type, base_url: service.url, key: 'k', model_mapping, ...fields })
   }
-  const post: Wired['post'] = (path, body, init) => bench.gateway.post(path, body, undefined, init)
+  const post: Wired['post'] = (path, body, init) => rig.gateway.post(path, body, undefined, init)
   return {
-    bench,
+    rig,
     service,
     channel,
     chat: (fields = {}) =>
@@ -81,10 +81,10 @@ export async function startWired(): Promise<Wired> {
     post,
     async models(type, fields) {
       const id = await channel(type, 'm', fields)
-      return bench.gateway.api<string[]>('GET', `/api/channel/${id}/upstream_models`)
+      return rig.gateway.api<string[]>('GET', `/api/channel/${id}/upstream_models`)
     },
     async [Symbol.asyncDispose]() {
-      await bench[Symbol.asyncDispose]()
+      await rig[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()
     },
   }

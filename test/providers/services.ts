@@ -1,7 +1,7 @@
 // Shared by the tests of services: upstream answers, the same question in every caller's dialect, and the results.
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream/types.ts'
-import type { Bench } from '../relay/setup.ts'
+import type { Rig } from '../relay/setup.ts'
 import { eventsOf, see } from '../relay/setup.ts'
 
 /** Answers with a JSON body. */
@@ -45,8 +45,8 @@ interface Answer {
 }
 
 /** Makes an OpenAI chat call and assembles the answer, whole or streamed. */
-export async function askChat(bench: Bench, request: object, token?: string): Promise<Got> {
-  const seen = await see(bench.gateway.post('/v1/chat/completions', request, token))
+export async function askChat(rig: Rig, request: object, token?: string): Promise<Got> {
+  const seen = await see(rig.gateway.post('/v1/chat/completions', request, token))
   const isStream = (seen.headers.get('content-type') ?? '').startsWith('text/event-stream')
   const events = isStream ? eventsOf(seen.text) : [seen.text]
   const got: Got = {
@@ -116,6 +116,6 @@ export const twoCalls = [
 ]
 
 /** The body of the upstream's last request. */
-export function lastBody(bench: Bench): Record<string, unknown> {
-  return (bench.upstream.requests.at(-1)?.json ?? {}) as Record<string, unknown>
+export function lastBody(rig: Rig): Record<string, unknown> {
+  return (rig.upstream.requests.at(-1)?.json ?? {}) as Record<string, unknown>
 }

@@ -1,25 +1,25 @@
 // Services with a small native format: PaLM 2, AI Proxy's knowledge bases, Spark's HTTP API, MiniMax.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"x1":1}' } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: '{"m":1,"x1":1}' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 const ask = (fields: object = {}, token?: string) =>
-  askChat(bench, { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+  askChat(rig, { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
 describe('PaLM 2', () => {
-  beforeEach(() => bench.channel({ type: 11, key: 'palm-key' }))
+  beforeEach(() => rig.channel({ type: 11, key: 'palm-key' }))
 
   test('is called with authors and a context, and max tokens is not topK', async () => {
-    bench.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
+    rig.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
     const got = await ask({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -32,10 +32,10 @@ describe('PaLM 2', () => {
       max_tokens: 9,
     })
     expect(got).toMatchObject({ status: 200, text: 'Good day', reason: 'stop', dropped: 'temperature, max_tokens' })
-    const [request] = bench.upstream.requests
+    const [request] = rig.upstream.requests
     expect(request?.target).toBe('/v1beta2/models/chat-bison-001:generateMessage')
     expect(request?.headers.get('x-goog-api-key')).toBe('palm-key')
-    expect(lastBody(bench)).toEqual({
+    expect(lastBody(rig)).toEqual({
       prompt: {
         context: 'Be brief.',
         messages: [
@@ -50,64 +50,64 @@ describe('PaLM 2', () => {
   })
 
   test('has no streams and no usage: both are generated here', async () => {
-    bench.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
-    const caller = await bench.caller()
+    rig.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
+    const caller = await rig.caller()
     const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
     expect(got).toMatchObject({ text: 'Good day', reason: 'stop', ended: true })
-    const { units, rows } = await chargedUnits(bench, caller)
+    const { units, rows } = await chargedUnits(rig, caller)
     expect(rows[0]?.completion_tokens).toBeGreaterThan(0)
     expect(units).toBe((rows[0]?.prompt_tokens ?? 0) + (rows[0]?.completion_tokens ?? 0))
   })
 
   test('reports what its filters did, and errors', async () => {
-    bench.upstream.always(answers({ filters: [{ reason: 'SAFETY' }] }))
+    rig.upstream.always(answers({ filters: [{ reason: 'SAFETY' }] }))
     expect(await ask()).toMatchObject({ status: 200, reason: 'content_filter' })
-    bench.upstream.always(answers({}))
+    rig.upstream.always(answers({}))
     expect((await ask()).status).toBe(500)
     const details = [{ reason: 'API_KEY_INVALID' }]
     const error = { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT', details }
-    bench.upstream.always(answers({ error }, 400))
+    rig.upstream.always(answers({ error }, 400))
     expect((await ask()).error?.code).toBe('upstream_unavailable')
   })
 })
 
 describe("AI Proxy's knowledge bases", () => {
   test('get the last question, and cite their documents', async () => {
-    await bench.channel({ type: 21, key: 'k', config: '{"library_id":"lib-1"}' })
+    await rig.channel({ type: 21, key: 'k', config: '{"library_id":"lib-1"}' })
     const documents = [{ title: 'Manual', url: 'https://example.com/manual' }]
-    bench.upstream.always(answers({ success: true, answer: 'So.', documents, errCode: 0 }))
-    const caller = await bench.caller()
+    rig.upstream.always(answers({ success: true, answer: 'So.', documents, errCode: 0 }))
+    const caller = await rig.caller()
     const got = await ask({}, caller.token)
     expect(got).toMatchObject({ text: 'So.', reason: 'stop', citations: ['https://example.com/manual'] })
-    expect(bench.upstream.requests[0]?.path).toBe('/api/library/ask')
-    expect(lastBody(bench)).toEqual({ model: 'm', query: 'Hi', stream: false, libraryId: 'lib-1' })
-    expect((await chargedUnits(bench, caller)).units).toBeGreaterThan(0)
-    bench.upstream.always(streams({ content: 'So', finish: false }, { content: '.', finish: true, documents }))
+    expect(rig.upstream.requests[0]?.path).toBe('/api/library/ask')
+    expect(lastBody(rig)).toEqual({ model: 'm', query: 'Hi', stream: false, libraryId: 'lib-1' })
+    expect((await chargedUnits(rig, caller)).units).toBeGreaterThan(0)
+    rig.upstream.always(streams({ content: 'So', finish: false }, { content: '.', finish: true, documents }))
     expect(await ask({ stream: true })).toMatchObject({
       text: 'So.',
       ended: true,
       citations: [documents[0]?.url ?? ''],
     })
-    bench.upstream.always(answers({ success: false, errCode: 12, message: 'no such library' }))
+    rig.upstream.always(answers({ success: false, errCode: 12, message: 'no such library' }))
     const failed = await ask()
     expect(failed.status).toBe(500)
     expect(failed.error?.message).toContain('no such library')
   })
 
   test('must be named by the channel', async () => {
-    await bench.channel({ type: 21, key: 'k' })
+    await rig.channel({ type: 21, key: 'k' })
     expect((await ask()).error?.message).toContain('names no knowledge base')
-    expect(bench.upstream.requests).toEqual([])
+    expect(rig.upstream.requests).toEqual([])
   })
 })
 
 describe("Spark's HTTP form", () => {
-  beforeEach(() => bench.channel({ type: 48, key: 'password', models: 'm,x1' }))
+  beforeEach(() => rig.channel({ type: 48, key: 'password', models: 'm,x1' }))
 
   test('ends without a finish reason, which is added', async () => {
     const chunk = (content: string, rest: object = {}) =>
       `data:${JSON.stringify({ code: 0, message: 'Success', sid: 's', choices: [{ delta: { content }, index: 0 }], ...rest })}\n\n`
-    bench.upstream.always(streams(chunk('Good '), chunk('day', { usage }), 'data:[DONE]\n\n'))
+    rig.upstream.always(streams(chunk('Good '), chunk('day', { usage }), 'data:[DONE]\n\n'))
     const got = await ask({ stream: true, stream_options: { include_usage: true } })
     expect(got).toMatchObject({ text: 'Good day', reason: 'stop', ended: true })
     expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
@@ -119,28 +119,28 @@ describe("Spark's HTTP form", () => {
       [{ code: 11_210, msg: 'insufficient credits', Sid: 's' }, 503],
       [{ code: 11_200, message: 'AppIdNoAuthError', sid: 's' }, 503],
     ] as const) {
-      bench.upstream.always(answers(body))
+      rig.upstream.always(answers(body))
       expect((await ask()).status).toBe(status)
     }
   })
 
   test('has another URL for models that think', async () => {
-    bench.upstream.always(answers({ code: 0, choices: [{ message: { content: 'Hi' }, index: 0 }], usage }))
+    rig.upstream.always(answers({ code: 0, choices: [{ message: { content: 'Hi' }, index: 0 }], usage }))
     for (const model of ['m', 'x1']) expect((await ask({ model })).text).toBe('Hi')
-    const paths = bench.upstream.requests.map(({ path }) => path)
+    const paths = rig.upstream.requests.map(({ path }) => path)
     expect(paths).toEqual(['/v1/chat/completions', '/v2/chat/completions'])
   })
 })
 
 test('errors of MiniMax come with status 200', async () => {
-  await bench.channel({ type: 27, key: 'k' })
-  bench.upstream.always(
+  await rig.channel({ type: 27, key: 'k' })
+  rig.upstream.always(
     answers({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }),
   )
   const failed = await ask()
   expect(failed).toMatchObject({ status: 503, error: { code: 'upstream_unavailable' } })
-  expect(bench.upstream.requests[0]?.path).toBe('/v1/text/chatcompletion_v2')
-  bench.upstream.always(
+  expect(rig.upstream.requests[0]?.path).toBe('/v1/text/chatcompletion_v2')
+  rig.upstream.always(
     answers({
       choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
       usage,

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { signedAddress } from '../../server/providers/spark/signed-address.ts'
-import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
 import { askChat, tokensOf, twoCalls, weather } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 
@@ -39,18 +39,18 @@ function startSpark() {
   return { state, host: `127.0.0.1:${server.port}`, stop: () => server.stop(true) }
 }
 
-let bench: Bench
+let rig: Rig
 let spark: ReturnType<typeof startSpark>
 
 beforeAll(async () => {
   const ratios = JSON.stringify(Object.fromEntries(models.map((model) => [model, 1])))
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0' })
+  await rig.clear({ RetryTimes: '0' })
   spark = startSpark()
-  await bench.channel({ type: 18, key: 'app|secret|key', base_url: `ws://${spark.host}`, models: models.join(',') })
+  await rig.channel({ type: 18, key: 'app|secret|key', base_url: `ws://${spark.host}`, models: models.join(',') })
 })
 afterEach(() => spark.stop())
 
@@ -68,18 +68,18 @@ const hello = [
   frame(2, { content: 'day' }),
 ]
 const ask = (fields: object = {}, token?: string) =>
-  askChat(bench, { model: 'Spark-Max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+  askChat(rig, { model: 'Spark-Max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const failing = (code: number, message: string) => [{ header: { code, message, sid: 'cht1', status: 2 } }]
 
 test('whole answers and streams have the same content, and cost what the last frame counts', async () => {
   spark.state.frames = hello
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const whole = await ask({}, caller.token)
   expect(whole).toMatchObject({ status: 200, text: 'Good day', thought: 'Hm', reason: 'stop' })
   const stream = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
   expect(stream).toMatchObject({ text: 'Good day', thought: 'Hm', reason: 'stop', ended: true })
   expect(tokensOf(stream.usage)).toEqual({ prompt: 10, completion: 5 })
-  expect((await chargedUnits(bench, caller)).units).toBe(30)
+  expect((await chargedUnits(rig, caller)).units).toBe(30)
 })
 
 test('the URL is signed, and the message has the service’s format', async () => {
@@ -126,9 +126,9 @@ test('the URL is signed, and the message has the service’s format', async () =
 test('the version comes from the model, otherwise from the channel, otherwise it is v2.1', async () => {
   spark.state.frames = hello
   for (const model of ['SparkDesk', 'Spark-Lite', 'Spark-Pro-128K']) await ask({ model })
-  await bench.clear()
+  await rig.clear()
   const base_url = `http://${spark.host}`
-  await bench.channel({ type: 18, key: 'app|secret|key', base_url, models: 'SparkDesk', other: 'v3.1' })
+  await rig.channel({ type: 18, key: 'app|secret|key', base_url, models: 'SparkDesk', other: 'v3.1' })
   await ask({ model: 'SparkDesk' })
   expect(spark.state.urls.map(({ pathname }) => pathname)).toEqual([
     '/v2.1/chat',
@@ -211,18 +211,18 @@ test('a refused signature is reported to admins, a wrong clock by its name', asy
   spark.state.refusal = { status: 401, body: '{"message":"HMAC signature does not match"}' }
   const refused = await ask()
   expect(refused.status).toBe(503)
-  expect(await toldToAdmin(bench.gateway, 'Spark-Max')).toContain('HMAC signature does not match')
+  expect(await toldToAdmin(rig.gateway, 'Spark-Max')).toContain('HMAC signature does not match')
   const message = 'HMAC signature cannot be verified, a valid date or x-date header is required'
   spark.state.refusal = { status: 403, body: JSON.stringify({ message }) }
   expect((await ask({ stream: true })).status).toBe(503)
-  expect(await toldToAdmin(bench.gateway, 'Spark-Max')).toContain('the clock of this gateway may be wrong')
+  expect(await toldToAdmin(rig.gateway, 'Spark-Max')).toContain('the clock of this gateway may be wrong')
 })
 
 test('the test of a channel calls the service too', async () => {
-  const [row] = await bench.gateway.context.store.read.selectFrom('channels').select('id').execute()
+  const [row] = await rig.gateway.context.store.read.selectFrom('channels').select('id').execute()
   const probe = async () =>
     (await (
-      await fetch(`${bench.gateway.url}/api/channel/test/${row?.id}?model=Spark-Max`, {
+      await fetch(`${rig.gateway.url}/api/channel/test/${row?.id}?model=Spark-Max`, {
         headers: { authorization: 'testgatewayaccesstoken' },
       })
     ).json()) as { success: boolean; message: string }
@@ -242,7 +242,7 @@ test('the connection is closed when the caller leaves', async () => {
   spark.state.frames = [frame(0, { content: 'One' }), frame(1, { content: 'Two' })]
   const leaving = new AbortController()
   const body = JSON.stringify({ model: 'Spark-Max', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
-  const response = await bench.gateway.post('/v1/chat/completions', body, undefined, { signal: leaving.signal })
+  const response = await rig.gateway.post('/v1/chat/completions', body, undefined, { signal: leaving.signal })
   const reader = response.body?.getReader()
   await reader?.read()
   leaving.abort()

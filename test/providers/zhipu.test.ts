@@ -2,26 +2,26 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { jwt } from '../../server/providers/zhipu/index.ts'
-import { type Bench, chargedUnits, startBench } from '../relay/setup.ts'
+import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 
 const models = ['chatglm_pro', 'glm-4', 'glm-4.7', 'glm-5.2', 'glm-5.3', 'cogview-3', 'embedding-3']
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   const ratios = JSON.stringify(Object.fromEntries(models.map((model) => [model, 1])))
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0' })
-  await bench.channel({ type: 16, key: '12345678.abcdefg', models: models.join(',') })
+  await rig.clear({ RetryTimes: '0' })
+  await rig.channel({ type: 16, key: '12345678.abcdefg', models: models.join(',') })
 })
 
 const ask = (fields: object = {}, token?: string) =>
-  askChat(bench, { model: 'chatglm_pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
+  askChat(rig, { model: 'chatglm_pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
 /** The claims of a token, if its signature is right. */
@@ -34,8 +34,8 @@ function claimsOf(token: string): Record<string, unknown> {
 
 test('the old format: one token, one prompt, an answer in quotation marks', async () => {
   const data = { task_id: 't', request_id: 'r', choices: [{ role: 'assistant', content: '"Good \\"day\\""' }], usage }
-  bench.upstream.always(answers({ code: 200, msg: 'ok', success: true, data }))
-  const caller = await bench.caller()
+  rig.upstream.always(answers({ code: 200, msg: 'ok', success: true, data }))
+  const caller = await rig.caller()
   const got = await ask(
     {
       messages: [
@@ -48,13 +48,13 @@ test('the old format: one token, one prompt, an answer in quotation marks', asyn
     caller.token,
   )
   expect(got).toMatchObject({ status: 200, text: 'Good "day"', reason: 'stop', dropped: 'seed' })
-  const [request] = bench.upstream.requests
+  const [request] = rig.upstream.requests
   expect(request?.path).toBe('/api/paas/v3/model-api/chatglm_pro/invoke')
   const claims = claimsOf(request?.headers.get('authorization') ?? '')
   expect(claims['api_key']).toBe('12345678')
   expect(Math.abs(Number(claims['timestamp']) - Date.now())).toBeLessThan(60_000)
   expect(Number(claims['exp'])).toBeGreaterThan(Date.now())
-  expect(lastBody(bench)).toEqual({
+  expect(lastBody(rig)).toEqual({
     prompt: [
       { role: 'user', content: 'Be brief.' },
       { role: 'assistant', content: 'Okay' },
@@ -62,34 +62,34 @@ test('the old format: one token, one prompt, an answer in quotation marks', asyn
     ],
     temperature: 0.01,
   })
-  expect((await chargedUnits(bench, caller)).units).toBe(15)
+  expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
 test('a stream in the old format, whose text and usage are outside of JSON', async () => {
-  bench.upstream.always(
+  rig.upstream.always(
     streams(
       'id: 1\nevent: add\ndata: Good\n\n',
       'id: 1\nevent: add\ndata:  day,\ndata: \ndata: friend\n\n',
       `id: 1\nevent: finish\ndata: \nmeta: {"request_id":"r","task_status":"SUCCESS","usage":${JSON.stringify(usage)}}\n\n`,
     ),
   )
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
   expect(got).toMatchObject({ text: 'Good day,\n\nfriend', reason: 'stop', ended: true })
   expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
-  expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v3/model-api/chatglm_pro/sse-invoke')
-  expect(lastBody(bench)).toMatchObject({ incremental: true })
-  expect((await chargedUnits(bench, caller)).units).toBe(15)
+  expect(rig.upstream.requests[0]?.path).toBe('/api/paas/v3/model-api/chatglm_pro/sse-invoke')
+  expect(lastBody(rig)).toMatchObject({ incremental: true })
+  expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
 test('a stream in the old format that breaks off or fails is reported', async () => {
-  bench.upstream.always(streams('event: add\ndata: Half\n\n'))
+  rig.upstream.always(streams('event: add\ndata: Half\n\n'))
   expect(await ask({ stream: true })).toMatchObject({
     text: 'Half',
     ended: false,
     error: { code: 'upstream_stream_incomplete' },
   })
-  bench.upstream.always(streams('event: add\ndata: Half\n\n', 'event: error\ndata: {"code":1305,"msg":"busy"}\n\n'))
+  rig.upstream.always(streams('event: add\ndata: Half\n\n', 'event: error\ndata: {"code":1305,"msg":"busy"}\n\n'))
   const failed = await ask({ stream: true })
   expect(failed.ended).toBe(false)
   expect(failed.error?.message).toContain('busy')
@@ -103,7 +103,7 @@ test('errors in the old format come with status 200', async () => {
     [1113, 503],
   ] as const) {
     for (const stream of [false, true]) {
-      bench.upstream.always(answers({ code, msg: `said ${code}`, success: false }))
+      rig.upstream.always(answers({ code, msg: `said ${code}`, success: false }))
       const got = await ask({ stream })
       expect({ code, stream, status: got.status }).toEqual({ code, stream, status })
       if (status !== 503) expect(got.error?.message).toContain(`said ${code}`)
@@ -113,14 +113,14 @@ test('errors in the old format come with status 200', async () => {
 
 test('other models are called in OpenAI’s format, with the fields that they accept', async () => {
   expect((await ask({ model: 'glm-4', temperature: 0, top_p: 1 })).status).toBe(200)
-  const [request] = bench.upstream.requests
+  const [request] = rig.upstream.requests
   expect(request?.path).toBe('/api/paas/v4/chat/completions')
   const [word = '', token = ''] = (request?.headers.get('authorization') ?? '').split(' ')
   expect([word, claimsOf(token)['api_key']]).toEqual(['Bearer', '12345678'])
-  expect(lastBody(bench)).toMatchObject({ model: 'glm-4', temperature: 0.01, top_p: 0.99 })
+  expect(lastBody(rig)).toMatchObject({ model: 'glm-4', temperature: 0.01, top_p: 0.99 })
   await ask({ model: 'glm-4.7', temperature: 0, reasoning_effort: 'none' })
-  expect(lastBody(bench)).toMatchObject({ temperature: 0, thinking: { type: 'disabled' } })
-  expect(lastBody(bench)).not.toHaveProperty('reasoning_effort')
+  expect(lastBody(rig)).toMatchObject({ temperature: 0, thinking: { type: 'disabled' } })
+  expect(lastBody(rig)).not.toHaveProperty('reasoning_effort')
 })
 
 test.each([
@@ -133,65 +133,65 @@ test.each([
   ['glm-5.3', 'none', { thinking: { type: 'enabled' }, reasoning_effort: 'low' }, 'reasoning_effort'],
 ])('%s is sent thinking %s as far as possible, and dropped settings are named', async (model, effort, told, name) => {
   const got = await ask({ model, reasoning_effort: effort })
-  const { thinking, reasoning_effort } = lastBody(bench) as Record<string, unknown>
+  const { thinking, reasoning_effort } = lastBody(rig) as Record<string, unknown>
   expect(JSON.parse(JSON.stringify({ thinking, reasoning_effort }))).toEqual(told)
   expect(got.dropped).toBe(name)
 })
 
 test('numbers outside the service’s range are adjusted and named, for callers of each dialect by their own field name', async () => {
   expect(await ask({ model: 'glm-4.7', temperature: 1.5, top_p: 0 })).toMatchObject({ dropped: 'temperature' })
-  expect(lastBody(bench)).toMatchObject({ temperature: 1, top_p: 0.01 })
+  expect(lastBody(rig)).toMatchObject({ temperature: 1, top_p: 0.01 })
   const generationConfig = { temperature: 1.5 }
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const body = { contents, generationConfig }
-  const answer = await bench.gateway.post('/v1beta/models/glm-4.7:generateContent', body)
+  const answer = await rig.gateway.post('/v1beta/models/glm-4.7:generateContent', body)
   expect(answer.headers.get('x-tollgate-dropped')).toBe('generationConfig.temperature')
 })
 
 test('a strict gateway refuses what would be adjusted', async () => {
-  await bench.gateway.setOption('StrictTranslationEnabled', 'true')
+  await rig.gateway.setOption('StrictTranslationEnabled', 'true')
   expect((await ask({ model: 'glm-4.7', temperature: 1.5 })).status).toBe(400)
   expect((await ask({ model: 'glm-4.7', temperature: 1 })).status).toBe(200)
-  await bench.gateway.setOption('StrictTranslationEnabled', 'false')
+  await rig.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
 test('a base URL that ends with the version is another plan with the same format', async () => {
-  await bench.clear()
-  const base_url = `${bench.upstream.url}/api/coding/paas/v4`
-  await bench.channel({ type: 16, key: 'a.b', models: 'glm-4.7', base_url })
+  await rig.clear()
+  const base_url = `${rig.upstream.url}/api/coding/paas/v4`
+  await rig.channel({ type: 16, key: 'a.b', models: 'glm-4.7', base_url })
   expect((await ask({ model: 'glm-4.7' })).status).toBe(200)
-  expect(bench.upstream.requests[0]?.path).toBe('/api/coding/paas/v4/chat/completions')
+  expect(rig.upstream.requests[0]?.path).toBe('/api/coding/paas/v4/chat/completions')
 })
 
 test('errors keep their status, and a wrong clock is reported to admins', async () => {
-  bench.upstream.always(answers({ error: { code: '1302', message: 'too many at once' } }, 429))
+  rig.upstream.always(answers({ error: { code: '1302', message: 'too many at once' } }, 429))
   expect(await ask({ model: 'glm-4' })).toMatchObject({ status: 429 })
-  bench.upstream.always(answers({ error: { code: '1003', message: 'token expired' } }, 401))
+  rig.upstream.always(answers({ error: { code: '1003', message: 'token expired' } }, 401))
   const body = { model: 'glm-4', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
-  const response = await bench.gateway.post('/v1/messages', body)
+  const response = await rig.gateway.post('/v1/messages', body)
   expect(response.status).toBe(503)
-  bench.upstream.always(answers({ code: 1003, msg: 'token expired', success: false }))
-  expect(await toldToAdmin(bench.gateway, 'chatglm_pro')).toContain('the clock of this gateway may be wrong')
+  rig.upstream.always(answers({ code: 1003, msg: 'token expired', success: false }))
+  expect(await toldToAdmin(rig.gateway, 'chatglm_pro')).toContain('the clock of this gateway may be wrong')
 })
 
 test('images are requested one at a time, by URL', async () => {
-  bench.upstream.always(answers({ created: 1, data: [{ url: 'https://example.com/1.png' }] }))
+  rig.upstream.always(answers({ created: 1, data: [{ url: 'https://example.com/1.png' }] }))
   const post = (fields: object) =>
-    bench.gateway.post('/v1/images/generations', { model: 'cogview-3', prompt: 'a cat', ...fields })
+    rig.gateway.post('/v1/images/generations', { model: 'cogview-3', prompt: 'a cat', ...fields })
   expect(await (await post({ size: '1024x1024', user: 'me' })).json()).toMatchObject({
     data: [{ url: 'https://example.com/1.png' }],
   })
-  expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v4/images/generations')
-  expect(lastBody(bench)).toEqual({ model: 'cogview-3', prompt: 'a cat', size: '1024x1024', user_id: 'me' })
+  expect(rig.upstream.requests[0]?.path).toBe('/api/paas/v4/images/generations')
+  expect(lastBody(rig)).toEqual({ model: 'cogview-3', prompt: 'a cat', size: '1024x1024', user_id: 'me' })
   expect((await post({ response_format: 'b64_json' })).status).toBe(400)
   expect((await post({ n: 2 })).status).toBe(400)
-  expect(bench.upstream.requests).toHaveLength(1)
+  expect(rig.upstream.requests).toHaveLength(1)
 })
 
 test('embeddings are passed on', async () => {
-  const response = await bench.gateway.post('/v1/embeddings', { model: 'embedding-3', input: 'Hi' })
+  const response = await rig.gateway.post('/v1/embeddings', { model: 'embedding-3', input: 'Hi' })
   expect(response.status).toBe(200)
-  expect(bench.upstream.requests[0]?.path).toBe('/api/paas/v4/embeddings')
+  expect(rig.upstream.requests[0]?.path).toBe('/api/paas/v4/embeddings')
 })
 
 test('a token contains milliseconds and the secret unchanged', () => {

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, chat, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, charged, chargedUnits, chat, see, startRelayRig, whileHeld } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench()
+  rig = await startRelayRig()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const paths = {
   chat: '/v1/chat/completions',
@@ -55,22 +55,22 @@ const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
 
 /** Sends a call that an upstream counts honestly, and checks that the count is charged. */
 async function isBelieved(mode: keyof typeof paths, body: object): Promise<void> {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const completionTokens = mode === 'chat' || mode === 'completions' ? 5 : 0
   const usage = { prompt_tokens: tokens, completion_tokens: completionTokens, total_tokens: tokens + completionTokens }
   const scored = { results: [{ index: 0, relevance_score: 1 }] }
   const answer = { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], ...scored, usage }
-  bench.upstream.next(
+  rig.upstream.next(
     completionTokens > 0 ? fake.ok({ usage }) : fake.behaviour('counts', (exchange) => sendJson(exchange, 200, answer)),
   )
-  const seen = await see(bench.gateway.post(paths[mode], body, caller.token))
+  const seen = await see(rig.gateway.post(paths[mode], body, caller.token))
   expect([seen.status, seen.error]).toEqual([200, undefined])
-  const [row] = await charged(bench, caller, tokens + completionTokens)
+  const [row] = await charged(rig, caller, tokens + completionTokens)
   expect(row).toMatchObject({ estimated: 0, prompt_tokens: tokens })
 }
 
 const heldFor = async (mode: keyof typeof paths, body: object) =>
-  whileHeld(bench, await bench.caller(), paths[mode], body, (amount) => amount)
+  whileHeld(rig, await rig.caller(), paths[mode], body, (amount) => amount)
 
 describe('counted by an upstream and covered by the hold:', () => {
   test.each(texts)('%s', async (_, mode, body) => {
@@ -110,10 +110,10 @@ test('a thought that occurs in several fields is counted once', async () => {
   const thoughts = [{ reasoning_content: 'I think of it.' }, { reasoning_details: details }]
   const own: number[] = []
   for (const fields of [...thoughts, { ...thoughts[0], ...thoughts[1], reasoning: 'I think of it.' }]) {
-    const caller = await bench.caller()
-    bench.upstream.next(fake.ok({ usage: null, text: 'Yes' }))
-    await see(bench.gateway.post(paths.chat, said(fields), caller.token))
-    own.push((await chargedUnits(bench, caller)).units)
+    const caller = await rig.caller()
+    rig.upstream.next(fake.ok({ usage: null, text: 'Yes' }))
+    await see(rig.gateway.post(paths.chat, said(fields), caller.token))
+    own.push((await chargedUnits(rig, caller)).units)
   }
   expect(own).toEqual([own[0] ?? 0, own[0] ?? 0, own[0] ?? 0])
 })

@@ -1,20 +1,20 @@
 // Every kind of relayed answer carries its request id and may be read by pages of other sites; each header occurs once.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerByPath } from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, chat, see, startBench } from './setup.ts'
+import { type Rig, type Caller, chat, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let plain: Caller
 let limited: Caller
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({ models: 'm,text-embedding-3-small,tts-1,whisper-1' })
-  bench.upstream.always(answerByPath())
-  plain = await bench.caller()
-  limited = await bench.caller(undefined, { token: { rpm_limit: 1000 } })
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({ models: 'm,text-embedding-3-small,tts-1,whisper-1' })
+  rig.upstream.always(answerByPath())
+  plain = await rig.caller()
+  limited = await rig.caller(undefined, { token: { rpm_limit: 1000 } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const messages = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }
 const contents = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
@@ -58,7 +58,7 @@ describe('by a caller', () => {
       test(`${kind}: ${name}`, async () => {
         const sent = body()
         const form = sent instanceof FormData
-        const response = fetch(bench.gateway.url + path, {
+        const response = fetch(rig.gateway.url + path, {
           method: 'POST',
           headers: {
             authorization: `Bearer ${callerOf().token}`,

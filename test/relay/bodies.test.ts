@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { type Bench, charged, chat, expectError, type Seen, see, startBench } from './setup.ts'
+import { type Rig, charged, chat, expectError, type Seen, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({
     models: 'm,dall-e-2,dall-e-3,gpt-image-1,tts-1,whisper-1,text-embedding-3-small,omni-moderation-latest',
   })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function call(path: string, body: unknown, init: RequestInit = {}): Promise<Seen> {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
-  const seen = await see(bench.gateway.post(path, '', caller.token, { body: text, ...init } as RequestInit))
-  if (seen.status !== 200) expect(await charged(bench, caller, 0)).toEqual([])
+  const seen = await see(rig.gateway.post(path, '', caller.token, { body: text, ...init } as RequestInit))
+  if (seen.status !== 200) expect(await charged(rig, caller, 0)).toEqual([])
   return seen
 }
 
@@ -129,7 +129,7 @@ describe('a field of the wrong type or size is named in the error:', () => {
   }
 
   test('nothing of it reaches the upstream', () => {
-    expect(bench.upstream.requests.filter(({ text }) => text.length < 100_000)).toEqual([])
+    expect(rig.upstream.requests.filter(({ text }) => text.length < 100_000)).toEqual([])
   })
 })
 
@@ -199,25 +199,25 @@ describe('alternative models, which would bypass the model that is allowed and c
     ['/v1/responses', { model: 'm', input: 'Hi', models: { first: 'a-dear-one' } }],
   ] as const) {
     test(`${Object.keys(fields).at(-1)} at ${path}`, async () => {
-      const caller = await bench.caller()
-      const before = bench.upstream.requests.length
-      const seen = await see(bench.gateway.post(path, fields, caller.token))
+      const caller = await rig.caller()
+      const before = rig.upstream.requests.length
+      const seen = await see(rig.gateway.post(path, fields, caller.token))
       expect(seen.status).toBe(400)
       expect(seen.text).toMatch(/names models to answer in place|must be written models/)
-      expect(bench.upstream.requests.length).toBe(before)
-      await charged(bench, caller, 0)
+      expect(rig.upstream.requests.length).toBe(before)
+      await charged(rig, caller, 0)
     })
   }
 
   test('and an empty list that precedes another', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
-    expectError(await see(bench.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
+    expectError(await see(rig.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
   })
 
   test('an empty list names no other model', async () => {
-    const caller = await bench.caller()
-    const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
+    const caller = await rig.caller()
+    const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
     expect(seen.status).toBe(200)
   })
 })
@@ -247,43 +247,43 @@ describe('unusual but valid requests pass:', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', '']) {
       const seen = await call(chatPath, chat, { headers: { 'content-type': type } })
       expect([type, seen.status]).toEqual([type, 200])
-      expect(bench.upstream.last.headers.get('content-type')).toBe('application/json')
+      expect(rig.upstream.last.headers.get('content-type')).toBe('application/json')
     }
   })
 })
 
 test("line breaks in a channel's address or key do not create a header", async () => {
   const attack = '\r\nx-injected: 1\r\n\r\n'
-  const fields = [{ base_url: `${bench.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
+  const fields = [{ base_url: `${rig.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
   for (const [index, each] of fields.entries()) {
     const models = `injected-${index}`
-    const made = await bench
+    const made = await rig
       .channel({ models, model_mapping: JSON.stringify({ [models]: 'm' }), ...each })
       .catch(() => 0)
     if (made === 0) continue
-    const before = bench.upstream.requests.length
+    const before = rig.upstream.requests.length
     const seen = await call(chatPath, { ...chat, model: models })
     if (seen.status !== 200) expect(seen.error?.code).toBeString()
-    for (const request of bench.upstream.requests.slice(before)) expect(request.headers.get('x-injected')).toBeNull()
+    for (const request of rig.upstream.requests.slice(before)) expect(request.headers.get('x-injected')).toBeNull()
   }
 })
 
 describe('line breaks and other control characters in a model', () => {
   test('reach the upstream as JSON, and never as a header', async () => {
     const model = 'm\r\nx-injected: 1\r\n\r\n'
-    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
-    await bench.channel({ type: 3, models: 'm3', model_mapping: JSON.stringify({ m3: model }) })
-    await bench.channel({ models: 'm4', model_mapping: JSON.stringify({ m4: model }) })
+    await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await rig.channel({ type: 3, models: 'm3', model_mapping: JSON.stringify({ m3: model }) })
+    await rig.channel({ models: 'm4', model_mapping: JSON.stringify({ m4: model }) })
     for (const name of ['m3', 'm4']) {
       const seen = await call(chatPath, { ...chat, model: name })
       expect(seen.status).toBe(200)
-      expect(bench.upstream.last.headers.get('x-injected')).toBeNull()
-      expect(bench.upstream.last.model).toBe(model)
+      expect(rig.upstream.last.headers.get('x-injected')).toBeNull()
+      expect(rig.upstream.last.model).toBe(model)
       expect(seen.headers.get('x-injected')).toBeNull()
     }
     const unknown = await call(chatPath, { ...chat, model })
     expectError(unknown, 503, 'no_available_channel')
     expect(unknown.headers.get('x-injected')).toBeNull()
-    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+    await rig.gateway.setOption('UnpricedModelPolicy', 'refuse')
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   charged,
   chargedUnits,
   chatStream,
@@ -10,21 +10,21 @@ import {
   promptTokens,
   type Seen,
   see,
-  startBench,
+  startRelayRig,
   textOf,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { StreamIdleTimeout: '3', KeepAliveInterval: '0' } })
+  rig = await startRelayRig({ settings: { StreamIdleTimeout: '3', KeepAliveInterval: '0' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function call(upstream: fake.Behaviour, body: object = chatStream) {
-  const caller = await bench.caller()
-  bench.upstream.next(upstream)
-  const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+  const caller = await rig.caller()
+  rig.upstream.next(upstream)
+  const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
   return { caller, seen }
 }
 
@@ -60,7 +60,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
       expect(seen.error?.type).toBe('upstream_error')
       expect(delivered(seen)).toBe(text)
       // word0 word1 word2: three words of two tokens each.
-      const [row, ...more] = await charged(bench, caller, promptTokens + 6)
+      const [row, ...more] = await charged(rig, caller, promptTokens + 6)
       expect(more).toEqual([])
       expect(row).toMatchObject({
         outcome: 'interrupted',
@@ -70,7 +70,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
         attempts: '',
       })
       expect(row?.content).toContain(`ended: ${code}`)
-      await bench.upstream.until(({ openStreams }) => openStreams === 0)
+      await rig.upstream.until(({ openStreams }) => openStreams === 0)
     })
   }
 
@@ -79,7 +79,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
     expect(seen.error).toMatchObject({ message: 'out of order', type: 'server_error' })
     expect(seen.text).not.toContain('[DONE]')
     expect(delivered(seen)).toBe('word0 word1 word2')
-    const [row] = await charged(bench, caller, promptTokens + 6)
+    const [row] = await charged(rig, caller, promptTokens + 6)
     expect(row).toMatchObject({ outcome: 'interrupted', estimated: 1 })
     expect(row?.content).toContain('ended: upstream_stream_error')
   })
@@ -87,26 +87,26 @@ describe('a stream that breaks in the middle ends with an error event, and the d
   test('usage reported before the end is charged if it covers what was delivered', async () => {
     const { caller, seen } = await call(fake.cutsStream('fin', { after: 4, usageChunk: 'every' }))
     expectErrorEvent(seen, 'upstream_stream_error')
-    const [row] = await charged(bench, caller, 13)
+    const [row] = await charged(rig, caller, 13)
     expect(row).toMatchObject({ outcome: 'interrupted', estimated: 0, prompt_tokens: 10, completion_tokens: 3 })
   })
 
   test('usage reported before the last delivered text is not charged', async () => {
     const first = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 }
     const { caller } = await call(usageAtOnce(first))
-    const [row] = await charged(bench, caller, promptTokens + 6)
+    const [row] = await charged(rig, caller, promptTokens + 6)
     expect(row).toMatchObject({ outcome: 'interrupted', estimated: 1 })
     expect(row?.content).toContain('usage of the upstream refused')
   })
 
   test('the whole call has a time limit too', async () => {
-    const id = await bench.channel({ models: 'm2', config: '{"relay_timeout":1}' })
+    const id = await rig.channel({ models: 'm2', config: '{"relay_timeout":1}' })
     expect(id).toBeGreaterThan(0)
     const { caller, seen } = await call(fake.okStream({ chunks: 1000, delayMs: 50 }), { ...chatStream, model: 'm2' })
     expectErrorEvent(seen, 'upstream_timeout')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1 })
-    await bench.upstream.until(({ last }) => last.aborted)
+    await rig.upstream.until(({ last }) => last.aborted)
   })
 })
 
@@ -135,7 +135,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
       expect(seen.broken).toBe(false)
       expect(seen.text).toEndWith('data: [DONE]\n\n')
       expect(textOf(seen.text)).toBe('word0 word1 word2 word3 word4')
-      const { rows } = await chargedUnits(bench, caller)
+      const { rows } = await chargedUnits(rig, caller)
       expect(rows[0]).toMatchObject({ outcome: 'complete', estimated })
     })
   }
@@ -178,7 +178,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
       { ...chatStream, stream_options: { include_usage: true } },
     )
     expect(eventsOf(seen.text).slice(1)).toEqual([expect.stringContaining('"completion_tokens":2'), '[DONE]'])
-    await charged(bench, caller, 12)
+    await charged(rig, caller, 12)
   })
 })
 

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   type Caller,
   charged,
   chargedUnits,
   chat,
   chatStream,
   promptTokens,
-  startBench,
+  startRelayRig,
   until,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let channel: number
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { RetryTimes: '2', FirstByteTimeout: '30' } })
-  channel = await bench.channel({ models: 'm,tts-1' })
+  rig = await startRelayRig({ channels: false, settings: { RetryTimes: '2', FirstByteTimeout: '30' } })
+  channel = await rig.channel({ models: 'm,tts-1' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 interface Leaving {
   upstream: fake.Behaviour
@@ -29,27 +29,27 @@ interface Leaving {
 
 /** Makes a call and leaves as soon as the upstream has started on it. */
 async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: Leaving): Promise<Caller> {
-  const caller = await bench.caller()
-  const before = bench.upstream.requests.length
+  const caller = await rig.caller()
+  const before = rig.upstream.requests.length
   let begun = () => {}
   const working = new Promise<void>((resolve) => {
     begun = resolve
   })
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour(upstream.name, async (exchange) => {
       begun()
       await upstream.run(exchange)
     }),
   )
   const controller = new AbortController()
-  const answer = bench.gateway.post(path, body, caller.token, { signal: controller.signal }).catch(() => undefined)
+  const answer = rig.gateway.post(path, body, caller.token, { signal: controller.signal }).catch(() => undefined)
   await working
   controller.abort()
   await answer
-  await bench.upstream.until(({ requests, openStreams }) => requests.length > before && openStreams === 0)
-  expect(bench.upstream.last.aborted).toBe(true)
+  await rig.upstream.until(({ requests, openStreams }) => requests.length > before && openStreams === 0)
+  expect(rig.upstream.last.aborted).toBe(true)
   // There is nobody left to answer: no other attempt is made.
-  expect(bench.upstream.requests.length).toBe(before + 1)
+  expect(rig.upstream.requests.length).toBe(before + 1)
   return caller
 }
 
@@ -68,7 +68,7 @@ describe('a caller who leaves before the first byte, while the upstream has the 
   for (const each of cases) {
     test(each.name, async () => {
       const caller = await leave(each)
-      const [row, ...more] = await charged(bench, caller, promptTokens)
+      const [row, ...more] = await charged(rig, caller, promptTokens)
       expect(more).toEqual([])
       expect(row).toMatchObject({
         outcome: 'aborted',
@@ -83,12 +83,12 @@ describe('a caller who leaves before the first byte, while the upstream has the 
 
   test('and for speech, whose price is known before it is produced', async () => {
     const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
-    const whole = await bench.caller()
-    await bench.gateway.post('/v1/audio/speech', body, whole.token).then((response) => response.arrayBuffer())
-    const { used } = await bench.gateway.balances(whole.userId, whole.tokenId)
+    const whole = await rig.caller()
+    await rig.gateway.post('/v1/audio/speech', body, whole.token).then((response) => response.arrayBuffer())
+    const { used } = await rig.gateway.balances(whole.userId, whole.tokenId)
     expect(used).toBeGreaterThan(0)
     const caller = await leave({ upstream: fake.neverAnswers(), body, path: '/v1/audio/speech' })
-    const [row] = await charged(bench, caller, used)
+    const [row] = await charged(rig, caller, used)
     expect(row).toMatchObject({ outcome: 'aborted' })
   })
 })
@@ -96,23 +96,23 @@ describe('a caller who leaves before the first byte, while the upstream has the 
 test('a caller who leaves says nothing about the health of the channel', async () => {
   for (let call = 0; call < 6; call++) await leave({ upstream: fake.neverAnswers() })
   for (let call = 0; call < 6; call++) await leave({ upstream: fake.stallsStream({ after: 0 }), body: chatStream })
-  expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
+  expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
 })
 
 test('a caller who leaves after the upstream has failed pays nothing', async () => {
-  const caller = await bench.caller()
-  await bench.gateway.setOption('RetryTimes', '0')
-  bench.upstream.next(fake.status(500))
-  await bench.gateway.post('/v1/chat/completions', chat, caller.token, { signal: AbortSignal.timeout(5000) })
-  expect(await charged(bench, caller, 0)).toEqual([])
-  await bench.gateway.setOption('RetryTimes', '2')
+  const caller = await rig.caller()
+  await rig.gateway.setOption('RetryTimes', '0')
+  rig.upstream.next(fake.status(500))
+  await rig.gateway.post('/v1/chat/completions', chat, caller.token, { signal: AbortSignal.timeout(5000) })
+  expect(await charged(rig, caller, 0)).toEqual([])
+  await rig.gateway.setOption('RetryTimes', '2')
 })
 
 test('a caller who leaves a one-answer call that a service answers with events stops it and pays for the prompt', async () => {
-  await bench.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
-  const caller = await bench.caller()
+  await rig.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
+  const caller = await rig.caller()
   let written = 0
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('goes on', async (exchange) => {
       exchange.head(200, fake.streamHeaders())
       const comment = `: ${'x'.repeat(65_536)}\n`
@@ -124,15 +124,15 @@ test('a caller who leaves a one-answer call that a service answers with events s
   )
   const leave = new AbortController()
   const body = { ...chat, model: 'bot-1' }
-  const answer = bench.gateway
+  const answer = rig.gateway
     .post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
     .catch(() => undefined)
   // More than the connections buffer: the answer is being read.
   await until(() => written > 48 * 1024 * 1024)
   leave.abort()
   await answer
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
-  const { units, rows } = await chargedUnits(bench, caller)
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
+  const { units, rows } = await chargedUnits(rig, caller)
   expect(units).toBeGreaterThan(0)
   expect(rows[0]).toMatchObject({ outcome: 'aborted', completion_tokens: 0 })
 })

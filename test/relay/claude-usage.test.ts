@@ -3,17 +3,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, charged, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, type Caller, charged, see, startRelayRig, whileHeld } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   const settings = { ModelRatio: '{"claude":1,"m":1}', CompletionRatio: '{"claude":1,"m":1}' }
-  bench = await startBench({ channels: false, settings })
-  await bench.channel({ type: 14, models: 'claude,claude-opus-5-5' })
-  await bench.channel()
+  rig = await startRelayRig({ channels: false, settings })
+  await rig.channel({ type: 14, models: 'claude,claude-opus-5-5' })
+  await rig.channel()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const path = '/v1/messages'
 const ask = { model: 'claude', max_tokens: 5000, messages: [{ role: 'user', content: 'Hi' }] }
@@ -60,15 +60,15 @@ const eventsOf = ({ iterations, ...usage }: Told) => [
 ]
 
 async function call(fields: object, usage: Told, stream: boolean, caller?: Caller) {
-  const who = caller ?? (await bench.caller())
-  bench.upstream.next(
+  const who = caller ?? (await rig.caller())
+  rig.upstream.next(
     fake.behaviour('message', (exchange) => {
       if (!stream) return sendJson(exchange, 200, messageOf(usage))
       const text = eventsOf(usage).map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`)
       return sendBody(exchange, 200, text.join(''), [['content-type', 'text/event-stream']])
     }),
   )
-  const seen = await see(bench.gateway.post(path, { ...ask, ...fields, stream }, who.token))
+  const seen = await see(rig.gateway.post(path, { ...ask, ...fields, stream }, who.token))
   expect({ status: seen.status, text: seen.status === 200 ? '' : seen.text }).toEqual({ status: 200, text: '' })
   return who
 }
@@ -92,7 +92,7 @@ describe.each([
       { input_tokens: 23_000, output_tokens: 1000, iterations },
       stream,
     )
-    const [row] = await charged(bench, caller, 207_500)
+    const [row] = await charged(rig, caller, 207_500)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 203_000, completion_tokens: 4500 })
     expect(row?.content).not.toContain('refused')
   })
@@ -107,7 +107,7 @@ describe.each([
     const totals = { input_tokens: 100, output_tokens: 40, ...cache, ...kept }
     const caller = await call({ ...compacting, model: 'claude-opus-5-5' }, { ...totals, iterations }, stream)
     // In $ per million: 4 in, 0.2 read, 5 and 8 written, 20 out.
-    const [row] = await charged(bench, caller, (600 * 4 + 3000 * 0.2 + 300 * 5 + 100 * 8 + 90 * 20) / 2)
+    const [row] = await charged(rig, caller, (600 * 4 + 3000 * 0.2 + 300 * 5 + 100 * 8 + 90 * 20) / 2)
     expect(row).toMatchObject({ prompt_tokens: 600 + 3000 + 400, cached_tokens: 3000, completion_tokens: 90 })
   })
 
@@ -122,7 +122,7 @@ describe.each([
     ['a count of one is negative', [first, second, step('message', -5, 10), second]],
     ['a count of one is missing', [first, second, { type: 'message', input_tokens: 900 }]],
   ])('is charged by its totals if %s', async (_name, iterations) => {
-    await charged(bench, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
+    await charged(rig, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
   })
 })
 
@@ -146,7 +146,7 @@ describe.each([
     ['the requested region, and its speed', { speed: 'fast', inference_geo: 'us' }, { speed: 'standard' }, 66, '× 1.1'],
     ['only the speed', { speed: 'fast', inference_geo: 'us' }, { inference_geo: 'global' }, 120, '× 2'],
   ])('%s', async (_name, fields, named, units, content) => {
-    const [row] = await charged(bench, await call(fields, { ...usage, ...named }, stream), units)
+    const [row] = await charged(rig, await call(fields, { ...usage, ...named }, stream), units)
     if (content === '') expect(row?.content).not.toContain('tier')
     else expect(row?.content).toEndWith(`service tier ${content}`)
   })
@@ -157,29 +157,29 @@ test.each<[object, number]>([
   [{ inference_geo: 'us', speed: 'fast' }, 2.2],
   [{ inference_geo: 'global' }, 1],
 ])('the hold uses the requested region: %p', async (fields, times) => {
-  const amount = await whileHeld(bench, await bench.caller(), path, { ...ask, ...fields }, (held) => held)
+  const amount = await whileHeld(rig, await rig.caller(), path, { ...ask, ...fields }, (held) => held)
   expect(amount).toBeGreaterThan(5000 * times)
   expect(amount).toBeLessThanOrEqual(5020 * times)
 })
 
 test('a region without a ratio is refused, until it is given one', async () => {
-  const caller = await bench.caller()
-  const before = bench.upstream.requests.length
-  const seen = await see(bench.gateway.post(path, { ...ask, inference_geo: 'eu' }, caller.token))
+  const caller = await rig.caller()
+  const before = rig.upstream.requests.length
+  const seen = await see(rig.gateway.post(path, { ...ask, inference_geo: 'eu' }, caller.token))
   expect({ status: seen.status, message: seen.error?.message }).toEqual({
     status: 400,
     message: expect.stringContaining('service tier geo-eu has no price'),
   })
-  expect(bench.upstream.requests.length).toBe(before)
-  await charged(bench, caller, 0)
-  await bench.gateway.setOption('ServiceTierRatio', '{"geo-us":1.1,"fast":2,"geo-eu:claude":1.5}')
-  await charged(bench, await call({ inference_geo: 'eu' }, { ...usage, inference_geo: 'eu' }, false), 90)
+  expect(rig.upstream.requests.length).toBe(before)
+  await charged(rig, caller, 0)
+  await rig.gateway.setOption('ServiceTierRatio', '{"geo-us":1.1,"fast":2,"geo-eu:claude":1.5}')
+  await charged(rig, await call({ inference_geo: 'eu' }, { ...usage, inference_geo: 'eu' }, false), 90)
 })
 
 test('a region that a translation has no field for is not requested, and not charged', async () => {
   for (const named of [{}, { service_tier: 'default' }]) {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('completion', (exchange) =>
         sendJson(exchange, 200, {
           id: 'c',
@@ -191,22 +191,22 @@ test('a region that a translation has no field for is not requested, and not cha
         }),
       ),
     )
-    const seen = await see(bench.gateway.post(path, { ...ask, model: 'm', inference_geo: 'us' }, caller.token))
+    const seen = await see(rig.gateway.post(path, { ...ask, model: 'm', inference_geo: 'us' }, caller.token))
     expect(seen.status).toBe(200)
-    expect(bench.upstream.last.fields['inference_geo']).toBeUndefined()
-    const [row] = await charged(bench, caller, 60)
+    expect(rig.upstream.last.fields['inference_geo']).toBeUndefined()
+    const [row] = await charged(rig, caller, 60)
     expect(row?.content).not.toContain('service tier')
   }
 })
 
 test('the region of an answer is not reported as a service tier to callers of another dialect', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(
+  const caller = await rig.caller()
+  rig.upstream.next(
     fake.behaviour('message', (exchange) => sendJson(exchange, 200, messageOf({ ...usage, inference_geo: 'us' }))),
   )
   const { max_tokens: _, ...chat } = ask
-  const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
   expect(seen.status).toBe(200)
   expect(JSON.parse(seen.text)).not.toHaveProperty('service_tier')
-  await charged(bench, caller, 66)
+  await charged(rig, caller, 66)
 })

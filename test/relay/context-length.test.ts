@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type CallerName, callerCalls, callers, chargedUnits, see, startBench } from './setup.ts'
+import { type Rig, type CallerName, callerCalls, callers, chargedUnits, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '3' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '3' }))
 
 const answers = (status: number, body: unknown) =>
   fake.behaviour(`${status} ${JSON.stringify(body).slice(0, 100)}`, async (exchange) => {
@@ -27,11 +27,11 @@ const streams = (...data: object[]) =>
 
 async function ask(caller: CallerName, stream = false) {
   const { path, body } = callerCalls[caller]
-  const account = await bench.caller()
+  const account = await rig.caller()
   const isGemini = caller === 'gemini'
   const address = stream && isGemini ? '/v1beta/models/m:streamGenerateContent?alt=sse' : path
   const asked = stream && !isGemini ? { ...body, stream: true } : body
-  return { account, seen: await see(bench.gateway.post(address, asked, account.token)) }
+  return { account, seen: await see(rig.gateway.post(address, asked, account.token)) }
 }
 
 /** Checks the status, the dialect's error type, and the wording by which clients recognise it. */
@@ -107,15 +107,15 @@ describe('from every upstream, for every caller:', () => {
   test.each(upstreams.map(([type, reply]) => [type, reply.name, reply] as const))(
     'type %d, %s',
     async (type, _, reply) => {
-      await bench.channel({ type, key: 'key-a' })
-      await bench.channel({ type, key: 'key-b' })
-      bench.upstream.always(reply)
+      await rig.channel({ type, key: 'key-a' })
+      await rig.channel({ type, key: 'key-b' })
+      rig.upstream.always(reply)
       for (const caller of callers) {
-        const before = bench.upstream.requests.length
+        const before = rig.upstream.requests.length
         const { account, seen } = await ask(caller)
         expectTooLong(caller, seen)
-        expect(bench.upstream.requests.length).toBe(before + 1)
-        expect((await chargedUnits(bench, account)).units).toBe(0)
+        expect(rig.upstream.requests.length).toBe(before + 1)
+        expect((await chargedUnits(rig, account)).units).toBe(0)
       }
     },
   )
@@ -145,19 +145,19 @@ describe('if a stream reports it before it has begun:', () => {
       ],
     ].map(([type, reply]) => [type as number, (reply as fake.Behaviour).name, reply as fake.Behaviour] as const),
   )('type %d, %s', async (type, _, reply) => {
-    await bench.channel({ type })
-    bench.upstream.always(reply)
+    await rig.channel({ type })
+    rig.upstream.always(reply)
     for (const caller of callers) {
       const { account, seen } = await ask(caller, true)
       expectTooLong(caller, seen)
-      expect((await chargedUnits(bench, account)).units).toBe(0)
+      expect((await chargedUnits(rig, account)).units).toBe(0)
     }
   })
 })
 
 test('Claude Code reads from the error how much to shorten its request', async () => {
-  await bench.channel()
-  bench.upstream.always(
+  await rig.channel()
+  rig.upstream.always(
     answers(
       400,
       openAi(
@@ -173,8 +173,8 @@ test('Claude Code reads from the error how much to shorten its request', async (
 })
 
 test('a request that exceeds a rate limit is still a rate limit error', async () => {
-  await bench.channel()
-  bench.upstream.always(
+  await rig.channel()
+  rig.upstream.always(
     answers(
       429,
       openAi(
@@ -195,14 +195,14 @@ describe("errors about the upstream's account or its own problems are retried at
     [503, 'Too many tokens in flight: server exceeded capacity'],
     [500, 'worker crashed: tokens exceeded internal buffer'],
   ])('%d %s', async (status, message) => {
-    await bench.channel({ key: 'key-a' })
-    await bench.channel({ key: 'key-b' })
+    await rig.channel({ key: 'key-a' })
+    await rig.channel({ key: 'key-b' })
     for (const caller of callers) {
-      const before = bench.upstream.requests.length
-      bench.upstream.next(answers(status, openAi(message, null)))
+      const before = rig.upstream.requests.length
+      rig.upstream.next(answers(status, openAi(message, null)))
       const { seen } = await ask(caller)
       expect([caller, seen.status]).toEqual([caller, 200])
-      expect(bench.upstream.requests.length).toBeGreaterThan(before + 1)
+      expect(rig.upstream.requests.length).toBeGreaterThan(before + 1)
     }
   })
 })

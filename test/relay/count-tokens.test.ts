@@ -1,17 +1,17 @@
 // The gateway's own requests to a service have a time limit.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chat, see, startBench, until } from './setup.ts'
+import { type Rig, chat, see, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 /** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
-  await bench.channel({ type: 14 })
+  rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
+  await rig.channel({ type: 14 })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const json: readonly (readonly [string, string])[] = [['content-type', 'application/json']]
 
@@ -19,15 +19,15 @@ describe('if a token count does not arrive in full, the gateway counts itself:',
   /** The gateway's count of `chat` in Anthropic's dialect. */
   const ownCount = { input_tokens: 11 }
   const count = async () => {
-    const { token } = await bench.caller()
-    return see(bench.gateway.post('/v1/messages/count_tokens', chat, token))
+    const { token } = await rig.caller()
+    return see(rig.gateway.post('/v1/messages/count_tokens', chat, token))
   }
 
   test.each([
     ['broken', '{"input_tokens": 4', true],
     ['too long', `{"input_tokens": 42, "more": "${'x'.repeat(100_000)}"}`, false],
   ])('%s', async (_, text, isBroken) => {
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('count', async (exchange) => {
         exchange.head(200, json)
         await exchange.write(text)
@@ -39,24 +39,24 @@ describe('if a token count does not arrive in full, the gateway counts itself:',
   })
 
   test('a count that begins and never ends', async () => {
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('begins', async (exchange) => {
         exchange.head(200, json)
         await exchange.write('{"input_tokens": 4')
         exchange.hang()
       }),
     )
-    const before = bench.upstream.requests.length
+    const before = rig.upstream.requests.length
     let text: string | undefined
     void count().then((seen) => {
       text = seen.text
     })
-    await bench.upstream.received(before + 1)
+    await rig.upstream.received(before + 1)
     await until(() => {
       aheadMs += 1_000
       return text !== undefined
     })
     expect(JSON.parse(text ?? '')).toEqual(ownCount)
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
   })
 })

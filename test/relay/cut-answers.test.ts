@@ -1,24 +1,24 @@
 // The charge for an event stream that broke off: what had arrived, and nothing if nothing had.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chatStream, expectErrorEvent, type Seen, see, startBench } from './setup.ts'
+import { type Rig, charged, chatStream, expectErrorEvent, type Seen, see, startRelayRig } from './setup.ts'
 
 /** Units of one image: ratio 3 × 1000. */
 const each = 3000
 
-let bench: Bench
+let rig: Rig
 /** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
-  bench = await startBench({
+  rig = await startRelayRig({
     channels: false,
     clock: { nowMs: () => Date.now() + aheadMs },
     settings: { ModelRatio: '{"m":1,"painter":3}', KeepAliveInterval: '0.3', RelayTimeout: '600' },
   })
-  await bench.channel({ models: 'm,painter,tts-1' })
+  await rig.channel({ models: 'm,painter,tts-1' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const refusal = eventOf({ error: { message: 'out of order', type: 'server_error' } })
@@ -27,9 +27,9 @@ type Cut = 'broken' | 'refused' | 'overdue'
 
 /** Calls an upstream that sends this much and, once the caller has read it, ends in the given way. */
 async function cut(how: Cut, path: string, body: object, said: readonly object[]) {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour(how, async (exchange) => {
       exchange.head(200, fake.streamHeaders())
       for (const event of said) await exchange.write(eventOf(event))
@@ -40,7 +40,7 @@ async function cut(how: Cut, path: string, body: object, said: readonly object[]
       exchange.end()
     }),
   )
-  const answer = await bench.gateway.post(path, body, caller.token)
+  const answer = await rig.gateway.post(path, body, caller.token)
   const seen = await see(
     whenRead(answer, Math.max(1, said.length), () => {
       if (how === 'overdue') aheadMs += 600_000
@@ -75,7 +75,7 @@ describe('a stream that delivered only keep-alives costs nothing:', () => {
     const { caller, seen } = await cut(how, '/v1/chat/completions', chatStream, [])
     expect(seen.text).toStartWith(': keep-alive\n\n')
     expectEnd(how, seen)
-    const [row] = await charged(bench, caller, 0)
+    const [row] = await charged(rig, caller, 0)
     expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 0, completion_tokens: 0, first_byte_time: 0 })
   })
 })
@@ -95,7 +95,7 @@ describe('only the images that arrived are charged:', () => {
     const said = Array.from({ length: count }, () => picture)
     const { caller, seen } = await cut(how, '/v1/images/generations', series, said)
     expectEnd(how, seen)
-    const [row] = await charged(bench, caller, count * each)
+    const [row] = await charged(rig, caller, count * each)
     expect(row).toMatchObject({ outcome: 'interrupted' })
   })
 
@@ -108,7 +108,7 @@ describe('only the images that arrived are charged:', () => {
       const said = Array.from({ length: count }, () => made)
       const { caller, seen } = await cut(how, '/v1/images/generations', three, said)
       expectEnd(how, seen)
-      const [row] = await charged(bench, caller, count * each)
+      const [row] = await charged(rig, caller, count * each)
       expect(row).toMatchObject({ outcome: 'interrupted' })
     },
   )
@@ -116,42 +116,42 @@ describe('only the images that arrived are charged:', () => {
   test('all images, if each has ended, even though the connection then breaks', async () => {
     const { caller, seen } = await cut('broken', '/v1/images/generations', three, [made, made, made])
     expect(seen.broken).toBe(false)
-    const [row] = await charged(bench, caller, 3 * each)
+    const [row] = await charged(rig, caller, 3 * each)
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
   test('the images that arrived, if the service makes fewer and says that it is done', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('fewer', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write(`${eventOf(made)}data: [DONE]\n\n`)
         exchange.end()
       }),
     )
-    await see(bench.gateway.post('/v1/images/generations', three, caller.token))
-    const [row] = await charged(bench, caller, each)
+    await see(rig.gateway.post('/v1/images/generations', three, caller.token))
+    const [row] = await charged(rig, caller, each)
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
   test('a draft does not count as an image', async () => {
     const body = { model: 'painter', prompt: 'a bridge', stream: true, partial_images: 2 }
     const { caller } = await cut('broken', '/v1/images/generations', body, [draft])
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 
   test('all images, if the end had arrived too', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const end = { type: 'image_generation.completed', usage: { generated_images: 2 } }
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('whole', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         for (const event of [picture, picture, end]) await exchange.write(eventOf(event))
         exchange.end()
       }),
     )
-    await see(bench.gateway.post('/v1/images/generations', series, caller.token))
-    const [row] = await charged(bench, caller, 2 * each)
+    await see(rig.gateway.post('/v1/images/generations', series, caller.token))
+    const [row] = await charged(rig, caller, 2 * each)
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 })
@@ -163,14 +163,14 @@ describe('half a speech costs nothing, as events and as bytes:', () => {
   test.each([['broken'], ['refused']] as const)('%s', async (how) => {
     const { caller, seen } = await cut(how, '/v1/audio/speech', speech, said)
     expectEnd(how, seen)
-    const [row] = await charged(bench, caller, 0)
+    const [row] = await charged(rig, caller, 0)
     expect(row).toMatchObject({ outcome: 'interrupted' })
   })
 
   test('but its full price if our own time limit ended it', async () => {
     const { caller, seen } = await cut('overdue', '/v1/audio/speech', speech, said)
     expectEnd('overdue', seen)
-    const { used } = await bench.gateway.balances(caller.userId, caller.tokenId)
+    const { used } = await rig.gateway.balances(caller.userId, caller.tokenId)
     expect(used).toBeGreaterThan(0)
   })
 })

@@ -3,7 +3,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { openSession, response, startRealtimeUpstream, textUsage } from '../helpers/realtime-upstream.ts'
 import { openServerDatabase } from '../helpers/server-database.ts'
 import {
-  type Bench,
+  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -12,20 +12,20 @@ import {
   expectError,
   expectErrorEvent,
   see,
-  startBench,
+  startRelayRig,
   until,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench()
+  rig = await startRelayRig()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Removes a table under the running gateway, and restores it. */
 function without(table: string): Disposable {
-  const database = openServerDatabase(bench.gateway.config.databaseUrl)
+  const database = openServerDatabase(rig.gateway.config.databaseUrl)
   database.run('PRAGMA legacy_alter_table = ON')
   database.run(`ALTER TABLE ${table} RENAME TO ${table}_gone`)
   return {
@@ -38,7 +38,7 @@ function without(table: string): Disposable {
 
 /** How often a charge had to be written again. */
 async function settleRetries(): Promise<number> {
-  const metrics = await fetch(`${bench.gateway.url}/metrics`).then((answer) => answer.text())
+  const metrics = await fetch(`${rig.gateway.url}/metrics`).then((answer) => answer.text())
   return Number(/^tollgate_settle_retries_total (\d+)/m.exec(metrics)?.[1])
 }
 
@@ -52,34 +52,34 @@ describe('when the database fails', () => {
       ['GET', '/dashboard/billing/subscription'],
       ['GET', '/v1/dashboard/billing/usage'],
     ]
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     {
       using _ = without('tokens')
       for (const [method, path] of paths) {
         const body = method === 'POST' ? { body: JSON.stringify(chat) } : {}
         const headers = { authorization: `Bearer ${caller.token}` }
-        const seen = await see(fetch(bench.gateway.url + path, { method, headers, ...body }))
+        const seen = await see(fetch(rig.gateway.url + path, { method, headers, ...body }))
         expectError(seen, 503, 'database_unavailable')
       }
       expectError(
-        await see(bench.gateway.post('/v1/chat/completions', chat, 'sk-unknown')),
+        await see(rig.gateway.post('/v1/chat/completions', chat, 'sk-unknown')),
         503,
         'database_unavailable',
       )
     }
-    expect((await bench.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
+    expect((await rig.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   })
 
   test('also for a known caller: no hold, no call', async () => {
-    const caller = await bench.caller()
-    const before = bench.upstream.requests.length
+    const caller = await rig.caller()
+    const before = rig.upstream.requests.length
     const models = () =>
-      see(fetch(`${bench.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${caller.token}` } }))
+      see(fetch(`${rig.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${caller.token}` } }))
     expect((await models()).status).toBe(200)
     {
       using _ = without('holds')
       expectError(
-        await see(bench.gateway.post('/v1/chat/completions', chat, caller.token)),
+        await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)),
         503,
         'database_unavailable',
       )
@@ -87,21 +87,21 @@ describe('when the database fails', () => {
     {
       using _ = without('tokens')
       expectError(await models(), 503, 'database_unavailable')
-      const usage = `${bench.gateway.url}/dashboard/billing/usage`
+      const usage = `${rig.gateway.url}/dashboard/billing/usage`
       expectError(
         await see(fetch(usage, { headers: { authorization: `Bearer ${caller.token}` } })),
         503,
         'database_unavailable',
       )
     }
-    expect(bench.upstream.requests.length).toBe(before)
-    await charged(bench, caller, 0)
+    expect(rig.upstream.requests.length).toBe(before)
+    await charged(rig, caller, 0)
   })
 
   test('a running stream delays its end until the charge is written, once', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(fake.okStream({ chunks: 5, delayMs: 30 }))
-    const response = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    const caller = await rig.caller()
+    rig.upstream.next(fake.okStream({ chunks: 5, delayMs: 30 }))
+    const response = await rig.gateway.post('/v1/chat/completions', chatStream, caller.token)
     let text = ''
     const reader = response.body?.getReader()
     const decoder = new TextDecoder()
@@ -114,14 +114,14 @@ describe('when the database fails', () => {
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
       text += decoder.decode(piece.value)
     expect(eventsOf(text).at(-1)).toBe('[DONE]')
-    const rows = await charged(bench, caller, 15)
+    const rows = await charged(rig, caller, 15)
     expect(rows).toHaveLength(1)
   }, 120_000)
   test('a stream that needs more quota ends with database_unavailable, because the quota is unknown', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const goOn = Promise.withResolvers<void>()
     const event = 'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('waits, then goes on without end', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write(event)
@@ -130,7 +130,7 @@ describe('when the database fails', () => {
       }),
     )
     const before = await settleRetries()
-    const answer = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    const answer = await rig.gateway.post('/v1/chat/completions', chatStream, caller.token)
     const seeing = see(answer)
     {
       using _ = without('holds')
@@ -138,20 +138,20 @@ describe('when the database fails', () => {
       await until(async () => (await settleRetries()) > before)
     }
     expectErrorEvent(await seeing, 'database_unavailable')
-    const { units, rows } = await chargedUnits(bench, caller)
+    const { units, rows } = await chargedUnits(rig, caller)
     // All of the slice, except the chunk that it does not cover.
     expect(units).toBeWithin(350, 510)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: database_unavailable')
-    expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
+    expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   }, 120_000)
 
   test('so does a realtime session', async () => {
     await using upstream = await startRealtimeUpstream()
-    const id = await bench.channel({ base_url: upstream.url, priority: 1 })
+    const id = await rig.channel({ base_url: upstream.url, priority: 1 })
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(3000, 50), { text: 'Hello' }))
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     const before = await settleRetries()
     {
       using _ = without('holds')
@@ -161,8 +161,8 @@ describe('when the database fails', () => {
     }
     expect(await session.event('error')).toMatchObject({ error: { code: 'database_unavailable' } })
     expect(await session.closed).toEqual({ code: 1011, reason: 'database_unavailable' })
-    const [row] = await charged(bench, caller, 3050)
+    const [row] = await charged(rig, caller, 3050)
     expect(row).toMatchObject({ outcome: 'interrupted', prompt_tokens: 3000, completion_tokens: 50 })
-    await bench.gateway.api('DELETE', `/api/channel/${id}`)
+    await rig.gateway.api('DELETE', `/api/channel/${id}`)
   }, 120_000)
 })

@@ -1,20 +1,20 @@
 // Audio and images cost more than text: if an answer may contain them, the hold and the cap use their price.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Bench, chat, promptTokens, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, chat, promptTokens, see, startRelayRig, whileHeld } from './setup.ts'
 
 const painter = 'gemini-2.5-flash-image'
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   // Text costs one unit, audio eight.
-  bench = await startBench({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
-  await bench.channel({ models: `m,${painter}` })
+  rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
+  await rig.channel({ models: `m,${painter}` })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Units held for a call while its upstream works. */
 async function heldFor(body: object): Promise<number> {
-  return whileHeld(bench, await bench.caller(), '/v1/chat/completions', { ...chat, ...body }, (held) => held)
+  return whileHeld(rig, await rig.caller(), '/v1/chat/completions', { ...chat, ...body }, (held) => held)
 }
 
 const limit = { max_tokens: 1000 }
@@ -47,9 +47,9 @@ describe('a low balance caps the answer by the price', () => {
     ['of audio', { modalities: ['text', 'audio'] }, 8],
     ['of audio, as a stream', { modalities: ['text', 'audio'], stream: true }, 8],
   ])('%s', async (_, body, units) => {
-    const caller = await bench.caller({ user: 4000 })
-    const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, ...body }, caller.token))
+    const caller = await rig.caller({ user: 4000 })
+    const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, ...body }, caller.token))
     expect(seen.status).toBe(200)
-    expect(bench.upstream.last.fields['max_tokens']).toBe(Math.floor((4000 - promptTokens) / units))
+    expect(rig.upstream.last.fields['max_tokens']).toBe(Math.floor((4000 - promptTokens) / units))
   })
 })

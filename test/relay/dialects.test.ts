@@ -1,18 +1,18 @@
 // Everything around a translated call: endings, money, untranslatable content, and services that lack a dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, eventsOf, see, startBench } from './setup.ts'
+import { type Rig, chargedUnits, eventsOf, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let channel: number
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { PreConsumedQuota: '20', HoldWaitTime: '0.2' } })
+  rig = await startRelayRig({ channels: false, settings: { PreConsumedQuota: '20', HoldWaitTime: '0.2' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' })
-  channel = await bench.channel()
+  await rig.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' })
+  channel = await rig.channel()
 })
 
 const turn = { role: 'user', content: 'Hi' }
@@ -35,9 +35,9 @@ const streamPath = (name: Name) =>
   name === 'gemini' ? '/v1beta/models/m:streamGenerateContent?alt=sse' : dialects[name].path
 
 const ask = (name: Name, token?: string, fields: object = {}) =>
-  see(bench.gateway.post(dialects[name].path, { ...dialects[name].body, ...fields }, token))
+  see(rig.gateway.post(dialects[name].path, { ...dialects[name].body, ...fields }, token))
 const stream = (name: Name, token?: string, init?: RequestInit) =>
-  bench.gateway.post(streamPath(name), { ...dialects[name].body, ...dialects[name].stream }, token, init)
+  rig.gateway.post(streamPath(name), { ...dialects[name].body, ...dialects[name].stream }, token, init)
 
 /** The error in a stream's last event, if it has one. */
 function failureIn(name: Name, text: string): unknown {
@@ -61,17 +61,17 @@ const ends: Record<Name, string> = {
 describe.each(names)('a caller of %s', (name) => {
   beforeEach(async () => {
     // The service reports that it has no such endpoint, which is found out once; for this test it is known.
-    bench.upstream.next(fake.status(404, { shape: 'text' }))
+    rig.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
   })
 
   test("pays the upstream's count, for a whole answer and for a stream", async () => {
-    const caller = await bench.caller()
-    bench.upstream.clear()
+    const caller = await rig.caller()
+    rig.upstream.clear()
     expect((await ask(name, caller.token)).status).toBe(200)
     const seen = await see(stream(name, caller.token))
     expect(seen.text).toContain(ends[name])
-    const { units, rows } = await chargedUnits(bench, caller)
+    const { units, rows } = await chargedUnits(rig, caller)
     expect(units).toBe(30)
     expect(
       rows.map(({ prompt_tokens, completion_tokens, outcome }) => [prompt_tokens, completion_tokens, outcome]),
@@ -82,52 +82,52 @@ describe.each(names)('a caller of %s', (name) => {
   })
 
   test('learns that the upstream broke off, and pays for what arrived', async () => {
-    const caller = await bench.caller()
-    bench.upstream.clear()
-    bench.upstream.next(fake.cutsInsideEvent('fin'))
+    const caller = await rig.caller()
+    rig.upstream.clear()
+    rig.upstream.next(fake.cutsInsideEvent('fin'))
     const seen = await see(stream(name, caller.token))
     expect(failureIn(name, seen.text)).toMatch(/ended its answer|broke/)
     expect(seen.text).not.toContain(ends[name])
-    const { units, rows } = await chargedUnits(bench, caller)
+    const { units, rows } = await chargedUnits(rig, caller)
     expect(units).toBeGreaterThan(0)
     expect(rows[0]?.outcome).toBe('interrupted')
   })
 
   test('learns of an error that the upstream sends within its stream', async () => {
-    bench.upstream.clear()
-    bench.upstream.next(fake.errorEvent())
+    rig.upstream.clear()
+    rig.upstream.next(fake.errorEvent())
     const seen = await see(stream(name))
     expect(failureIn(name, seen.text)).toBeString()
     expect(seen.text).not.toContain(ends[name])
   })
 
   test('learns in the middle of a stream that the quota has run out', async () => {
-    const caller = await bench.caller({ user: 100, token: 1000 })
-    bench.upstream.clear()
-    bench.upstream.next(fake.endlessStream())
+    const caller = await rig.caller({ user: 100, token: 1000 })
+    rig.upstream.clear()
+    rig.upstream.next(fake.endlessStream())
     const seen = await see(stream(name, caller.token))
     expect(failureIn(name, seen.text)).toContain('the quota ran out')
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
-    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
+    const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
     expect([balances.holds, balances.quota >= 0]).toEqual([0, true])
   })
 
   test('stops the upstream by leaving, and pays for what arrived', async () => {
-    const caller = await bench.caller()
-    bench.upstream.clear()
-    bench.upstream.next(fake.endlessStream())
+    const caller = await rig.caller()
+    rig.upstream.clear()
+    rig.upstream.next(fake.endlessStream())
     const controller = new AbortController()
     const response = await stream(name, caller.token, { signal: controller.signal })
     const reader = response.body?.getReader()
     await reader?.read()
     controller.abort()
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
-    const { rows } = await chargedUnits(bench, caller)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ outcome: 'aborted' })
   })
 
   test('gets the errors of gateway and upstream in its own form', async () => {
-    bench.upstream.clear()
+    rig.upstream.clear()
     const form = (text: string): unknown[] => {
       const body = JSON.parse(text) as { type?: string; error: Record<string, unknown> }
       if (name === 'gemini') return [typeof body.error['code'], typeof body.error['status']]
@@ -140,7 +140,7 @@ describe.each(names)('a caller of %s', (name) => {
       'anthropic-messages': ['error', 'string'],
       'openai-responses': ['string', true],
     }
-    bench.upstream.next(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
+    rig.upstream.next(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
     const busy = await ask(name)
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([429, '7'])
     expect(busy.text).toContain('slow down')
@@ -151,32 +151,32 @@ describe.each(names)('a caller of %s', (name) => {
   })
 
   test('is capped by the balance', async () => {
-    const caller = await bench.caller({ user: 200, token: 200 })
-    bench.upstream.clear()
+    const caller = await rig.caller({ user: 200, token: 200 })
+    rig.upstream.clear()
     const limit = {
       'openai-responses': { max_output_tokens: 5000 },
       'anthropic-messages': { max_tokens: 5000 },
       gemini: { generationConfig: { maxOutputTokens: 5000 } },
     }
     expect((await ask(name, caller.token, limit[name])).status).toBe(200)
-    const sent = bench.upstream.last.fields['max_tokens']
+    const sent = rig.upstream.last.fields['max_tokens']
     expect(sent).toBeNumber()
     expect(sent).toBeLessThan(200)
   })
 
   test('has its instructions replaced by those of the channel', async () => {
-    await bench.clear()
-    await bench.channel({ system_prompt: 'Be brief.' })
-    bench.upstream.next(fake.status(404, { shape: 'text' }))
+    await rig.clear()
+    await rig.channel({ system_prompt: 'Be brief.' })
+    rig.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
-    bench.upstream.clear()
+    rig.upstream.clear()
     const own = {
       'openai-responses': { instructions: 'Be long.' },
       'anthropic-messages': { system: 'Be long.' },
       gemini: { systemInstruction: { parts: [{ text: 'Be long.' }] } },
     }
     expect((await ask(name, undefined, own[name])).status).toBe(200)
-    expect(bench.upstream.last.fields['messages']).toEqual([{ role: 'system', content: 'Be brief.' }, turn])
+    expect(rig.upstream.last.fields['messages']).toEqual([{ role: 'system', content: 'Be brief.' }, turn])
   })
 })
 
@@ -184,31 +184,31 @@ describe('a field that a channel cannot be sent', () => {
   const topK = { ...dialects['anthropic-messages'].body, top_k: 5 }
 
   test('is dropped and named', async () => {
-    const seen = await see(bench.gateway.post('/v1/messages', topK))
+    const seen = await see(rig.gateway.post('/v1/messages', topK))
     expect([seen.status, seen.headers.get('x-tollgate-dropped')]).toEqual([200, 'top_k'])
-    expect(bench.upstream.last.fields).not.toHaveProperty('top_k')
+    expect(rig.upstream.last.fields).not.toHaveProperty('top_k')
   })
 
   test('is refused if translation is strict, and nothing is sent or charged', async () => {
-    await bench.gateway.setOption('StrictTranslationEnabled', 'true')
-    const caller = await bench.caller()
-    const seen = await see(bench.gateway.post('/v1/messages', topK, caller.token))
+    await rig.gateway.setOption('StrictTranslationEnabled', 'true')
+    const caller = await rig.caller()
+    const seen = await see(rig.gateway.post('/v1/messages', topK, caller.token))
     expect(seen.status).toBe(400)
     expect(seen.text).toContain('top_k')
-    expect(bench.upstream.requests).toEqual([])
-    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
+    expect(rig.upstream.requests).toEqual([])
+    expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
   })
 
   test('an answer stored at another service is not requested from anybody else', async () => {
-    await bench.channel({ name: 'second' })
+    await rig.channel({ name: 'second' })
     const seen = await ask('openai-responses', undefined, { previous_response_id: 'resp_1' })
     expect(seen.status).toBe(400)
     expect(seen.error?.param).toBe('previous_response_id')
-    expect(bench.upstream.requests).toEqual([])
-    const chosen = `${bench.gateway.token}-${channel}`
-    bench.upstream.next(fake.okChat())
+    expect(rig.upstream.requests).toEqual([])
+    const chosen = `${rig.gateway.token}-${channel}`
+    rig.upstream.next(fake.okChat())
     await ask('openai-responses', chosen, { previous_response_id: 'resp_1' })
-    expect(bench.upstream.requests[0]?.path).toBe('/v1/responses')
+    expect(rig.upstream.requests[0]?.path).toBe('/v1/responses')
   })
 })
 
@@ -217,19 +217,19 @@ describe('an answer that is to be produced after the call has ended', () => {
 
   test.each([{ background: true }, { background: true, stream: true }])('is refused: %j', async (fields) => {
     const refused = async () => {
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       const seen = await ask('openai-responses', caller.token, fields)
       expect([seen.status, seen.error?.code, seen.error?.param]).toEqual([400, 'invalid_field_value', 'background'])
-      expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
+      expect(await rig.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
     }
     await refused()
-    expect(bench.upstream.requests).toEqual([])
+    expect(rig.upstream.requests).toEqual([])
     // The same if the service turns out to have no such API.
-    bench.upstream.next(fake.status(404, { shape: 'text' }))
+    rig.upstream.next(fake.status(404, { shape: 'text' }))
     await ask('openai-responses')
-    bench.upstream.clear()
+    rig.upstream.clear()
     await refused()
-    expect(bench.upstream.requests).toEqual([])
+    expect(rig.upstream.requests).toEqual([])
   })
 
   test('is not requested by a caller who sets it to false', async () => {
@@ -238,8 +238,8 @@ describe('an answer that is to be produced after the call has ended', () => {
   })
 
   test('is not an answer yet', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('queues', async (exchange) => {
         exchange.head(200, [['content-type', 'application/json']])
         await exchange.write(JSON.stringify(queued))
@@ -248,16 +248,16 @@ describe('an answer that is to be produced after the call has ended', () => {
     )
     const seen = await ask('openai-responses', caller.token)
     expect(seen.status).toBe(502)
-    expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
+    expect(await rig.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
   })
 })
 
 describe('a service without the Responses API', () => {
   test('is asked once, then in its own dialect, and not asked again', async () => {
-    bench.upstream.next(fake.status(404, { shape: 'text' }))
+    rig.upstream.next(fake.status(404, { shape: 'text' }))
     expect((await ask('openai-responses')).status).toBe(200)
     expect((await ask('openai-responses')).status).toBe(200)
-    expect(bench.upstream.requests.map(({ path }) => path)).toEqual([
+    expect(rig.upstream.requests.map(({ path }) => path)).toEqual([
       '/v1/responses',
       '/v1/chat/completions',
       '/v1/chat/completions',
@@ -267,20 +267,20 @@ describe('a service without the Responses API', () => {
   test.each(["Item with id 'rs_gone' not found.", 'The model `x` does not exist.'])(
     'a 404 for the resource keeps the channel as it is, and is reported to the caller: %s',
     async (message) => {
-      bench.upstream.next(fake.status(404, { message, code: null }))
+      rig.upstream.next(fake.status(404, { message, code: null }))
       const seen = await ask('openai-responses')
       expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining(message)])
-      expect(bench.upstream.requests.map(({ path }) => path)).toEqual(['/v1/responses'])
+      expect(rig.upstream.requests.map(({ path }) => path)).toEqual(['/v1/responses'])
       await ask('openai-responses')
-      expect(bench.upstream.requests[1]?.path).toBe('/v1/responses')
+      expect(rig.upstream.requests[1]?.path).toBe('/v1/responses')
     },
   )
 
   test('a model that the endpoint does not support is called another way, for this call only', async () => {
-    bench.upstream.next(fake.status(404, { message: 'This model is not served at the endpoint /v1/responses.' }))
+    rig.upstream.next(fake.status(404, { message: 'This model is not served at the endpoint /v1/responses.' }))
     expect((await ask('openai-responses')).status).toBe(200)
     await ask('openai-responses')
-    expect(bench.upstream.requests.slice(0, 3).map(({ path }) => path)).toEqual([
+    expect(rig.upstream.requests.slice(0, 3).map(({ path }) => path)).toEqual([
       '/v1/responses',
       '/v1/chat/completions',
       '/v1/responses',
@@ -288,11 +288,11 @@ describe('a service without the Responses API', () => {
   })
 
   test('is shown to admins with the reason, at its channel', async () => {
-    const other = await bench.channel({ models: 'm2' })
-    bench.upstream.next(fake.status(404, { message: 'Invalid URL (POST /v1/responses)', code: null }))
+    const other = await rig.channel({ models: 'm2' })
+    rig.upstream.next(fake.status(404, { message: 'Invalid URL (POST /v1/responses)', code: null }))
     await ask('openai-responses')
     const missingAt = async (id: number) =>
-      ((await bench.gateway.api('GET', `/api/channel/${id}`)) as { missing: object[] }).missing
+      ((await rig.gateway.api('GET', `/api/channel/${id}`)) as { missing: object[] }).missing
     expect(await missingAt(channel)).toEqual([
       {
         what: 'openai-responses',
@@ -304,7 +304,7 @@ describe('a service without the Responses API', () => {
   })
 
   test('a model that no channel has is still 404', async () => {
-    bench.upstream.always(fake.status(404, { message: 'no such model' }))
+    rig.upstream.always(fake.status(404, { message: 'no such model' }))
     const seen = await ask('openai-responses')
     expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining('no such model')])
   })
@@ -312,35 +312,35 @@ describe('a service without the Responses API', () => {
 
 test('an array is well-formed JSON, even if the stream ends in an error', async () => {
   const path = '/v1beta/models/m:streamGenerateContent'
-  const whole = JSON.parse((await see(bench.gateway.post(path, { contents }))).text) as object[]
+  const whole = JSON.parse((await see(rig.gateway.post(path, { contents }))).text) as object[]
   expect(whole.length).toBeGreaterThan(1)
-  bench.upstream.next(fake.cutsInsideEvent('fin'))
-  const cut = JSON.parse((await see(bench.gateway.post(path, { contents }))).text) as { error?: object }[]
+  rig.upstream.next(fake.cutsInsideEvent('fin'))
+  const cut = JSON.parse((await see(rig.gateway.post(path, { contents }))).text) as { error?: object }[]
   expect(cut.at(-1)?.error).toBeObject()
 })
 
 describe('a proxy channel', () => {
   test('is selected by its number, with its key unchanged, charged and logged', async () => {
-    const id = await bench.gateway.addChannel({ type: 43, base_url: bench.upstream.url, key: 'Basic abc', models: 'm' })
-    const caller = await bench.caller()
+    const id = await rig.gateway.addChannel({ type: 43, base_url: rig.upstream.url, key: 'Basic abc', models: 'm' })
+    const caller = await rig.caller()
     const path = `/v1/oneapi/proxy/${id}/v1/chat/completions`
-    expect((await bench.gateway.post(path, { model: 'm', messages: [turn] }, caller.token)).status).toBe(200)
-    expect(bench.upstream.last.headers.get('authorization')).toBe('Basic abc')
-    const { units, rows } = await chargedUnits(bench, caller)
+    expect((await rig.gateway.post(path, { model: 'm', messages: [turn] }, caller.token)).status).toBe(200)
+    expect(rig.upstream.last.headers.get('authorization')).toBe('Basic abc')
+    const { units, rows } = await chargedUnits(rig, caller)
     expect([units, rows[0]?.channel_id]).toEqual([15, id])
   })
 
   test('gives no access to other channels, groups, models or paths', async () => {
-    const fields = { type: 43, base_url: bench.upstream.url, models: 'm', group: 'vip' }
-    const [mine, other] = [channel, await bench.gateway.addChannel(fields)]
-    const caller = await bench.caller()
+    const fields = { type: 43, base_url: rig.upstream.url, models: 'm', group: 'vip' }
+    const [mine, other] = [channel, await rig.gateway.addChannel(fields)]
+    const caller = await rig.caller()
     const call = async (path: string, model = 'm') =>
-      (await bench.gateway.post(path, { model, messages: [turn] }, caller.token)).status
+      (await rig.gateway.post(path, { model, messages: [turn] }, caller.token)).status
     expect(await call(`/v1/oneapi/proxy/${mine}/v1/chat/completions`)).toBe(400)
     expect(await call(`/v1/oneapi/proxy/${other}/v1/chat/completions`)).toBe(400)
     expect(await call(`/v1/oneapi/proxy/${other}/v1/chat/completions`, 'else')).toBe(400)
     expect(await call(`/v1/oneapi/proxy/${other}/v1/files`)).toBe(501)
     expect(await call(`/v1/oneapi/proxy/${other}/v1/oneapi/proxy/${other}/v1/chat/completions`)).toBe(501)
-    expect(bench.upstream.requests).toEqual([])
+    expect(rig.upstream.requests).toEqual([])
   })
 })

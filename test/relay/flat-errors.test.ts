@@ -1,14 +1,14 @@
 // Errors that services send with status 200 in their own formats are never an answer, whole or in part, in any dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
+import { type Rig, charged, chargedUnits, chat, chatStream, expectError, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"tts-1":1,"whisper-1":1,"painter":3}' } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: '{"m":1,"tts-1":1,"whisper-1":1,"painter":3}' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const flat: readonly (readonly [form: string, body: object])[] = [
   ['of vLLM', { object: 'error', message: 'boom', type: 'InternalServerError', param: null, code: 500 }],
@@ -30,10 +30,10 @@ const says = (type: string, text: string) =>
 const streams = (...data: (object | string)[]) => says('text/event-stream', data.map(eventOf).join(''))
 
 async function call(path: string, body: object) {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const isForm = body instanceof FormData
   const headers = { authorization: `Bearer ${caller.token}`, ...(!isForm && { 'content-type': 'application/json' }) }
-  const answer = fetch(bench.gateway.url + path, {
+  const answer = fetch(rig.gateway.url + path, {
     method: 'POST',
     headers,
     body: isForm ? body : JSON.stringify(body),
@@ -43,44 +43,44 @@ async function call(path: string, body: object) {
 
 describe('in the middle of a stream it becomes an error event, and no end mark follows:', () => {
   beforeAll(async () => {
-    await bench.clear()
-    await bench.channel({ models: 'm' })
+    await rig.clear()
+    await rig.channel({ models: 'm' })
   })
 
   test.each([...flat, ['the reason to stop', stopped] as const])('chat, %s', async (_, body) => {
-    bench.upstream.next(streams(hello, body, '[DONE]'))
+    rig.upstream.next(streams(hello, body, '[DONE]'))
     const { caller, seen } = await call('/v1/chat/completions', chatStream)
     expect(seen.text).toContain('Hel')
     expect(seen.error?.message).toContain(body === stopped ? 'ended its answer with an error' : 'boom')
     expect(seen.text).not.toContain('[DONE]')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows).toMatchObject([{ outcome: 'interrupted' }])
   })
 
   test.each([...flat, ['the reason to stop', stopped] as const])('messages, %s', async (_, body) => {
-    bench.upstream.next(streams(hello, body, '[DONE]'))
+    rig.upstream.next(streams(hello, body, '[DONE]'))
     const { caller, seen } = await call('/v1/messages', { ...chatStream, max_tokens: 50 })
     expect(seen.text).toContain('Hel')
     expect(seen.text).toContain('event: error')
     expect(seen.text).not.toContain('message_stop')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows).toMatchObject([{ outcome: 'interrupted' }])
   })
 })
 
 describe('as the first event it goes to the next channel, and costs nothing if there is none:', () => {
   test.each(flat)('%s', async (_, body) => {
-    await bench.clear({ RetryTimes: '1' })
-    await bench.channel({ key: 'bad', models: 'm', priority: 1 })
-    bench.upstream.forKey('bad', streams(body, '[DONE]'))
+    await rig.clear({ RetryTimes: '1' })
+    await rig.channel({ key: 'bad', models: 'm', priority: 1 })
+    rig.upstream.forKey('bad', streams(body, '[DONE]'))
     const alone = await call('/v1/chat/completions', chatStream)
     expect(alone.seen.status).toBeGreaterThanOrEqual(400)
     expect(alone.seen.error?.message).toContain('boom')
-    expect(await charged(bench, alone.caller, 0)).toEqual([])
-    await bench.channel({ key: 'good', models: 'm' })
+    expect(await charged(rig, alone.caller, 0)).toEqual([])
+    await rig.channel({ key: 'good', models: 'm' })
     const { caller, seen } = await call('/v1/chat/completions', chatStream)
     expect(seen.text).toEndWith('[DONE]\n\n')
-    await charged(bench, caller, 15)
+    await charged(rig, caller, 15)
   })
 })
 
@@ -96,8 +96,8 @@ describe('a whole answer of that format, where another format is usual:', () => 
   const images = { model: 'painter', prompt: 'a bridge', stream: true }
 
   beforeAll(async () => {
-    await bench.clear({ RetryTimes: '0' })
-    await bench.channel({ models: 'm,tts-1,whisper-1,painter' })
+    await rig.clear({ RetryTimes: '0' })
+    await rig.channel({ models: 'm,tts-1,whisper-1,painter' })
   })
 
   test.each(
@@ -129,20 +129,20 @@ describe('a whole answer of that format, where another format is usual:', () => 
       ),
     ),
   )('%s', async (_, path, body, behaviour) => {
-    bench.upstream.next(behaviour)
+    rig.upstream.next(behaviour)
     const { caller, seen } = await call(path, body())
     expect(seen.status).toBeGreaterThanOrEqual(400)
     expect(seen.error?.message).toContain('boom')
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(await charged(rig, caller, 0)).toEqual([])
   })
 
   test.each([
     ['speech', '/v1/audio/speech', () => speech],
     ['a transcript as JSON', '/v1/audio/transcriptions', () => upload('json')],
   ])('text instead of %s', async (_, path, body) => {
-    bench.upstream.next(says('text/plain', 'upstream connect error or disconnect/reset before headers'))
+    rig.upstream.next(says('text/plain', 'upstream connect error or disconnect/reset before headers'))
     const { caller, seen } = await call(path, body())
     expectError(seen, 502, 'bad_response_body')
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(await charged(rig, caller, 0)).toEqual([])
   })
 })

@@ -2,15 +2,15 @@
 // other.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, see, startBench } from './setup.ts'
+import { type Rig, charged, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({ type: 24 })
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({ type: 24 })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const path = '/v1beta/models/m:generateContent'
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
@@ -49,12 +49,12 @@ describe('a request is refused and costs nothing if it has', () => {
 const isRefusedFor = (words: string, fields: object) => isRefused(fields, words)
 
 async function isRefused(fields: object, words: string): Promise<void> {
-  const caller = await bench.caller({ user: 500, token: 500 })
-  const before = bench.upstream.requests.length
-  const seen = await see(bench.gateway.post(path, { contents, ...fields }, caller.token))
+  const caller = await rig.caller({ user: 500, token: 500 })
+  const before = rig.upstream.requests.length
+  const seen = await see(rig.gateway.post(path, { contents, ...fields }, caller.token))
   expect([seen.status, seen.error?.message]).toEqual([400, expect.stringContaining(words)])
-  expect(bench.upstream.requests.length).toBe(before)
-  await charged(bench, caller, 0, 500)
+  expect(rig.upstream.requests.length).toBe(before)
+  await charged(rig, caller, 0, 500)
 }
 
 test.each<[string, string, object]>([
@@ -63,12 +63,12 @@ test.each<[string, string, object]>([
   ['generationConfig', 'max_output_tokens', { generationConfig: { max_output_tokens: 60_000 } }],
   ['generation_Config', 'max_outputTokens', { generation_Config: { max_outputTokens: 60_000 } }],
 ])('a limit in either spelling is lowered to the balance: %s.%s', async (config, limit, fields) => {
-  const caller = await bench.caller({ user: 500, token: 500 })
-  bench.upstream.next(fake.status(400))
-  const before = bench.upstream.requests.length
-  await see(bench.gateway.post(path, { contents, ...fields }, caller.token))
-  expect(bench.upstream.requests.length).toBe(before + 1)
-  const sent = bench.upstream.last.json as Record<string, Record<string, number>>
+  const caller = await rig.caller({ user: 500, token: 500 })
+  rig.upstream.next(fake.status(400))
+  const before = rig.upstream.requests.length
+  await see(rig.gateway.post(path, { contents, ...fields }, caller.token))
+  expect(rig.upstream.requests.length).toBe(before + 1)
+  const sent = rig.upstream.last.json as Record<string, Record<string, number>>
   expect(Object.keys(sent)).toEqual(['contents', config])
   expect(Object.keys(sent[config] ?? {})).toEqual([limit])
   expect(sent[config]?.[limit]).toBeWithin(400, 501)

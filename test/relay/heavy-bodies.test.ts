@@ -1,17 +1,17 @@
 // A body must not cost more than its length justifies, whatever its content: a body above the limits is refused before
 // it is parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Bench, charged, expectError, see, startBench } from './setup.ts'
+import { type Rig, charged, expectError, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.gateway.setOption('ModelRatio', '{"m":1,"c":1,"free":0,"rerank-1":1}')
-  await bench.channel({ models: 'm,free,text-embedding-3-small,rerank-1,gpt-image-1' })
-  await bench.channel({ type: 14, models: 'c' })
+  rig = await startRelayRig({ channels: false })
+  await rig.gateway.setOption('ModelRatio', '{"m":1,"c":1,"free":0,"rerank-1":1}')
+  await rig.channel({ models: 'm,free,text-embedding-3-small,rerank-1,gpt-image-1' })
+  await rig.channel({ type: 14, models: 'c' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const mebibyte = 1024 * 1024
 const said = '"messages":[{"role":"user","content":"Hi"}]'
@@ -48,19 +48,19 @@ describe.each(calls)('%s refuses before parsing, and calls no upstream:', (path,
     ],
     ['too many levels', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
   ])('%s', async (_, words, value) => {
-    const caller = await bench.caller()
-    const before = bench.upstream.requests.length
+    const caller = await rig.caller()
+    const before = rig.upstream.requests.length
     // Invalid JSON at the end: a parser would report it.
-    const seen = await see(bench.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
+    const seen = await see(rig.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
     expect(seen.status).toBe(400)
     expect(seen.text).toContain(words)
-    expect(bench.upstream.requests.length).toBe(before)
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(rig.upstream.requests.length).toBe(before)
+    expect(await charged(rig, caller, 0)).toEqual([])
   })
 })
 
 test('long bodies within the limits are passed on byte for byte', async () => {
-  const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
+  const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
   const bodies: [path: string, body: string][] = [
     [chatPath, `{"model":"m","messages":${list(99_000, () => '{"role":"user","content":"x"}')}}`],
     [
@@ -72,8 +72,8 @@ test('long bodies within the limits are passed on byte for byte', async () => {
     ['/v1/rerank', `{"model":"rerank-1","query":"q","documents":${list(100_000, () => '"a"')}}`],
   ]
   for (const [path, body] of bodies) {
-    await see(bench.gateway.post(path, '', caller.token, { body }))
-    expect([path, bench.upstream.requests.at(-1)?.text === body]).toEqual([path, true])
+    await see(rig.gateway.post(path, '', caller.token, { body }))
+    expect([path, rig.upstream.requests.at(-1)?.text === body]).toEqual([path, true])
   }
 })
 
@@ -87,9 +87,9 @@ describe('a body with many parts', () => {
     ['/v1/messages', `{"model":"c","max_tokens":9,"messages":${parts(60_000)}}`],
     ['/v1/responses', `{"model":"m","input":${parts(60_000)}}`],
   ])('is passed on byte for byte if the channel speaks the same dialect: %s', async (path, body) => {
-    const caller = await bench.caller(plenty)
-    await see(bench.gateway.post(path, '', caller.token, { body }))
-    expect(bench.upstream.requests.at(-1)?.text === body).toBe(true)
+    const caller = await rig.caller(plenty)
+    await see(rig.gateway.post(path, '', caller.token, { body }))
+    expect(rig.upstream.requests.at(-1)?.text === body).toBe(true)
   })
 
   test.each([
@@ -97,18 +97,18 @@ describe('a body with many parts', () => {
     [chatPath, `{"model":"c","messages":${parts(21_000)}}`],
     ['/v1beta/models/m:generateContent', `{"contents":${contents(7_000)}}`],
   ])('is refused, naming the limit, if it would have to be translated: %s', async (path, body) => {
-    const caller = await bench.caller(plenty)
-    const before = bench.upstream.requests.length
-    const seen = await see(bench.gateway.post(path, '', caller.token, { body }))
+    const caller = await rig.caller(plenty)
+    const before = rig.upstream.requests.length
+    const seen = await see(rig.gateway.post(path, '', caller.token, { body }))
     expect([seen.status, seen.text]).toEqual([400, expect.stringContaining('it may have 20000')])
-    expect(bench.upstream.requests.length).toBe(before)
-    expect(await charged(bench, caller, 0, plenty.user)).toEqual([])
+    expect(rig.upstream.requests.length).toBe(before)
+    expect(await charged(rig, caller, 0, plenty.user)).toEqual([])
   })
 
   test('is translated up to the limit', async () => {
-    const caller = await bench.caller(plenty)
+    const caller = await rig.caller(plenty)
     const seen = await see(
-      bench.gateway.post('/v1/messages', '', caller.token, {
+      rig.gateway.post('/v1/messages', '', caller.token, {
         body: `{"model":"m","max_tokens":9,"messages":${parts(19_000)}}`,
       }),
     )
@@ -134,20 +134,20 @@ describe('JSON within the strings of a request, which is parsed for a channel th
     ['lists after a quote that is never closed', ['"', `{"x":${list(30_000, () => '[]')}}`], 'too many lists'],
     ['levels', [`{"x":${'['.repeat(90_000)}`], 'nested too deeply'],
   ])('is refused with too many %s', async (_, inputs, words) => {
-    const caller = await bench.caller()
-    const seen = await see(bench.gateway.post(chatPath, '', caller.token, { body: withCalls(...inputs) }))
+    const caller = await rig.caller()
+    const seen = await see(rig.gateway.post(chatPath, '', caller.token, { body: withCalls(...inputs) }))
     expectError(seen, 400, 'request_too_complex')
     expect(seen.error?.message).toContain(words)
   })
 
   test('is passed on if it is not parsed', async () => {
-    const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
+    const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const body = withCalls(`{"x":${list(30_000, () => '[]')}}`).replace('"model":"c"', '"model":"m"')
-    expect((await see(bench.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
+    expect((await see(rig.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
   })
 
   test('is not an envelope of ours if it holds anything but a few texts', async () => {
-    const caller = await bench.caller({ user: 1_000_000_000, token: 1_000_000_000 })
+    const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
     const signature = Buffer.from(inside).toString('base64')
     const content = [
@@ -160,33 +160,33 @@ describe('JSON within the strings of a request, which is parsed for a channel th
       { role: 'user', content: 'Go on' },
     ]
     expect(
-      (await see(bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))).status,
+      (await see(rig.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))).status,
     ).toBe(200)
-    expect(bench.upstream.requests.at(-1)?.text).not.toContain(signature.slice(0, 40))
+    expect(rig.upstream.requests.at(-1)?.text).not.toContain(signature.slice(0, 40))
   })
 })
 
 test('200 levels of lists and objects are not too many', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const body = `{"model":"m",${said},"x":${'['.repeat(199)}${']'.repeat(199)}}`
-  expect((await see(bench.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
+  expect((await see(rig.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
 })
 
 describe('a long body is read in steps', () => {
-  const given = () => bench.gateway.context.relay.relay.turns.given
+  const given = () => rig.gateway.context.relay.relay.turns.count
 
   test.each([1, 4, 16])('of two mebibytes each: %d MiB', async (size) => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const before = given()
-    await see(bench.gateway.post(chatPath, '', caller.token, { body: `{"x":${' '.repeat(size * mebibyte)}` }))
+    await see(rig.gateway.post(chatPath, '', caller.token, { body: `{"x":${' '.repeat(size * mebibyte)}` }))
     expect(given() - before).toBe(Math.ceil((size * mebibyte + 5) / (2 * mebibyte)) + 2)
   })
 
   test('and a short one at once', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const before = given()
     await see(
-      bench.gateway.post(chatPath, '', caller.token, { body: `{"model":"m",${said},"x":"${'x'.repeat(100_000)}"}` }),
+      rig.gateway.post(chatPath, '', caller.token, { body: `{"model":"m",${said},"x":"${'x'.repeat(100_000)}"}` }),
     )
     expect(given() - before).toBe(0)
   })
@@ -194,28 +194,28 @@ describe('a long body is read in steps', () => {
 
 describe('a long body is not parsed if the caller is refused anyway:', () => {
   const broken = (model: string) => `{"x":"${'x'.repeat(mebibyte)}","model":"${model}" and no JSON`
-  const post = (token: string, model = 'm') => see(bench.gateway.post(chatPath, '', token, { body: broken(model) }))
+  const post = (token: string, model = 'm') => see(rig.gateway.post(chatPath, '', token, { body: broken(model) }))
 
   test('a token without quota', async () => {
-    expectError(await post((await bench.caller({ user: 100, token: 0 })).token), 401, 'token_exhausted')
+    expectError(await post((await rig.caller({ user: 100, token: 0 })).token), 401, 'token_exhausted')
   })
 
   test('an account without quota, whatever its token has', async () => {
-    expectError(await post((await bench.caller({ user: 0 })).token), 403, 'insufficient_user_quota')
-    expectError(await post((await bench.caller({ user: 0, token: 100 })).token), 403, 'insufficient_user_quota')
+    expectError(await post((await rig.caller({ user: 0 })).token), 403, 'insufficient_user_quota')
+    expectError(await post((await rig.caller({ user: 0, token: 100 })).token), 403, 'insufficient_user_quota')
   })
 
   test('a model that the token may not use', async () => {
-    const caller = await bench.caller(undefined, { token: { models: 'other' } })
+    const caller = await rig.caller(undefined, { token: { models: 'other' } })
     expectError(await post(caller.token), 403, 'model_not_allowed')
   })
 
   test('but a caller without quota may use a model that costs nothing', async () => {
-    expectError(await post((await bench.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
+    expectError(await post((await rig.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
   })
 
   test('and a caller with quota learns what is wrong with the body', async () => {
-    expectError(await post((await bench.caller()).token), 400, 'invalid_json')
+    expectError(await post((await rig.caller()).token), 400, 'invalid_json')
   })
 })
 
@@ -247,12 +247,12 @@ describe('a duplicate field is refused, wherever it has an effect:', () => {
     ],
   ]
   test.each(twice)('%s %s', async (path, body, place) => {
-    const caller = await bench.caller()
-    const before = bench.upstream.requests.length
-    const seen = await see(bench.gateway.post(path, '', caller.token, { body }))
+    const caller = await rig.caller()
+    const before = rig.upstream.requests.length
+    const seen = await see(rig.gateway.post(path, '', caller.token, { body }))
     expect([seen.status, seen.text]).toEqual([400, expect.stringContaining(`${place} stands twice in the request`)])
-    expect(bench.upstream.requests.length).toBe(before)
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(rig.upstream.requests.length).toBe(before)
+    expect(await charged(rig, caller, 0)).toEqual([])
   })
 })
 
@@ -267,36 +267,36 @@ describe('a name that other programs may confuse with a significant one is refus
     ['SERVICE_TIER', 'service_tier'],
     ['\u017ftream_option\u017f', 'stream_options'],
   ])('%s', async (name, meant) => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], [name]: 1 }
-    const seen = await see(bench.gateway.post(chatPath, body, caller.token))
+    const seen = await see(rig.gateway.post(chatPath, body, caller.token))
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error?.message).toContain(`${name} must be written ${meant}`)
   })
 
   test.each(['\u017fize', 'Quality', '\uff4e'])('in a request for images: %s', async (name) => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const seen = await see(
-      bench.gateway.post('/v1/images/generations', { model: 'gpt-image-1', prompt: 'Hi', [name]: 1 }, caller.token),
+      rig.gateway.post('/v1/images/generations', { model: 'gpt-image-1', prompt: 'Hi', [name]: 1 }, caller.token),
     )
     expectError(seen, 400, 'invalid_field_value')
   })
 
   test.each(['\u017fize', 'ModeL'])('in a form: %s', async (name) => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const form = new FormData()
     form.set('model', 'gpt-image-1')
     form.set('prompt', 'Hi')
     form.set('image', new File(['x'], 'x.png'))
     form.set(name, '1')
     const headers = { authorization: `Bearer ${caller.token}` }
-    const seen = await see(fetch(`${bench.gateway.url}/v1/images/edits`, { method: 'POST', headers, body: form }))
+    const seen = await see(fetch(`${rig.gateway.url}/v1/images/edits`, { method: 'POST', headers, body: form }))
     expectError(seen, 400, 'invalid_field_value')
   })
 
   test('other names may use any letter case', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], 'gr\u00f6\u00dfe': 1, TopK: 1 }
-    expect((await see(bench.gateway.post(chatPath, body, caller.token))).status).toBe(200)
+    expect((await see(rig.gateway.post(chatPath, body, caller.token))).status).toBe(200)
   })
 })

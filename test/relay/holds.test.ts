@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   type Caller,
   charged,
   chargedUnits,
@@ -11,27 +11,27 @@ import {
   expectErrorEvent,
   promptTokens,
   see,
-  startBench,
+  startRelayRig,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let caller: Caller
 
 beforeAll(async () => {
-  bench = await startBench()
+  rig = await startRelayRig()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function post(body: unknown, init: RequestInit = {}): Promise<Response> {
-  caller = await bench.caller()
-  return bench.gateway.post('/v1/chat/completions', body, caller.token, init)
+  caller = await rig.caller()
+  return rig.gateway.post('/v1/chat/completions', body, caller.token, init)
 }
 
 describe('a stream releases its hold once, at', () => {
   test('the normal end', async () => {
     const seen = await see(post(chatStream))
     expect(seen.text).toEndWith('data: [DONE]\n\n')
-    const [row, ...more] = await charged(bench, caller, 15)
+    const [row, ...more] = await charged(rig, caller, 15)
     expect(more).toEqual([])
     expect(row).toMatchObject({
       outcome: 'complete',
@@ -43,10 +43,10 @@ describe('a stream releases its hold once, at', () => {
   })
 
   test('a broken upstream: what was delivered is charged as counted', async () => {
-    bench.upstream.next(fake.cutsStream('reset', { after: 4 }))
+    rig.upstream.next(fake.cutsStream('reset', { after: 4 }))
     const seen = await see(post(chatStream))
     expectErrorEvent(seen, 'upstream_stream_error')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows).toHaveLength(1)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, prompt_tokens: promptTokens })
     expect(rows[0]?.content).toContain('ended: upstream_stream_error')
@@ -54,80 +54,80 @@ describe('a stream releases its hold once, at', () => {
   })
 
   test('a caller who leaves midway: the upstream is stopped, and what was produced is charged', async () => {
-    bench.upstream.next(fake.stallsStream({ after: 5 }))
+    rig.upstream.next(fake.stallsStream({ after: 5 }))
     const leave = new AbortController()
     const response = await post(chatStream, { signal: leave.signal })
     const reader = response.body?.getReader()
     let text = ''
     while (!text.includes('word3')) text += Buffer.from((await reader?.read())?.value ?? []).toString()
     leave.abort()
-    await bench.upstream.until(({ last }) => last.aborted)
-    const { rows } = await chargedUnits(bench, caller)
+    await rig.upstream.until(({ last }) => last.aborted)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows).toHaveLength(1)
     expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: promptTokens })
     expect(rows[0]?.completion_tokens).toBeGreaterThan(3)
   })
 
   test('a caller who leaves before the first read', async () => {
-    bench.upstream.next(fake.stallsStream({ after: 2 }))
+    rig.upstream.next(fake.stallsStream({ after: 2 }))
     const leave = new AbortController()
     await post(chatStream, { signal: leave.signal })
     leave.abort()
-    await bench.upstream.until(({ last }) => last.aborted)
-    const { rows } = await chargedUnits(bench, caller)
+    await rig.upstream.until(({ last }) => last.aborted)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows).toHaveLength(1)
     expect(rows[0]).toMatchObject({ outcome: 'aborted', prompt_tokens: promptTokens })
   })
 
   test('an error event', async () => {
-    bench.upstream.next(fake.errorEvent({ after: 3, message: 'out of order' }))
+    rig.upstream.next(fake.errorEvent({ after: 3, message: 'out of order' }))
     const seen = await see(post(chatStream))
     expect(seen.error?.message).toContain('out of order')
     expect(seen.text).not.toContain('[DONE]')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1 })
   })
 
   test('a settle above the hold', async () => {
-    bench.upstream.next(
+    rig.upstream.next(
       fake.ok({ chunks: 5, usage: { prompt_tokens: 10, completion_tokens: 3000, total_tokens: 3010 } }),
     )
     await see(post(chatStream))
-    const [row] = await charged(bench, caller, 3010)
+    const [row] = await charged(rig, caller, 3010)
     expect(row).toMatchObject({ outcome: 'complete', completion_tokens: 3000 })
   })
 })
 
 describe('a caller who leaves a plain call', () => {
   test('while the upstream works: it is stopped and the prompt is charged', async () => {
-    bench.upstream.next(fake.neverAnswers())
+    rig.upstream.next(fake.neverAnswers())
     const leave = new AbortController()
-    const before = bench.upstream.requests.length
+    const before = rig.upstream.requests.length
     const answer = post(chat, { signal: leave.signal }).catch(() => 'left')
-    await bench.upstream.received(before + 1)
+    await rig.upstream.received(before + 1)
     leave.abort()
-    await bench.upstream.until(({ last }) => last.aborted)
+    await rig.upstream.until(({ last }) => last.aborted)
     await answer
-    const [row] = await charged(bench, caller, promptTokens)
+    const [row] = await charged(rig, caller, promptTokens)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: promptTokens, completion_tokens: 0 })
   })
 })
 
 test("HoldWaitTime 0: a call does not wait for what an open call may give back, as the option's description says", async () => {
-  const options = await bench.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
+  const options = await rig.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
   const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
   expect(description).toEndWith(' 0 = it does not wait.')
-  await bench.gateway.setOption('HoldWaitTime', '0')
-  const caller = await bench.caller({ user: 20, token: 1000 })
-  bench.upstream.next(fake.stallsStream({ after: 2 }))
+  await rig.gateway.setOption('HoldWaitTime', '0')
+  const caller = await rig.caller({ user: 20, token: 1000 })
+  rig.upstream.next(fake.stallsStream({ after: 2 }))
   const leave = new AbortController()
   const init = { signal: leave.signal }
-  await bench.gateway.post('/v1/chat/completions', chatStream, caller.token, init)
-  const before = bench.upstream.requests.length
-  const second = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  await rig.gateway.post('/v1/chat/completions', chatStream, caller.token, init)
+  const before = rig.upstream.requests.length
+  const second = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
   expectError(second, 403, 'insufficient_user_quota')
-  expect(bench.upstream.requests.length).toBe(before)
+  expect(rig.upstream.requests.length).toBe(before)
   leave.abort()
-  await bench.upstream.until(({ last }) => last.aborted)
-  await bench.gateway.setOption('HoldWaitTime', '5')
+  await rig.upstream.until(({ last }) => last.aborted)
+  await rig.gateway.setOption('HoldWaitTime', '5')
 })

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, expectError, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, chargedUnits, expectError, see, startRelayRig, whileHeld } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 /** Quota of one call of each tool, at 500,000 quota per currency unit. */
 const search = 1000
@@ -21,10 +21,10 @@ const prices = {
 
 beforeAll(async () => {
   const only = JSON.stringify({ m: 1, 'gemini-2.5-flash': 1, 'gemini-3-pro-preview': 1, 'gpt-4o-search-preview': 1 })
-  bench = await startBench({ channels: false, settings: { ModelRatio: only, CompletionRatio: only } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: only, CompletionRatio: only } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ ToolPrice: JSON.stringify(prices), UnpricedModelPolicy: 'refuse' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ ToolPrice: JSON.stringify(prices), UnpricedModelPolicy: 'refuse' }))
 
 const hi = [{ role: 'user', content: 'Hi' }]
 const sse = (events: readonly object[], named: boolean, end = '') =>
@@ -62,12 +62,12 @@ const forms = {
 type Caller = keyof typeof forms
 
 async function rowOf(caller: Caller, fields: object, stream: boolean, upstream: fake.Behaviour, path?: string) {
-  const who = await bench.caller()
-  bench.upstream.next(upstream)
+  const who = await rig.caller()
+  rig.upstream.next(upstream)
   const form = forms[caller]
-  const seen = await see(bench.gateway.post(path ?? form.path(stream), form.body(fields, stream), who.token))
+  const seen = await see(rig.gateway.post(path ?? form.path(stream), form.body(fields, stream), who.token))
   expect({ status: seen.status, text: seen.status === 200 ? '' : seen.text }).toEqual({ status: 200, text: '' })
-  const { units, rows } = await chargedUnits(bench, who)
+  const { units, rows } = await chargedUnits(rig, who)
   return { units, row: rows[0] }
 }
 
@@ -361,7 +361,7 @@ describe.each([false, true])("charged by the upstream's count (streamed: %p):", 
   ]
   for (const [name, type, caller, fields, upstream, units, note] of cases)
     test(name, async () => {
-      await bench.channel({ type })
+      await rig.channel({ type })
       const found = await rowOf(caller, fields, stream, upstream())
       expect({ units: found.units, content: found.row?.content }).toEqual({
         units: tokens + units,
@@ -371,7 +371,7 @@ describe.each([false, true])("charged by the upstream's count (streamed: %p):", 
 })
 
 test('a grounded prompt of an older Gemini is one search, however many were made', async () => {
-  await bench.channel({ type: 24, models: 'gemini-2.5-flash,gemini-3-pro-preview' })
+  await rig.channel({ type: 24, models: 'gemini-2.5-flash,gemini-3-pro-preview' })
   const upstream = () => gemini({ webSearchQueries: ['a', 'b', 'c'] })
   const tools = { tools: [{ googleSearch: {} }] }
   const unitsOf = async (model: string) =>
@@ -381,7 +381,7 @@ test('a grounded prompt of an older Gemini is one search, however many were made
 })
 
 test('a model that always searches is charged one search if its service does not count', async () => {
-  await bench.channel({ models: 'gpt-4o-search-preview' })
+  await rig.channel({ models: 'gpt-4o-search-preview' })
   const cited = { annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }] }
   const found = await rowOf('chat', { model: 'gpt-4o-search-preview' }, false, chat({}, {}, cited))
   expect(found.units).toBe(tokens + search)
@@ -399,19 +399,19 @@ describe.each([false, true])(
       ['sonar', Math.ceil(tokens / 2), 5],
       ['sonar-pro', Math.ceil((10 * 3 + 5 * 15) / 2), 6],
     ])('%s costs its tokens and one search at the built-in price', async (model, ofTokens, thousandths) => {
-      await bench.gateway.setOption('ToolPrice', '{}')
-      await bench.channel({ type: model.startsWith('sonar') ? 58 : 1, models: model })
+      await rig.gateway.setOption('ToolPrice', '{}')
+      await rig.channel({ type: model.startsWith('sonar') ? 58 : 1, models: model })
       expect(await unitsOf(model, {})).toBeWithin(ofTokens + thousandths * 500 - 1, ofTokens + thousandths * 500 + 1)
     })
 
     test('the size of the search holds', async () => {
-      await bench.gateway.setOption('ToolPrice', '{}')
-      await bench.channel({ type: 58, models: 'sonar' })
+      await rig.gateway.setOption('ToolPrice', '{}')
+      await rig.channel({ type: 58, models: 'sonar' })
       expect(await unitsOf('sonar', { search_context_size: 'high' })).toBe(8 + 6000)
     })
 
     test('an empty answer is charged no search', async () => {
-      await bench.channel({ models: 'gpt-4o-search-preview' })
+      await rig.channel({ models: 'gpt-4o-search-preview' })
       const nothing = { completion_tokens: 0, total_tokens: 10 }
       const row = await rowOf('chat', { model: 'gpt-4o-search-preview' }, stream, chat({}, nothing, { content: '' }))
       expect(row.units).toBe(10)
@@ -420,26 +420,26 @@ describe.each([false, true])(
 )
 
 test('a stream of a model that always searches is charged its search if it breaks off before its citations', async () => {
-  await bench.channel({ models: 'gpt-4o-search-preview' })
-  const who = await bench.caller()
+  await rig.channel({ models: 'gpt-4o-search-preview' })
+  const who = await rig.caller()
   const said = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
   const events = [{ ...said, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello' } }] }]
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('broken', (exchange) =>
       sendBody(exchange, 200, sse(events, false), [['content-type', 'text/event-stream']]),
     ),
   )
   await see(
-    bench.gateway.post('/v1/chat/completions', forms.chat.body({ model: 'gpt-4o-search-preview' }, true), who.token),
+    rig.gateway.post('/v1/chat/completions', forms.chat.body({ model: 'gpt-4o-search-preview' }, true), who.token),
   )
-  const { units, rows } = await chargedUnits(bench, who)
+  const { units, rows } = await chargedUnits(rig, who)
   expect(rows[0]?.outcome).toBe('interrupted')
   expect(units).toBeWithin(search + 1, search + 100)
 })
 
 test('an answer that breaks off is charged for the searches that it shows', async () => {
-  await bench.channel({ type: 1 })
-  const who = await bench.caller()
+  await rig.channel({ type: 1 })
+  const who = await rig.caller()
   const item = searchItem('a')
   const events = [
     { type: 'response.created', response: { id: 'resp_1', object: 'response', status: 'in_progress', output: [] } },
@@ -458,14 +458,14 @@ test('an answer that breaks off is charged for the searches that it shows', asyn
     },
     { type: 'response.output_text.delta', output_index: 1, content_index: 0, item_id: 'm1', delta: 'Hello' },
   ]
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('broken', (exchange) =>
       sendBody(exchange, 200, sse(events, true), [['content-type', 'text/event-stream']]),
     ),
   )
   const body = forms.Responses.body(webSearch, true)
-  await see(bench.gateway.post('/v1/responses', body, who.token))
-  const { units, rows } = await chargedUnits(bench, who)
+  await see(rig.gateway.post('/v1/responses', body, who.token))
+  const { units, rows } = await chargedUnits(rig, who)
   expect(rows[0]?.outcome).toBe('interrupted')
   expect(units).toBeGreaterThan(search)
   expect(units).toBeLessThan(search + 100)
@@ -473,10 +473,10 @@ test('an answer that breaks off is charged for the searches that it shows', asyn
 
 describe('the hold is', () => {
   const heldFor = async (caller: Caller, fields: object) => {
-    const who = await bench.caller()
+    const who = await rig.caller()
     const form = forms[caller]
     const path = form.path(false)
-    return whileHeld(bench, who, path, form.body(fields, false), (held) => held)
+    return whileHeld(rig, who, path, form.body(fields, false), (held) => held)
   }
 
   test.each([
@@ -509,7 +509,7 @@ describe('the hold is', () => {
       0,
     ],
   ] as const)('%s', async (_, caller, fields, units) => {
-    await bench.channel({ type: caller === 'Messages' ? 14 : 1 })
+    await rig.channel({ type: caller === 'Messages' ? 14 : 1 })
     const none = await heldFor(caller, {})
     const held = await heldFor(caller, fields)
     // A tool's description is part of the prompt too.
@@ -517,12 +517,12 @@ describe('the hold is', () => {
   })
 
   test('a call is refused if the balance does not cover', async () => {
-    await bench.channel({ type: 1 })
-    const who = await bench.caller({ user: 4 * search, token: 4 * search })
+    await rig.channel({ type: 1 })
+    const who = await rig.caller({ user: 4 * search, token: 4 * search })
     const ask = (fields: object) =>
-      see(bench.gateway.post('/v1/responses', forms.Responses.body(fields, false), who.token))
+      see(rig.gateway.post('/v1/responses', forms.Responses.body(fields, false), who.token))
     expectError(await ask(webSearch), 403, 'pre_consume_token_quota_failed')
-    bench.upstream.next(response([searchItem('a')]))
+    rig.upstream.next(response([searchItem('a')]))
     expect((await ask({ ...webSearch, max_tool_calls: 1 })).status).toBe(200)
   })
 })
@@ -531,40 +531,40 @@ describe('a tool without a price', () => {
   const tools = { tools: [{ type: 'x_search' }] }
 
   test.each([false, true])('is refused before it is sent (streamed: %p)', async (stream) => {
-    await bench.channel({ type: 1 })
-    const who = await bench.caller()
-    const seen = await see(bench.gateway.post('/v1/responses', forms.Responses.body(tools, stream), who.token))
+    await rig.channel({ type: 1 })
+    const who = await rig.caller()
+    const seen = await see(rig.gateway.post('/v1/responses', forms.Responses.body(tools, stream), who.token))
     expectError(seen, 400, 'tool_not_priced')
     expect(seen.error?.message).toContain('x_search')
-    expect(bench.upstream.requests.length).toBe(0)
-    expect((await chargedUnits(bench, who)).units).toBe(0)
+    expect(rig.upstream.requests.length).toBe(0)
+    expect((await chargedUnits(rig, who)).units).toBe(0)
   })
 
   test('costs what the option says if unpriced items may pass', async () => {
-    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
-    await bench.gateway.setOption('UnpricedToolPrice', '0.01')
-    await bench.channel({ type: 1 })
+    await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await rig.gateway.setOption('UnpricedToolPrice', '0.01')
+    await rig.channel({ type: 1 })
     const upstream = response([{ type: 'x_search_call', id: 'x1', status: 'completed' }])
     expect((await rowOf('Responses', tools, false, upstream)).units).toBe(tokens + 5000)
   })
 
   test('passes once it has one, even if only for the type of the channel', async () => {
-    await bench.gateway.setOption('ToolPrice', '{"x_search(1)":0}')
-    await bench.channel({ type: 1 })
+    await rig.gateway.setOption('ToolPrice', '{"x_search(1)":0}')
+    await rig.channel({ type: 1 })
     const upstream = response([{ type: 'x_search_call', id: 'x1', status: 'completed' }])
     expect((await rowOf('Responses', tools, false, upstream)).units).toBe(tokens)
   })
 })
 
 test('without an option the built-in prices apply, times the group ratio', async () => {
-  await bench.gateway.setOption('ToolPrice', '{}')
-  await bench.gateway.setOption('GroupRatio', '{"default":0.5}')
+  await rig.gateway.setOption('ToolPrice', '{}')
+  await rig.gateway.setOption('GroupRatio', '{"default":0.5}')
   try {
-    await bench.channel({ type: 14 })
+    await rig.channel({ type: 14 })
     const upstream = message({ server_tool_use: { web_search_requests: 3 } })
     // 3 × $0.01 at half price.
     expect((await rowOf('Messages', claudeSearch, false, upstream)).units).toBe(Math.ceil((tokens + 15_000) / 2))
   } finally {
-    await bench.gateway.setOption('GroupRatio', '{"default":1}')
+    await rig.gateway.setOption('GroupRatio', '{"default":1}')
   }
 })

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, expectError, see, startBench } from './setup.ts'
+import { type Rig, charged, expectError, see, startRelayRig } from './setup.ts'
 
 /** Units of one image: ratio 3 × 1000. */
 const each = 3000
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { ModelRatio: '{"painter":3}' } })
-  await bench.channel({ models: 'painter' })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: '{"painter":3}' } })
+  await rig.channel({ models: 'painter' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const path = '/v1/images/generations'
 const ask = { model: 'painter', prompt: 'a bridge' }
@@ -29,20 +29,20 @@ describe('images are charged as they arrive:', () => {
     ['no series', { sequential_image_generation: 'disabled' }, 1],
     ['more than requested', {}, 2],
   ])('%s', async (_, fields, count) => {
-    const caller = await bench.caller()
-    bench.upstream.next(fake.okImages({ count }))
-    const seen = await see(bench.gateway.post(path, { ...ask, ...fields }, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(fake.okImages({ count }))
+    const seen = await see(rig.gateway.post(path, { ...ask, ...fields }, caller.token))
     expect(seen.status).toBe(200)
-    await charged(bench, caller, each * count)
+    await charged(rig, caller, each * count)
   })
 
   test('an image that failed among them is not charged', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const data = [{ url: 'http://127.0.0.1/image.png' }, { error: { code: 'filtered', message: 'not shown' } }]
-    bench.upstream.next(fake.behaviour('half', (exchange) => sendJson(exchange, 200, { created: 1, data })))
-    const seen = await see(bench.gateway.post(path, { ...ask, n: 2 }, caller.token))
+    rig.upstream.next(fake.behaviour('half', (exchange) => sendJson(exchange, 200, { created: 1, data })))
+    const seen = await see(rig.gateway.post(path, { ...ask, n: 2 }, caller.token))
     expect(seen.status).toBe(200)
-    await charged(bench, caller, each)
+    await charged(rig, caller, each)
   })
 })
 
@@ -54,26 +54,26 @@ describe('the balance must cover the most that could arrive:', () => {
     ['max_images', { sequential_image_generation: 'auto', sequential_image_generation_options: { max_images: 5 } }, 5],
     ['a series of any length', { sequential_image_generation: 'auto' }, 15],
   ])('%s', async (_, fields, most) => {
-    const poor = await bench.caller({ user: each * most - 1 })
-    const refused = await see(bench.gateway.post(path, { ...ask, ...fields }, poor.token))
+    const poor = await rig.caller({ user: each * most - 1 })
+    const refused = await see(rig.gateway.post(path, { ...ask, ...fields }, poor.token))
     expectError(refused, 403, 'insufficient_user_quota')
-    const caller = await bench.caller({ user: each * most })
-    bench.upstream.next(fake.okImages({ count: 1 }))
-    const seen = await see(bench.gateway.post(path, { ...ask, ...fields }, caller.token))
+    const caller = await rig.caller({ user: each * most })
+    rig.upstream.next(fake.okImages({ count: 1 }))
+    const seen = await see(rig.gateway.post(path, { ...ask, ...fields }, caller.token))
     expect(seen.status).toBe(200)
   })
 })
 
 test('a duplicate number of images is refused', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const body = '{"model":"painter","prompt":"a bridge","batch_size":1,"batch_size":4}'
   const seen = await see(
-    fetch(bench.gateway.url + path, {
+    fetch(rig.gateway.url + path, {
       method: 'POST',
       body,
       headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
     }),
   )
   expectError(seen, 400, 'invalid_field_value')
-  await charged(bench, caller, 0)
+  await charged(rig, caller, 0)
 })

@@ -1,15 +1,15 @@
 // A stream whose upstream has not even sent its headers gets keep-alives too; later failures are reported by an event.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, chat, chatStream, promptTokens, see, startBench, until } from './setup.ts'
+import { type Rig, charged, chargedUnits, chat, chatStream, promptTokens, see, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ KeepAliveInterval: '0.3', RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ KeepAliveInterval: '0.3', RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const gemini = '/v1beta/models/m:streamGenerateContent'
@@ -49,18 +49,18 @@ function held(inner: fake.Behaviour) {
 
 /** A call that has its headers and a first keep-alive before the upstream sends anything. */
 async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behaviour) {
-  const account = await bench.caller()
+  const account = await rig.caller()
   const { behaviour, go } = held(inner)
-  bench.upstream.next(behaviour)
+  rig.upstream.next(behaviour)
   const { path, body } = caller === 'array' ? { path: gemini, body: { contents } } : calls[caller]
   const leave = new AbortController()
-  const answer = await bench.gateway.post(path, body, account.token, { signal: leave.signal })
+  const answer = await rig.gateway.post(path, body, account.token, { signal: leave.signal })
   return { account, answer, go, leave }
 }
 
 describe.each(callers)('a stream of %s', (caller) => {
   test("has a keep-alive before its upstream's headers, and then its whole answer", async () => {
-    await bench.channel({ type: mistral })
+    await rig.channel({ type: mistral })
     const { account, answer, go } = await waiting(caller, fake.okStream({ text: 'Hello there' }))
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -70,21 +70,21 @@ describe.each(callers)('a stream of %s', (caller) => {
     expect(seen.text).toStartWith(': keep-alive\n\n')
     expect(seen.text).toContain('there')
     expect([seen.broken, seen.error]).toEqual([false, undefined])
-    const { rows } = await chargedUnits(bench, account)
+    const { rows } = await chargedUnits(rig, account)
     expect(rows).toMatchObject([{ outcome: 'complete', is_stream: 1 }])
   })
 
   test('that then fails ends with an error event of its dialect, costs nothing and leaves a row', async () => {
     for (const type of new Set([mistral, calls[caller].type])) {
-      await bench.clear()
-      await bench.channel({ type })
+      await rig.clear()
+      await rig.channel({ type })
       const { account, answer, go } = await waiting(caller, refusals[type] ?? fake.status(503, { message: busy }))
       expect(answer.status).toBe(200)
       go()
       const seen = await see(answer)
       expect(seen.broken).toBe(false)
       expect(failureOf(caller, seen.text)).toContain(busy)
-      expect(await charged(bench, account, 0)).toEqual([])
+      expect(await charged(rig, account, 0)).toEqual([])
       expect(await failedRows(answer)).toMatchObject([
         { status: 503, code: 'bad_response_status_code', is_stream: true },
       ])
@@ -92,19 +92,19 @@ describe.each(callers)('a stream of %s', (caller) => {
   })
 
   test('goes to the next channel if the first fails after that', async () => {
-    await bench.clear({ RetryTimes: '1' })
-    await bench.channel({ type: mistral, key: 'key-a', priority: 1 })
-    await bench.channel({ type: mistral, key: 'key-b' })
+    await rig.clear({ RetryTimes: '1' })
+    await rig.channel({ type: mistral, key: 'key-a', priority: 1 })
+    await rig.channel({ type: mistral, key: 'key-b' })
     const { behaviour, go } = held(fake.status(503))
-    bench.upstream.forKey('key-a', behaviour)
-    bench.upstream.forKey('key-b', fake.okStream({ text: 'Hello there' }))
-    const account = await bench.caller()
-    const answer = await bench.gateway.post(calls[caller].path, calls[caller].body, account.token)
+    rig.upstream.forKey('key-a', behaviour)
+    rig.upstream.forKey('key-b', fake.okStream({ text: 'Hello there' }))
+    const account = await rig.caller()
+    const answer = await rig.gateway.post(calls[caller].path, calls[caller].body, account.token)
     go()
     const seen = await see(answer)
     expect(seen.text).toStartWith(': keep-alive\n\n')
     expect([seen.text.includes('there'), seen.error]).toEqual([true, undefined])
-    const { rows } = await chargedUnits(bench, account)
+    const { rows } = await chargedUnits(rig, account)
     expect(rows).toMatchObject([{ outcome: 'complete' }])
     expect(rows[0]?.attempts).toContain('503')
   })
@@ -115,7 +115,7 @@ async function failedRows(answer: Response): Promise<object[]> {
   const id = answer.headers.get('x-oneapi-request-id') ?? ''
   let rows: object[] = []
   await until(async () => {
-    rows = await bench.gateway.api<object[]>('GET', `/api/log/search?keyword=${id}`)
+    rows = await rig.gateway.api<object[]>('GET', `/api/log/search?keyword=${id}`)
     return rows.length > 0
   })
   return rows
@@ -149,7 +149,7 @@ function failureOf(caller: keyof typeof calls, text: string): string {
 }
 
 test('a Gemini answer written as an array begins with white space', async () => {
-  await bench.channel({ type: mistral })
+  await rig.channel({ type: mistral })
   const good = await waiting('array', fake.okStream({ text: 'Hello there' }))
   good.go()
   const whole = await see(good.answer)
@@ -161,28 +161,28 @@ test('a Gemini answer written as an array begins with white space', async () => 
 })
 
 test('an upstream that does not answer in time is reported by an event', async () => {
-  await bench.channel({ config: '{"first_byte_timeout":1}' })
+  await rig.channel({ config: '{"first_byte_timeout":1}' })
   const { account, answer } = await waiting('chat', fake.neverAnswers())
   const seen = await see(answer)
   expect(seen.error).toMatchObject({ code: 'upstream_timeout' })
-  expect(await charged(bench, account, 0)).toEqual([])
+  expect(await charged(rig, account, 0)).toEqual([])
   expect(await failedRows(answer)).toMatchObject([{ outcome: 'failed', code: 'upstream_timeout' }])
 })
 
 test('a caller who leaves before anything has arrived ends the call upstream and pays for the prompt', async () => {
-  await bench.channel()
+  await rig.channel()
   const { account, answer, leave } = await waiting('chat', fake.neverAnswers())
   expect(answer.status).toBe(200)
   leave.abort()
-  await bench.upstream.until(({ last }) => last.aborted)
-  await until(async () => (await bench.gateway.logs()).some(({ token_id }) => token_id === account.tokenId))
-  expect(await charged(bench, account, promptTokens)).toMatchObject([{ outcome: 'aborted' }])
+  await rig.upstream.until(({ last }) => last.aborted)
+  await until(async () => (await rig.gateway.logs()).some(({ token_id }) => token_id === account.tokenId))
+  expect(await charged(rig, account, promptTokens)).toMatchObject([{ outcome: 'aborted' }])
 })
 
 test.each(['chat', 'array'] as const)(
   'a caller who leaves a stream of %s in the middle of an answer that began late pays for what had arrived',
   async (caller) => {
-    await bench.channel({ type: mistral })
+    await rig.channel({ type: mistral })
     const { account, answer, go, leave } = await waiting(caller, fake.endlessStream())
     go()
     const decoder = new TextDecoder()
@@ -195,20 +195,20 @@ test.each(['chat', 'array'] as const)(
     } catch {
       // A caller who leaves reads no end.
     }
-    await bench.upstream.until(({ last }) => last.aborted)
-    const { units, rows } = await chargedUnits(bench, account)
+    await rig.upstream.until(({ last }) => last.aborted)
+    const { units, rows } = await chargedUnits(rig, account)
     expect(rows).toMatchObject([{ outcome: 'aborted' }])
     expect(units).toBeGreaterThan(promptTokens)
   },
 )
 
 test("the caller's limits, and dropped fields, are in the headers that are sent early", async () => {
-  await bench.channel({ type: 14 })
-  const account = await bench.caller(undefined, { token: { rpm_limit: 5 } })
+  await rig.channel({ type: 14 })
+  const account = await rig.caller(undefined, { token: { rpm_limit: 5 } })
   const { behaviour, go } = held(fake.status(503))
-  bench.upstream.next(behaviour)
+  rig.upstream.next(behaviour)
   const body = { ...chatStream, logit_bias: { 1: 2 } }
-  const answer = await bench.gateway.post('/v1/chat/completions', body, account.token)
+  const answer = await rig.gateway.post('/v1/chat/completions', body, account.token)
   expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('4')
   expect(answer.headers.get('x-tollgate-dropped')).toBe('logit_bias')
   go()
@@ -216,10 +216,10 @@ test("the caller's limits, and dropped fields, are in the headers that are sent 
 })
 
 test('without an interval, and for answers that are not streams, the headers wait for the upstream', async () => {
-  await bench.channel()
-  bench.upstream.next(fake.late(900, fake.status(503)))
-  expect((await bench.gateway.post('/v1/chat/completions', chat)).status).toBe(503)
-  await bench.gateway.setOption('KeepAliveInterval', '0')
-  bench.upstream.next(fake.late(900, fake.status(503)))
-  expect((await bench.gateway.post('/v1/chat/completions', chatStream)).status).toBe(503)
+  await rig.channel()
+  rig.upstream.next(fake.late(900, fake.status(503)))
+  expect((await rig.gateway.post('/v1/chat/completions', chat)).status).toBe(503)
+  await rig.gateway.setOption('KeepAliveInterval', '0')
+  rig.upstream.next(fake.late(900, fake.status(503)))
+  expect((await rig.gateway.post('/v1/chat/completions', chatStream)).status).toBe(503)
 })

@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pause } from '../helpers/fake-upstream/types.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, chargedUnits, see, startBench, until } from './setup.ts'
+import { type Rig, type Caller, chargedUnits, see, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 /** The clock stands still at this moment; undefined = it runs. */
 let stoppedAtMs: number | undefined
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, clock: { nowMs: () => stoppedAtMs ?? Date.now() } })
-  await bench.channel()
-  await bench.channel({ type: 14, models: 'm2' })
+  rig = await startRelayRig({ channels: false, clock: { nowMs: () => stoppedAtMs ?? Date.now() } })
+  await rig.channel()
+  await rig.channel({ type: 14, models: 'm2' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const reasoning = 20_000
 const answer = 'The answer is 42.'
@@ -94,9 +94,9 @@ interface Leaving {
 
 /** Makes a call and leaves once all of `said` has arrived; only then does the upstream send the rest. */
 async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)) }: Leaving): Promise<Caller> {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const left = Promise.withResolvers<void>()
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('says the rest when the caller has left', async (exchange) => {
       exchange.head(200, fake.streamHeaders())
       await exchange.write(textOf(said))
@@ -109,7 +109,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
     }),
   )
   const controller = new AbortController()
-  const response = await bench.gateway.post(path, body, caller.token, { signal: controller.signal })
+  const response = await rig.gateway.post(path, body, caller.token, { signal: controller.signal })
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of response.body ?? []) {
@@ -122,8 +122,8 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
   expect(text).toContain(sign)
   controller.abort()
   left.resolve()
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
-  await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
+  await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
   stoppedAtMs = undefined
   return caller
 }
@@ -159,7 +159,7 @@ describe('a caller who leaves pays for reasoning that was not shown', () => {
   ]
   for (const each of cases) {
     test(each.name, async () => {
-      const { units, rows } = await chargedUnits(bench, await leave(each))
+      const { units, rows } = await chargedUnits(rig, await leave(each))
       expect(rows[0]).toMatchObject({ prompt_tokens: 10, completion_tokens: reasoning + 6, estimated: 0 })
       expect(units).toBe(reasoning + 16)
     })
@@ -173,11 +173,11 @@ describe('usage that was not reported is counted, for a caller who leaves', () =
   ]
   for (const each of cases) {
     test(each.name, async () => {
-      const { rows } = await chargedUnits(bench, await leave(each))
+      const { rows } = await chargedUnits(rig, await leave(each))
       expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
       expect(rows[0]?.completion_tokens).toBeGreaterThan(0)
       expect(rows[0]?.completion_tokens).toBeLessThan(50)
-      expect(bench.upstream.last.aborted).toBe(true)
+      expect(rig.upstream.last.aborted).toBe(true)
     })
   }
 })
@@ -215,13 +215,13 @@ describe('a prompt that was reported at the start', () => {
     { name: 'twenty deltas, by a caller of another dialect', count: 20, path: '/v1/chat/completions' },
   ]
 
-  beforeAll(() => bench.channel({ type: 14, models: 'claude-sonnet-4-5' }))
+  beforeAll(() => rig.channel({ type: 14, models: 'claude-sonnet-4-5' }))
 
   for (const { name, count, path } of cases) {
     test(`keeps its cheap part for a caller who leaves after ${name}`, async () => {
       const last = ` word${count - 1}`
       const caller = await leave({ ...chat, path, said: said(count), rest: [], sign: last })
-      const { units, rows } = await chargedUnits(bench, caller)
+      const { units, rows } = await chargedUnits(rig, caller)
       expect(rows[0]).toMatchObject({
         outcome: 'aborted',
         estimated: 1,
@@ -237,26 +237,26 @@ describe('a prompt that was reported at the start', () => {
   }
 
   test('keeps it if the upstream breaks off', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('breaks off', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write(textOf(said(20)))
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post('/v1/messages', chat.body, caller.token))
+    const seen = await see(rig.gateway.post('/v1/messages', chat.body, caller.token))
     expect(seen.text).toContain('event: error')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, cached_tokens: cached })
   })
 })
 
 test('an unreadable event after the caller has left does not keep the hold open', async () => {
   const deep = `${'{"text":['.repeat(90_000)}"x"${']}'.repeat(90_000)}`
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const left = Promise.withResolvers<void>()
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('says something unreadable when the caller has left', async (exchange) => {
       exchange.head(200, fake.streamHeaders())
       const stop = { choices: [{ index: 0, delta: { content: answer }, finish_reason: 'stop' }] }
@@ -268,14 +268,14 @@ test('an unreadable event after the caller has left does not keep the hold open'
   )
   const controller = new AbortController()
   const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }
-  const response = await bench.gateway.post('/v1/chat/completions', body, caller.token, { signal: controller.signal })
+  const response = await rig.gateway.post('/v1/chat/completions', body, caller.token, { signal: controller.signal })
   await response.body?.getReader().read()
   stoppedAtMs = Date.now()
   controller.abort()
   left.resolve()
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
   stoppedAtMs = undefined
-  const { rows } = await chargedUnits(bench, caller)
+  const { rows } = await chargedUnits(rig, caller)
   expect(rows).toHaveLength(1)
   expect(rows[0]).toMatchObject({ outcome: 'complete', estimated: 1 })
 })

@@ -2,33 +2,33 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
-import { type Bench, startBench } from './setup.ts'
+import { type Rig, startRelayRig } from './setup.ts'
 
 const models = ['gpt-5.2', 'o3-mini', 'gpt-4o']
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   const ratios = JSON.stringify(Object.fromEntries(models.map((model) => [model, 1])))
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0' })
-  bench.upstream.always(okChat({ text: 'Hi', ignoreMaxTokens: true }))
+  await rig.clear({ RetryTimes: '0' })
+  rig.upstream.always(okChat({ text: 'Hi', ignoreMaxTokens: true }))
 })
 
 /** The request sent to the service, and the fields that the answer names. */
 async function asked(fields: object): Promise<JsonObject> {
   const messages = [{ role: 'user', content: 'Hi' }]
-  const answer = await bench.gateway.post('/v1/chat/completions', { messages, ...fields })
+  const answer = await rig.gateway.post('/v1/chat/completions', { messages, ...fields })
   expect(answer.status).toBe(200)
-  const { max_tokens, max_completion_tokens } = bench.upstream.last.fields as JsonObject
+  const { max_tokens, max_completion_tokens } = rig.upstream.last.fields as JsonObject
   const sent = { max_tokens, max_completion_tokens, named: answer.headers.get('x-tollgate-dropped') }
   return JSON.parse(JSON.stringify(sent)) as JsonObject
 }
 
 test.each([1, 3])('OpenAI models that reason get the newer name, and the answer says so: type %i', async (type) => {
-  await bench.channel({ type, models: models.join(','), other: '2024-10-21' })
+  await rig.channel({ type, models: models.join(','), other: '2024-10-21' })
   for (const model of ['gpt-5.2', 'o3-mini'])
     expect(await asked({ model, max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
   expect(await asked({ model: 'gpt-5.2', max_completion_tokens: 40 })).toEqual({
@@ -40,18 +40,18 @@ test.each([1, 3])('OpenAI models that reason get the newer name, and the answer 
 })
 
 test("the channel's own name for the model decides", async () => {
-  await bench.channel({ models: 'gpt-4o', model_mapping: '{"gpt-4o":"gpt-5.2"}' })
+  await rig.channel({ models: 'gpt-4o', model_mapping: '{"gpt-4o":"gpt-5.2"}' })
   expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
 })
 
 test('a strict gateway accepts the newer name as the same limit', async () => {
-  await bench.channel({ models: models.join(',') })
-  await bench.gateway.setOption('StrictTranslationEnabled', 'true')
+  await rig.channel({ models: models.join(',') })
+  await rig.gateway.setOption('StrictTranslationEnabled', 'true')
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toMatchObject({ max_completion_tokens: 50 })
-  await bench.gateway.setOption('StrictTranslationEnabled', 'false')
+  await rig.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
 test("other services get the caller's name", async () => {
-  await bench.channel({ type: 8, models: models.join(',') })
+  await rig.channel({ type: 8, models: models.join(',') })
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
 })

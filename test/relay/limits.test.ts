@@ -5,7 +5,7 @@ import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { untilDayEndIsFar } from '../helpers/day-end.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   type Caller,
   chargedUnits,
   chat,
@@ -14,7 +14,7 @@ import {
   expectErrorEvent,
   promptTokens,
   see,
-  startBench,
+  startRelayRig,
   textOf,
 } from './setup.ts'
 
@@ -27,15 +27,15 @@ const limitsIn = (headers: Headers) =>
   Object.fromEntries(headerNames.flatMap((name) => (headers.has(name) ? [[name.slice(12), headers.get(name)]] : [])))
 
 forEachDatabaseUrl((name, freshUrl) => {
-  let bench: Bench
+  let rig: Rig
   beforeAll(async () => {
-    bench = await startBench(name === 'postgres' ? { databaseUrl: await freshUrl() } : {})
+    rig = await startRelayRig(name === 'postgres' ? { databaseUrl: await freshUrl() } : {})
   }, 120_000)
-  afterAll(() => bench[Symbol.asyncDispose]())
+  afterAll(() => rig[Symbol.asyncDispose]())
 
-  const call = (caller: Caller, body: unknown = chat) => see(bench.gateway.post(path, body, caller.token))
+  const call = (caller: Caller, body: unknown = chat) => see(rig.gateway.post(path, body, caller.token))
   const get = (caller: Caller, where: string) =>
-    see(fetch(bench.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
+    see(fetch(rig.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
   /** Answers that wait until they are released. */
   function gate() {
     let open = () => {}
@@ -51,8 +51,8 @@ forEachDatabaseUrl((name, freshUrl) => {
 
   describe('requests per minute', () => {
     test('above the limit: 429 in the form of OpenAI, with Retry-After; nothing is charged, logged or sent', async () => {
-      const caller = await bench.caller(plenty, { token: { rpm_limit: 2 } })
-      const sent = bench.upstream.requests.length
+      const caller = await rig.caller(plenty, { token: { rpm_limit: 2 } })
+      const sent = rig.upstream.requests.length
       expect((await call(caller)).status).toBe(200)
       expect((await call(caller, chatStream)).text).toEndWith('data: [DONE]\n\n')
       for (const body of [chat, chatStream]) {
@@ -65,19 +65,19 @@ forEachDatabaseUrl((name, freshUrl) => {
         expect(wait).toBeLessThanOrEqual(61)
         expect(limitsIn(seen.headers)).toMatchObject({ 'limit-requests': '2', 'remaining-requests': '0' })
       }
-      expect(bench.upstream.requests.length).toBe(sent + 2)
-      const { rows } = await chargedUnits(bench, caller)
+      expect(rig.upstream.requests.length).toBe(sent + 2)
+      const { rows } = await chargedUnits(rig, caller)
       expect(rows).toHaveLength(2)
     })
 
     test("every answer reports the state of the limits, and never the upstream's own limits", async () => {
-      const caller = await bench.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
+      const caller = await rig.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
       const theirs = [
         ['x-ratelimit-limit-requests', '7'],
         ['x-ratelimit-remaining-tokens', '8'],
         ['x-ratelimit-limit-project-tokens', '9'],
       ] as const
-      bench.upstream.next(fake.withHeaders(theirs, fake.ok()), fake.withHeaders(theirs, fake.ok()))
+      rig.upstream.next(fake.withHeaders(theirs, fake.ok()), fake.withHeaders(theirs, fake.ok()))
       const reserved = promptTokens + 50
       const plain = await call(caller, { ...chat, max_tokens: 50 })
       const first = limitsIn(plain.headers)
@@ -94,7 +94,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const unread = await call(caller, { ...chat, model: '' })
       expect(unread.status).toBe(400)
       expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
-      bench.upstream.next(fake.status(500))
+      rig.upstream.next(fake.status(500))
       const failed = await call(caller)
       expect(failed.status).toBe(500)
       expect(limitsIn(failed.headers)).toMatchObject({ 'remaining-requests': '97' })
@@ -108,41 +108,41 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
 
     test('a caller without limits gets no such headers', async () => {
-      const caller = await bench.caller(plenty, { token: { concurrency_limit: 5, daily_budget: 500_000 } })
-      for (const each of [caller, await bench.caller()]) expect(limitsIn((await call(each)).headers)).toEqual({})
+      const caller = await rig.caller(plenty, { token: { concurrency_limit: 5, daily_budget: 500_000 } })
+      for (const each of [caller, await rig.caller()]) expect(limitsIn((await call(each)).headers)).toEqual({})
     })
   })
 
   test('tokens per minute: the requested output counts until the real one is known', async () => {
-    const caller = await bench.caller(plenty, { token: { tpm_limit: 1000 } })
-    bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
+    const caller = await rig.caller(plenty, { token: { tpm_limit: 1000 } })
+    rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
     const tooMany = await call(caller, { ...chat, max_tokens: 2000 })
     expectError(tooMany, 429, 'rate_limit_exceeded')
     expect(tooMany.error?.message).toContain('max_tokens')
     for (const body of [chat, chatStream]) {
       expect((await call(caller, { ...body, max_tokens: 900 })).status).toBe(200)
-      const { rows } = await chargedUnits(bench, caller)
+      const { rows } = await chargedUnits(rig, caller)
       expect(rows[0]).toMatchObject({ prompt_tokens: 10, completion_tokens: 5 })
     }
     const { gated, open } = gate()
-    bench.upstream.always(gated)
+    rig.upstream.always(gated)
     const slow = call(caller, { ...chat, max_tokens: 900 })
-    await bench.upstream.until(({ openStreams }) => openStreams === 1)
+    await rig.upstream.until(({ openStreams }) => openStreams === 1)
     const refused = await call(caller, { ...chat, max_tokens: 100 })
     expectError(refused, 429, 'rate_limit_exceeded')
     expect(refused.error?.message).toContain('1000 tokens per minute')
     open()
     expect((await slow).status).toBe(200)
-    bench.upstream.always(fake.ok())
+    rig.upstream.always(fake.ok())
     expect((await call(caller, { ...chat, max_tokens: 100 })).status).toBe(200)
   })
 
   test('concurrent calls: one more is refused until one ends, streams included', async () => {
-    const caller = await bench.caller(plenty, { token: { concurrency_limit: 2 } })
+    const caller = await rig.caller(plenty, { token: { concurrency_limit: 2 } })
     const { gated, open } = gate()
-    bench.upstream.next(gated, gated)
+    rig.upstream.next(gated, gated)
     const slow = [call(caller), call(caller, chatStream)]
-    await bench.upstream.until(({ openStreams }) => openStreams === 2)
+    await rig.upstream.until(({ openStreams }) => openStreams === 2)
     const refused = await call(caller)
     expectError(refused, 429, 'rate_limit_exceeded')
     expect(refused.headers.get('retry-after')).toBe('1')
@@ -158,11 +158,11 @@ forEachDatabaseUrl((name, freshUrl) => {
       ['/v1beta/models/m:countTokens', { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
     ] as const
     const count = (caller: Caller, [where, body]: (typeof counts)[number]) =>
-      see(bench.gateway.post(where, body, caller.token))
+      see(rig.gateway.post(where, body, caller.token))
 
     test('counts as a call per minute; it is neither charged nor logged, and no tokens count', async () => {
       for (const limits of [{ token: { rpm_limit: 2, tpm_limit: 500 } }, { user: { rpm_limit: 2, tpm_limit: 500 } }]) {
-        const caller = await bench.caller(plenty, limits)
+        const caller = await rig.caller(plenty, limits)
         for (const [at, each] of counts.entries()) {
           const seen = await count(caller, each)
           expect([each[0], seen.status, seen.text]).toEqual([each[0], 200, expect.stringMatching(/okens":[1-9]/)])
@@ -177,16 +177,16 @@ forEachDatabaseUrl((name, freshUrl) => {
           expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
         }
         expectError(await call(caller), 429, 'rate_limit_exceeded')
-        expect(await chargedUnits(bench, caller)).toEqual({ units: 0, rows: [] })
+        expect(await chargedUnits(rig, caller)).toEqual({ units: 0, rows: [] })
       }
     })
 
     test('counts as an open call, and makes room when it ends', async () => {
-      const caller = await bench.caller(plenty, { token: { concurrency_limit: 1 } })
+      const caller = await rig.caller(plenty, { token: { concurrency_limit: 1 } })
       const { gated, open } = gate()
-      bench.upstream.next(gated)
+      rig.upstream.next(gated)
       const slow = call(caller)
-      await bench.upstream.until(({ openStreams }) => openStreams === 1)
+      await rig.upstream.until(({ openStreams }) => openStreams === 1)
       for (const each of counts) {
         const refused = await count(caller, each)
         expect([refused.status, refused.error?.message]).toEqual([429, expect.stringContaining('1 calls at once')])
@@ -200,18 +200,18 @@ forEachDatabaseUrl((name, freshUrl) => {
       await untilDayEndIsFar()
       const spent = { daily_budget: 1, spent_today: 1, spent_at: Math.floor(Date.now() / 1000) }
       const refusals = [
-        [await bench.caller({ user: 0, token: 1000 }), 403, 'user quota is not enough'],
-        [await bench.caller({ user: 1000, token: 0 }), 401, 'is exhausted: raise it, or use another token'],
-        [await bench.caller(plenty, { token: spent }), 403, 'the daily budget of this token'],
+        [await rig.caller({ user: 0, token: 1000 }), 403, 'user quota is not enough'],
+        [await rig.caller({ user: 1000, token: 0 }), 401, 'is exhausted: raise it, or use another token'],
+        [await rig.caller(plenty, { token: spent }), 403, 'the daily budget of this token'],
       ] as const
       for (const [caller, status, message] of refusals) {
         const refused = await count(caller, counts[0])
         expect([refused.status, refused.error?.message]).toEqual([status, expect.stringContaining(message)])
       }
       // The quota of the cheapest call is enough, and it is still there afterwards.
-      const poor = await bench.caller({ user: 1, token: 1 })
+      const poor = await rig.caller({ user: 1, token: 1 })
       for (const each of counts) expect((await count(poor, each)).status).toBe(200)
-      expect(await chargedUnits(bench, poor, 1)).toEqual({ units: 0, rows: [] })
+      expect(await chargedUnits(rig, poor, 1)).toEqual({ units: 0, rows: [] })
     })
   })
 
@@ -219,33 +219,33 @@ forEachDatabaseUrl((name, freshUrl) => {
     beforeEach(untilDayEndIsFar)
 
     test('of a token: what is left is used up, then 403 with the time until the next period', async () => {
-      const caller = await bench.caller(plenty, { token: { daily_budget: 40 } })
-      bench.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
+      const caller = await rig.caller(plenty, { token: { daily_budget: 40 } })
+      rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
       // 15 of 40 are spent; the prompt takes 8 of the rest, which leaves 17 for the answer.
       expect((await call(caller)).status).toBe(200)
-      expect(bench.upstream.last.fields).toMatchObject({ max_tokens: 17 })
-      const { units } = await chargedUnits(bench, caller)
+      expect(rig.upstream.last.fields).toMatchObject({ max_tokens: 17 })
+      const { units } = await chargedUnits(rig, caller)
       expect(units).toBe(30)
       expect((await call(caller, { ...chat, max_tokens: 2 })).status).toBe(200)
-      const { units: spent, rows } = await chargedUnits(bench, caller)
+      const { units: spent, rows } = await chargedUnits(rig, caller)
       expect(spent).toBe(40)
       const refused = await call(caller)
       expectError(refused, 403, 'daily_budget_exceeded')
       const wait = Number(refused.headers.get('retry-after'))
       expect(wait).toBeGreaterThan(0)
       expect(wait).toBeLessThanOrEqual(86_400)
-      expect((await chargedUnits(bench, caller)).rows).toHaveLength(rows.length)
-      bench.upstream.always(fake.ok())
+      expect((await chargedUnits(rig, caller)).rows).toHaveLength(rows.length)
+      rig.upstream.always(fake.ok())
     })
 
     test('of an account, monthly: over all of its tokens; a stream ends when it is used up', async () => {
-      const caller = await bench.caller(plenty, { user: { monthly_budget: 100 } })
-      bench.upstream.next(fake.endlessStream())
+      const caller = await rig.caller(plenty, { user: { monthly_budget: 100 } })
+      rig.upstream.next(fake.endlessStream())
       const seen = await call(caller, chatStream)
       expectErrorEvent(seen, 'quota_exhausted_mid_stream')
       expect(textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"'))).length).toBeGreaterThan(20)
-      const { units } = await chargedUnits(bench, caller)
+      const { units } = await chargedUnits(rig, caller)
       // Text that arrived together with text that the quota does not cover is neither delivered nor charged.
       expect(units).toBeWithin(25, 101)
       const refused = await call(caller, { ...chat, messages: [{ role: 'user', content: 'a '.repeat(100) }] })
@@ -256,37 +256,37 @@ forEachDatabaseUrl((name, freshUrl) => {
 
   describe('limits of accounts and groups', () => {
     test('an admin sets the limits of an account; they cover all its tokens and apply at once', async () => {
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       expect((await call(caller)).status).toBe(200)
-      await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 1 })
+      await rig.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 1 })
       expect((await call(caller)).status).toBe(200)
       const refused = await call(caller)
       expectError(refused, 429, 'rate_limit_exceeded')
       expect(refused.error?.message).toContain('1 requests per minute for this account')
-      await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 0 })
+      await rig.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 0 })
       expect((await call(caller)).status).toBe(200)
     })
 
     test('a group has defaults for its users, each kind separately', async () => {
-      await bench.channel({ group: 'trial' })
+      await rig.channel({ group: 'trial' })
       const limits = { trial: { rpm_limit: 1, tpm_limit: 5000 }, default: { rpm_limit: 0 } }
-      await bench.gateway.setOption('GroupLimits', JSON.stringify(limits))
+      await rig.gateway.setOption('GroupLimits', JSON.stringify(limits))
       const [usual, favoured] = [
-        await bench.caller(plenty, { user: { group: 'trial' } }),
-        await bench.caller(plenty, { user: { group: 'trial', rpm_limit: 3 } }),
+        await rig.caller(plenty, { user: { group: 'trial' } }),
+        await rig.caller(plenty, { user: { group: 'trial', rpm_limit: 3 } }),
       ]
       expect(limitsIn((await call(usual)).headers)).toMatchObject({ 'limit-requests': '1', 'limit-tokens': '5000' })
       expectError(await call(usual), 429, 'rate_limit_exceeded')
       expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3', 'limit-tokens': '5000' })
-      await bench.gateway.api('PUT', '/api/user/', { id: usual.userId, group: 'default' })
+      await rig.gateway.api('PUT', '/api/user/', { id: usual.userId, group: 'default' })
       const moved = await call(usual)
       expect({ status: moved.status, limits: limitsIn(moved.headers) }).toEqual({ status: 200, limits: {} })
-      await bench.gateway.setOption('GroupLimits', '{}')
+      await rig.gateway.setOption('GroupLimits', '{}')
       expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3' })
     })
 
     test('of token and account, the one with less left is reported', async () => {
-      const caller = await bench.caller(plenty, {
+      const caller = await rig.caller(plenty, {
         token: { rpm_limit: 10, tpm_limit: 3000 },
         user: { rpm_limit: 5, tpm_limit: 9000 },
       })
@@ -298,12 +298,12 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
 
     test('a limit that is set while calls are open counts them', async () => {
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       const { gated, open } = gate()
-      bench.upstream.next(gated, gated)
+      rig.upstream.next(gated, gated)
       const slow = [call(caller), call(caller)]
-      await bench.upstream.until(({ openStreams }) => openStreams === 2)
-      await bench.gateway.api('PUT', '/api/user/', { id: caller.userId, concurrency_limit: 2 })
+      await rig.upstream.until(({ openStreams }) => openStreams === 2)
+      await rig.gateway.api('PUT', '/api/user/', { id: caller.userId, concurrency_limit: 2 })
       expectError(await call(caller), 429, 'rate_limit_exceeded')
       open()
       await Promise.all(slow)

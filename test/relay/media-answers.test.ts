@@ -5,7 +5,7 @@ import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { sendEvents } from '../helpers/fake-upstream/sse.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -13,20 +13,20 @@ import {
   expectErrorEvent,
   promptTokens,
   see,
-  startBench,
+  startRelayRig,
   until,
 } from './setup.ts'
 
 const painter = 'gemini-2.5-flash-image'
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   // Text costs one unit, audio eight. The image model's prompt costs 0.15, its text 1.25 and its images 15.
-  bench = await startBench({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
-  await bench.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
-  await bench.channel({ type: 24, models: 'gemini-3.1-flash-image' })
+  rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
+  await rig.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
+  await rig.channel({ type: 24, models: 'gemini-3.1-flash-image' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const path = '/v1/chat/completions'
 /** An image in base64, as long as the smallest possible image. */
@@ -35,7 +35,7 @@ const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A
 const second = 'A'.repeat(64_000)
 
 function answers(body: object): void {
-  bench.upstream.next(fake.behaviour('answers', (exchange) => sendJson(exchange, 200, body)))
+  rig.upstream.next(fake.behaviour('answers', (exchange) => sendJson(exchange, 200, body)))
 }
 
 const whole = (message: object, usage?: object) => ({
@@ -54,59 +54,59 @@ describe('an image that the upstream reports', () => {
   }
 
   test('costs the image price, and the words beside it the text price', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     answers(whole({ content: 'Here it is.', images: [image] }, usage))
-    expect((await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
-    await charged(bench, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
+    expect((await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
+    await charged(rig, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
   })
 
   test('costs the text price if it cannot fit within the total', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const absurd = { ...usage, completion_tokens_details: { image_tokens: 1351 } }
     answers(whole({ content: 'Here it is.' }, absurd))
-    expect((await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
-    await charged(bench, caller, Math.ceil(10 * 0.15 + 1350 * 1.25))
+    expect((await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
+    await charged(rig, caller, Math.ceil(10 * 0.15 + 1350 * 1.25))
   })
 })
 
 test('an image that the upstream counts, but not as an image, costs the image price', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   answers(
     whole({ content: 'Here.', images: [image] }, { prompt_tokens: 10, completion_tokens: 1300, total_tokens: 1310 }),
   )
-  await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
-  await charged(bench, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
+  await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))
+  await charged(rig, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
 })
 
 test('an image that the upstream counts separately from the total of its words is charged too', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const details = { completion_tokens_details: { image_tokens: 1290 } }
   const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
   answers(whole({ content: 'Here.', images: [image] }, usage))
-  await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
-  await charged(bench, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
+  await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))
+  await charged(rig, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
 })
 
 describe('what the upstream does not report is counted:', () => {
   test('an image', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     answers(whole({ content: '', images: [image] }))
-    await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
-    await charged(bench, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
+    await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))
+    await charged(rig, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
   test('an image that it reports as zero tokens', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     answers(whole({ content: '', images: [image] }, { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 }))
-    await see(bench.gateway.post(path, { ...chat, model: painter }, caller.token))
-    await charged(bench, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
+    await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))
+    await charged(rig, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
   test('audio', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     answers(whole({ content: null, audio: { id: 'a', data: second, transcript: '' } }))
-    await see(bench.gateway.post(path, { ...chat, modalities: ['text', 'audio'] }, caller.token))
-    await charged(bench, caller, promptTokens + 20 * 8)
+    await see(rig.gateway.post(path, { ...chat, modalities: ['text', 'audio'] }, caller.token))
+    await charged(rig, caller, promptTokens + 20 * 8)
   })
 })
 
@@ -120,8 +120,8 @@ interface Leaving {
 
 /** Leaves a stream once all of `said` has arrived, before its end. */
 async function leave({ path: to = path, body, said, sign }: Leaving) {
-  const caller = await bench.caller()
-  bench.upstream.next(
+  const caller = await rig.caller()
+  rig.upstream.next(
     fake.behaviour('goes on', async (exchange) => {
       exchange.head(200, fake.streamHeaders())
       await sendEvents(exchange, [...said], {}, {})
@@ -129,7 +129,7 @@ async function leave({ path: to = path, body, said, sign }: Leaving) {
     }),
   )
   const controller = new AbortController()
-  const response = await bench.gateway.post(to, body, caller.token, { signal: controller.signal })
+  const response = await rig.gateway.post(to, body, caller.token, { signal: controller.signal })
   const decoder = new TextDecoder()
   let text = ''
   for await (const bytes of response.body ?? []) {
@@ -138,8 +138,8 @@ async function leave({ path: to = path, body, said, sign }: Leaving) {
   }
   expect(text).toContain(sign)
   controller.abort()
-  await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
-  return chargedUnits(bench, caller)
+  await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+  return chargedUnits(rig, caller)
 }
 
 const delta = (fields: object) => ({ id: 'c1', choices: [{ index: 0, delta: fields, finish_reason: null }] })
@@ -179,11 +179,11 @@ describe('a caller who leaves pays for', () => {
 })
 
 test('a caller who leaves in the middle of a large image pays for it', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const large = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(600_000)}` } }
   const text = `data: ${JSON.stringify(delta({ images: [large] }))}\n\n`
   const left = Promise.withResolvers<void>()
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('a large image', async (exchange) => {
       exchange.head(200, fake.streamHeaders())
       await exchange.write(text.slice(0, -10))
@@ -194,7 +194,7 @@ test('a caller who leaves in the middle of a large image pays for it', async () 
   )
   const controller = new AbortController()
   const body = { ...chat, model: painter, stream: true }
-  const response = await bench.gateway.post(path, body, caller.token, { signal: controller.signal })
+  const response = await rig.gateway.post(path, body, caller.token, { signal: controller.signal })
   let bytes = 0
   for await (const piece of response.body ?? []) {
     bytes += piece.length
@@ -202,24 +202,24 @@ test('a caller who leaves in the middle of a large image pays for it', async () 
   }
   controller.abort()
   left.resolve()
-  const { units, rows } = await chargedUnits(bench, caller)
+  const { units, rows } = await chargedUnits(rig, caller)
   expect(rows[0]).toMatchObject({ outcome: 'aborted', completion_tokens: 1290 })
   expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
 })
 
 describe('an upstream that answers with more than the quota covers is stopped:', () => {
   const stopped = async (user: number, body: object, events: readonly object[]) => {
-    const caller = await bench.caller({ user, token: user })
-    bench.upstream.next(
+    const caller = await rig.caller({ user, token: user })
+    rig.upstream.next(
       fake.behaviour('ignores the limit', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await sendEvents(exchange, [...events], {}, { delayMs: 20 })
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post(path, { ...chat, ...body, stream: true }, caller.token))
+    const seen = await see(rig.gateway.post(path, { ...chat, ...body, stream: true }, caller.token))
     expectErrorEvent(seen, 'quota_exhausted_mid_stream')
-    return { seen, units: (await chargedUnits(bench, caller, user)).units }
+    return { seen, units: (await chargedUnits(rig, caller, user)).units }
   }
 
   test.each([{}, { modalities: ['text'] }])('images, requested as %p', async (asked) => {
@@ -247,7 +247,7 @@ describe('an endpoint for images', () => {
     return body
   }
   const send = (body: FormData, token: string) =>
-    fetch(`${bench.gateway.url}/v1/images/edits`, {
+    fetch(`${rig.gateway.url}/v1/images/edits`, {
       method: 'POST',
       body,
       headers: { authorization: `Bearer ${token}` },
@@ -261,25 +261,25 @@ describe('an endpoint for images', () => {
     ['images at high detail', { input_fidelity: 'high' }, 2 * 6500 * 5],
     ['images sent to a model of the same family', { model: 'gpt-image-1.5' }, 2 * 500 * 4 - 272 * 4],
   ])('holds for %s', async (_, fields, more) => {
-    const poor = await bench.caller({ user: least + more - 1 })
+    const poor = await rig.caller({ user: least + more - 1 })
     const refused = await see(send(form({ ...asked, ...fields }), poor.token))
     expectError(refused, 403, 'insufficient_user_quota')
-    const caller = await bench.caller({ user: least + more })
-    bench.upstream.next(fake.okImages({ count: 1 }))
+    const caller = await rig.caller({ user: least + more })
+    rig.upstream.next(fake.okImages({ count: 1 }))
     expect((await see(send(form({ ...asked, ...fields }), caller.token))).status).toBe(200)
   })
 
   test('does not believe images of zero tokens', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const usage = { input_tokens: 10, output_tokens: 0, total_tokens: 10 }
     answers({ created: 1, data: [{ b64_json: 'AAAA' }], usage })
     const body = { model: 'gpt-image-1', prompt: 'a lake', ...asked }
-    expect((await see(bench.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
-    await charged(bench, caller, least)
+    expect((await see(rig.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
+    await charged(rig, caller, least)
   })
 
   test('charges the thoughts and words of an image model as such', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     answers({
       candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
       usageMetadata: {
@@ -291,24 +291,24 @@ describe('an endpoint for images', () => {
       },
     })
     const body = { model: 'gemini-3.1-flash-image', prompt: 'a sea' }
-    expect((await see(bench.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
+    expect((await see(rig.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
     // $0.5, $3 and, for images, $60 per million.
-    await charged(bench, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
+    await charged(rig, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
   })
 })
 
 test('an image with an empty text beside it is an image, and its many tokens are believed', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const content = [{ ...image, text: '' }]
-  bench.upstream.next(fake.ok({ usage: { prompt_tokens: 15_000, completion_tokens: 1, total_tokens: 15_001 } }))
-  await see(bench.gateway.post(path, { model: 'm', messages: [{ role: 'user', content }] }, caller.token))
-  await charged(bench, caller, 15_001)
+  rig.upstream.next(fake.ok({ usage: { prompt_tokens: 15_000, completion_tokens: 1, total_tokens: 15_001 } }))
+  await see(rig.gateway.post(path, { model: 'm', messages: [{ role: 'user', content }] }, caller.token))
+  await charged(rig, caller, 15_001)
 })
 
 test('for images at the text price, the cached part keeps its price', async () => {
-  const caller = await bench.caller()
-  await bench.gateway.setOption('CacheRatio', '{"m":0.1}')
-  bench.upstream.next(
+  const caller = await rig.caller()
+  await rig.gateway.setOption('CacheRatio', '{"m":0.1}')
+  rig.upstream.next(
     fake.ok({
       usage: {
         prompt_tokens: 1000,
@@ -319,6 +319,6 @@ test('for images at the text price, the cached part keeps its price', async () =
     }),
   )
   const content = [image, { type: 'text', text: 'What is it?' }]
-  await see(bench.gateway.post(path, { model: 'm', messages: [{ role: 'user', content }] }, caller.token))
-  await charged(bench, caller, 100 + 90 + 1)
+  await see(rig.gateway.post(path, { model: 'm', messages: [{ role: 'user', content }] }, caller.token))
+  await charged(rig, caller, 100 + 90 + 1)
 })

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../server/lib/clock.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, expectError, type Seen, see, startBench, until } from './setup.ts'
+import { type Rig, charged, chat, expectError, type Seen, see, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 /** The current DNS answer for the upstream's name. */
 let addresses: readonly string[] | Promise<readonly string[]>
 let lookups: number
 let aheadMs = 0
 
 beforeAll(async () => {
-  bench = await startBench({
+  rig = await startRelayRig({
     channels: false,
     clock: { nowMs: () => systemClock.nowMs() + aheadMs },
     async resolve() {
@@ -19,21 +19,21 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear()
+  await rig.clear()
   addresses = ['127.0.0.1']
   lookups = 0
   // Discards everything that earlier tests found out.
   aheadMs += 3_600_000
 })
 
-const named = () => bench.upstream.url.replace('127.0.0.1', 'localhost')
+const named = () => rig.upstream.url.replace('127.0.0.1', 'localhost')
 
 async function call(): Promise<Seen> {
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
-  if (seen.status !== 200) await charged(bench, caller, 0)
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
+  if (seen.status !== 200) await charged(rig, caller, 0)
   return seen
 }
 
@@ -48,41 +48,41 @@ describe('a channel whose name resolves to a metadata service is not called', ()
   ]) {
     test(found.join(' '), async () => {
       addresses = found
-      const id = await bench.channel({ base_url: named() })
+      const id = await rig.channel({ base_url: named() })
       expectError(await call(), 502, 'do_request_failed')
       const said = async (path: string) =>
-        bench.gateway.api('GET', path).then(
+        rig.gateway.api('GET', path).then(
           () => 'success',
           (error: Error) => error.message,
         )
       expect(await said(`/api/channel/test/${id}`)).toContain('metadata service')
       for (const path of [`/api/channel/${id}/upstream_models`, `/api/channel/update_balance/${id}`])
         expect(await said(path)).not.toBe('success')
-      expect(bench.upstream.requests).toEqual([])
+      expect(rig.upstream.requests).toEqual([])
     })
   }
 
   test('nor a redirect of the upstream to one', async () => {
-    await bench.channel({ base_url: named() })
-    bench.upstream.next(fake.redirects('http://169.254.169.254/latest/meta-data/'))
+    await rig.channel({ base_url: named() })
+    rig.upstream.next(fake.redirects('http://169.254.169.254/latest/meta-data/'))
     expectError(await call(), 502, 'bad_response_status_code')
   })
 })
 
 test('a private address may be called', async () => {
   addresses = ['10.1.2.3', '::1']
-  await bench.channel({ base_url: named() })
+  await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
 })
 
 test('a name that cannot be resolved here is left to the proxy that carries the call', async () => {
   addresses = []
-  await bench.channel({ base_url: named() })
+  await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
 })
 
 test('the name is looked up once in a while, not for every call', async () => {
-  await bench.channel({ base_url: named() })
+  await rig.channel({ base_url: named() })
   for (let index = 0; index < 20; index++) expect((await call()).status).toBe(200)
   expect(lookups).toBe(1)
   aheadMs += 31_000
@@ -91,7 +91,7 @@ test('the name is looked up once in a while, not for every call', async () => {
 })
 
 test('a name that starts to resolve there is noticed, and forgiven when it resolves elsewhere', async () => {
-  await bench.channel({ base_url: named() })
+  await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
   addresses = ['169.254.169.254']
   aheadMs += 31_000
@@ -100,29 +100,29 @@ test('a name that starts to resolve there is noticed, and forgiven when it resol
   expectError(await call(), 502, 'do_request_failed')
   addresses = ['127.0.0.1']
   // The breaker skips a channel that failed this often.
-  await bench.clear()
-  await bench.channel({ base_url: named() })
+  await rig.clear()
+  await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
 
   addresses = ['169.254.169.254']
   aheadMs += 301_000
-  const before = bench.upstream.requests.length
+  const before = rig.upstream.requests.length
   expectError(await call(), 502, 'do_request_failed')
-  expect(bench.upstream.requests.length).toBe(before)
+  expect(rig.upstream.requests.length).toBe(before)
 })
 
 test('a caller who leaves during the lookup pays nothing: no upstream was called', async () => {
-  await bench.channel({ base_url: named() })
+  await rig.channel({ base_url: named() })
   const found = Promise.withResolvers<readonly string[]>()
   addresses = found.promise
-  const caller = await bench.caller()
-  const asked = bench.upstream.requests.length
+  const caller = await rig.caller()
+  const asked = rig.upstream.requests.length
   const leave = new AbortController()
-  const answer = bench.gateway.post('/v1/chat/completions', chat, caller.token, { signal: leave.signal })
+  const answer = rig.gateway.post('/v1/chat/completions', chat, caller.token, { signal: leave.signal })
   await until(() => lookups > 0)
   leave.abort()
   await answer.catch(() => undefined)
-  expect(await charged(bench, caller, 0)).toEqual([])
+  expect(await charged(rig, caller, 0)).toEqual([])
   found.resolve(['127.0.0.1'])
-  expect(bench.upstream.requests.length).toBe(asked)
+  expect(rig.upstream.requests.length).toBe(asked)
 })

@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, expectError, expectErrorEvent, see, startBench } from './setup.ts'
+import { type Rig, charged, chat, chatStream, expectError, expectErrorEvent, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({
+  rig = await startRelayRig({
     channels: false,
     settings: {
       ModelRatio: '{"m":1,"text-embedding-3-small":1,"omni-moderation-latest":1,"painter":3,"tts-1":1,"whisper-1":1}',
@@ -16,9 +16,9 @@ beforeAll(async () => {
       KeepAliveInterval: '0.3',
     },
   })
-  await bench.channel({ models: 'm,text-embedding-3-small,omni-moderation-latest,painter,tts-1,whisper-1' })
+  await rig.channel({ models: 'm,text-embedding-3-small,omni-moderation-latest,painter,tts-1,whisper-1' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const upload = (fields: Record<string, string>) => {
   const form = new FormData()
@@ -45,7 +45,7 @@ const kinds: readonly (readonly [name: string, path: string, body: () => object]
 function call(path: string, body: object, token: string) {
   const isForm = body instanceof FormData
   const headers = { authorization: `Bearer ${token}`, ...(!isForm && { 'content-type': 'application/json' }) }
-  return see(fetch(bench.gateway.url + path, { method: 'POST', headers, body: isForm ? body : JSON.stringify(body) }))
+  return see(fetch(rig.gateway.url + path, { method: 'POST', headers, body: isForm ? body : JSON.stringify(body) }))
 }
 
 /** Answers with exactly these bytes. */
@@ -78,11 +78,11 @@ for (const [name, path, body] of kinds)
     test.each(noAnswers.map(([behaviour, ...told]) => [behaviour.name, behaviour, ...told] as const))(
       '%s',
       async (_, behaviour, status, code) => {
-        const caller = await bench.caller()
-        bench.upstream.next(behaviour)
+        const caller = await rig.caller()
+        rig.upstream.next(behaviour)
         expectError(await call(path, body(), caller.token), status, code)
-        expect(await charged(bench, caller, 0)).toEqual([])
-        await bench.upstream.until(({ openStreams }) => openStreams === 0)
+        expect(await charged(rig, caller, 0)).toEqual([])
+        await rig.upstream.until(({ openStreams }) => openStreams === 0)
       },
     )
   })
@@ -90,22 +90,22 @@ for (const [name, path, body] of kinds)
 test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))(
   '%s: an object that contains no answer',
   async (_, path, body) => {
-    const caller = await bench.caller()
-    bench.upstream.next(says('an object', 'application/json', '{"hello":1}'))
+    const caller = await rig.caller()
+    rig.upstream.next(says('an object', 'application/json', '{"hello":1}'))
     expectError(await call(path, body(), caller.token), 502, 'bad_response_body')
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(await charged(rig, caller, 0)).toEqual([])
   },
 )
 
 test('chat without choices, and without usage that has to be paid for', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(says('no choices', 'application/json', '{"choices":[]}'))
+  const caller = await rig.caller()
+  rig.upstream.next(says('no choices', 'application/json', '{"choices":[]}'))
   expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
-  expect(await charged(bench, caller, 0)).toEqual([])
+  expect(await charged(rig, caller, 0)).toEqual([])
   const filtered = { choices: [], usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 } }
-  bench.upstream.next(says('no choices but usage', 'application/json', JSON.stringify(filtered)))
+  rig.upstream.next(says('no choices but usage', 'application/json', JSON.stringify(filtered)))
   expect((await call('/v1/chat/completions', chat, caller.token)).status).toBe(200)
-  await charged(bench, caller, 10)
+  await charged(rig, caller, 10)
 })
 
 describe('a stream that ends before it has sent anything is not an answer:', () => {
@@ -118,16 +118,16 @@ describe('a stream that ends before it has sent anything is not an answer:', () 
     ['images', '/v1/images/generations', images],
     ['speech', '/v1/audio/speech', speech],
   ])('%s', async (_, path, body) => {
-    const caller = await bench.caller()
-    bench.upstream.next(empty)
+    const caller = await rig.caller()
+    rig.upstream.next(empty)
     expectError(await call(path, body, caller.token), 502, 'bad_response_body')
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(await charged(rig, caller, 0)).toEqual([])
   })
 
   test('after keep-alives, when it is too late for another answer', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const { promise: isWaiting, resolve: waits } = Promise.withResolvers<void>()
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('an end mark, late', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await isWaiting
@@ -135,30 +135,30 @@ describe('a stream that ends before it has sent anything is not an answer:', () 
         exchange.end()
       }),
     )
-    const answer = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    const answer = await rig.gateway.post('/v1/chat/completions', chatStream, caller.token)
     waits()
     expectErrorEvent(await see(answer), 'upstream_stream_incomplete')
-    expect(await charged(bench, caller, 0)).toMatchObject([{ outcome: 'interrupted', completion_tokens: 0 }])
+    expect(await charged(rig, caller, 0)).toMatchObject([{ outcome: 'interrupted', completion_tokens: 0 }])
   })
 
   test('an image that only arrived as a draft is not charged; in an unknown format the requested number is', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' }
-    bench.upstream.next(says('a sketch', 'text/event-stream', `data: ${JSON.stringify(sketch)}\n\ndata: [DONE]\n\n`))
+    rig.upstream.next(says('a sketch', 'text/event-stream', `data: ${JSON.stringify(sketch)}\n\ndata: [DONE]\n\n`))
     expect((await call('/v1/images/generations', images, caller.token)).status).toBe(200)
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
     const unheard = { output: ['AAAA'] }
-    bench.upstream.next(says('a form', 'text/event-stream', `data: ${JSON.stringify(unheard)}\n\ndata: [DONE]\n\n`))
+    rig.upstream.next(says('a form', 'text/event-stream', `data: ${JSON.stringify(unheard)}\n\ndata: [DONE]\n\n`))
     expect((await call('/v1/images/generations', images, caller.token)).status).toBe(200)
-    await charged(bench, caller, 3000)
+    await charged(rig, caller, 3000)
   })
 })
 
 test('an answer that is compressed although the request forbade it, and decompresses beyond every limit', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
   const packed = brotliCompressSync(text)
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('packed', async (exchange) => {
       exchange.head(200, [
         ['content-type', 'application/json'],
@@ -170,25 +170,25 @@ test('an answer that is compressed although the request forbade it, and decompre
     }),
   )
   expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
-  expect(await charged(bench, caller, 0)).toEqual([])
+  expect(await charged(rig, caller, 0)).toEqual([])
 }, 60_000)
 
 test('a transcript in another text format, and a form that requests a stream in another spelling, are answers', async () => {
   const lines = says('lines', 'text/plain', '[00:00.00] Hello')
-  const caller = await bench.caller()
-  bench.upstream.next(lines)
+  const caller = await rig.caller()
+  rig.upstream.next(lines)
   const form = upload({ model: 'whisper-1', response_format: 'lrc' })
   const seen = await call('/v1/audio/transcriptions', form, caller.token)
   expect([seen.status, seen.text]).toEqual([200, '[00:00.00] Hello'])
   const done = { type: 'transcript.text.done', text: 'Hello' }
-  bench.upstream.next(says('events', 'text/event-stream', `data: ${JSON.stringify(done)}\n\n`))
+  rig.upstream.next(says('events', 'text/event-stream', `data: ${JSON.stringify(done)}\n\n`))
   const streamed = await call('/v1/audio/transcriptions', upload({ model: 'whisper-1', stream: 'True' }), caller.token)
   expect([streamed.status, streamed.text]).toEqual([200, `data: ${JSON.stringify(done)}\n\n`])
 })
 
 test('an absurd pause is not passed on', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(fake.status(503, { retryAfter: '1e300' }))
+  const caller = await rig.caller()
+  rig.upstream.next(fake.status(503, { retryAfter: '1e300' }))
   const seen = await call('/v1/chat/completions', chat, caller.token)
   expectError(seen, 503, null)
   expect(seen.headers.get('retry-after')).toBeNull()

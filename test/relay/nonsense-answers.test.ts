@@ -1,15 +1,15 @@
 // Upstreams put anything into the fields for a word or a text. That is their failure, never the gateway's.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour, endlessStream, streamHeaders } from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, chat, chatStream, expectError, see, startBench } from './setup.ts'
+import { type Rig, charged, chargedUnits, chat, chatStream, expectError, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench({ settings: { ModelRatio: '{"m":1,"m2":1,"m3":1}' } })
-  await bench.channel({ type: 24, models: 'm2' })
-  await bench.channel({ type: 30, models: 'm3' })
+  rig = await startRelayRig({ settings: { ModelRatio: '{"m":1,"m2":1,"m3":1}' } })
+  await rig.channel({ type: 24, models: 'm2' })
+  await rig.channel({ type: 30, models: 'm3' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const noText = '{"toString":1,"valueOf":2}'
 const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
@@ -49,34 +49,34 @@ const cases: readonly (readonly [name: string, status: number, body: string, see
 
 for (const [name, status, body, seenStatus, code] of cases) {
   test(`${name}: ${seenStatus}, nothing charged`, async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(says(status, body))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(says(status, body))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expect([seen.status, seen.error?.code]).toEqual([seenStatus, code as never])
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 }
 
 test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'.repeat(1_000_000)}`])(
   'a megabyte on one line that is not an event, instead of a stream: 502, nothing charged',
   async (text) => {
-    const caller = await bench.caller()
-    bench.upstream.next(says(200, text, 'text/event-stream'))
+    const caller = await rig.caller()
+    rig.upstream.next(says(200, text, 'text/event-stream'))
     expectError(
-      await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token)),
+      await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token)),
       502,
       'bad_response_body',
     )
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   },
 )
 
 test('an error event that is a list nested 100,000 deep: 502, nothing charged', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(says(200, `data: {"error":${nested}}\n\n`, 'text/event-stream'))
-  const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+  const caller = await rig.caller()
+  rig.upstream.next(says(200, `data: {"error":${nested}}\n\n`, 'text/event-stream'))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
   expectError(seen, 502, null)
-  await charged(bench, caller, 0)
+  await charged(rig, caller, 0)
 })
 
 describe('arguments nested 100,000 deep, which no dialect can write again:', () => {
@@ -92,38 +92,38 @@ describe('arguments nested 100,000 deep, which no dialect can write again:', () 
   const deep = part(`{"functionCall":{"name":"f","args":{"x":${nested}}}}`)
 
   test.each(callers)('in the middle of a stream %s', async (_, path, body) => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       behaviour('deep in the middle', async (exchange) => {
         exchange.head(200, streamHeaders())
         await exchange.write(`data: ${part('{"text":"word"}')}\n\ndata: ${deep}\n\n`)
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post(path, body, caller.token))
+    const seen = await see(rig.gateway.post(path, body, caller.token))
     expect([seen.status, seen.broken]).toEqual([200, false])
     expect(seen.text).toContain('word')
     expect(seen.text).toContain('cannot be read')
-    const { units, rows } = await chargedUnits(bench, caller)
+    const { units, rows } = await chargedUnits(rig, caller)
     expect(units).toBeGreaterThan(0)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: upstream_stream_error')
   })
 
   test.each(callers)('at the beginning of a stream %s', async (_, path, body) => {
-    const caller = await bench.caller()
-    bench.upstream.next(says(200, `data: ${deep}\n\n`, 'text/event-stream'))
-    const seen = await see(bench.gateway.post(path, body, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(says(200, `data: ${deep}\n\n`, 'text/event-stream'))
+    const seen = await see(rig.gateway.post(path, body, caller.token))
     expect(seen.status).toBe(502)
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 
   test('in an error', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(says(400, `{"error":{"message":"no","status":"INVALID_ARGUMENT","details":${nested}}}`))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', asked, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(says(400, `{"error":{"message":"no","status":"INVALID_ARGUMENT","details":${nested}}}`))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', asked, caller.token))
     expect(seen.status).toBe(400)
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 
   test('as a text, in a field where another dialect has objects', async () => {
@@ -138,14 +138,14 @@ describe('arguments nested 100,000 deep, which no dialect can write again:', () 
       await exchange.write('data: [DONE]\n\n')
       exchange.end()
     })
-    const caller = await bench.caller()
-    bench.upstream.next({ name: 'deep text', run })
+    const caller = await rig.caller()
+    rig.upstream.next({ name: 'deep text', run })
     const seen = await see(
-      bench.gateway.post('/v1beta/models/m:streamGenerateContent?alt=sse', { contents }, caller.token),
+      rig.gateway.post('/v1beta/models/m:streamGenerateContent?alt=sse', { contents }, caller.token),
     )
     expect([seen.status, seen.broken]).toEqual([200, false])
     expect(seen.text).toContain('cannot be read')
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
   })
 
@@ -153,28 +153,28 @@ describe('arguments nested 100,000 deep, which no dialect can write again:', () 
     ['passed on', `${geminiPath}:generateContent`, { contents }],
     ['for callers of another dialect', '/v1/chat/completions', asked],
   ] as const)('in a whole answer %s', async (_, path, body) => {
-    const caller = await bench.caller()
-    bench.upstream.next(says(200, deep))
-    const seen = await see(bench.gateway.post(path, body, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(says(200, deep))
+    const seen = await see(rig.gateway.post(path, body, caller.token))
     expect(seen.status).toBe(502)
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 })
 
 test('an embedding nested 100,000 deep, in a format other than the requested one: 502, nothing charged', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(says(200, `{"embeddings":[${nested}]}`))
-  const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'm3', input: 'Hi' }, caller.token))
+  const caller = await rig.caller()
+  rig.upstream.next(says(200, `{"embeddings":[${nested}]}`))
+  const seen = await see(rig.gateway.post('/v1/embeddings', { model: 'm3', input: 'Hi' }, caller.token))
   expectError(seen, 502, 'bad_response_body')
-  await charged(bench, caller, 0)
+  await charged(rig, caller, 0)
 })
 
 test('a text that is a list nested 100,000 deep ends a stream with an error event, and the delivered part is charged', async () => {
   const list = `${'[{"text":'.repeat(100_000)}""${'}]'.repeat(100_000)}`
   const said = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${content}}}]}\n\n`
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const { promise: isBegun, resolve: begun } = Promise.withResolvers<void>()
-  bench.upstream.next(
+  rig.upstream.next(
     behaviour('deep in the middle', async (exchange) => {
       exchange.head(200, streamHeaders())
       await exchange.write(said('"word"'))
@@ -183,12 +183,12 @@ test('a text that is a list nested 100,000 deep ends a stream with an error even
       exchange.end()
     }),
   )
-  const answer = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+  const answer = await rig.gateway.post('/v1/chat/completions', chatStream, caller.token)
   begun()
   const seen = await see(answer)
   expect([seen.status, seen.broken]).toEqual([200, false])
   expect(seen.text).toContain('cannot be read')
-  const { units, rows } = await chargedUnits(bench, caller)
+  const { units, rows } = await chargedUnits(rig, caller)
   expect(units).toBeGreaterThan(0)
   expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
   expect(rows[0]?.content).toContain('ended: upstream_stream_error')
@@ -199,12 +199,12 @@ for (const [name, body] of [
   ['is translated', { ...chat, model: 'm2' }],
 ] as const) {
   test(`an endless stream that was not requested is also ended upstream, if the answer ${name}`, async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(endlessStream())
-    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(endlessStream())
+    const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
     expectError(seen, 502, 'bad_response_body')
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
-    expect(bench.upstream.last.aborted).toBe(true)
-    await charged(bench, caller, 0)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
+    expect(rig.upstream.last.aborted).toBe(true)
+    await charged(rig, caller, 0)
   })
 }

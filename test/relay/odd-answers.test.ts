@@ -3,21 +3,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, see, startBench } from './setup.ts'
+import { type Rig, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await bench.clear({ RetryTimes: '0' })
-  await bench.channel({ type: 44 })
+  await rig.clear({ RetryTimes: '0' })
+  await rig.channel({ type: 44 })
 })
 
 /** A service's answer, whole or with one chunk per field. */
 function answers(message: JsonObject, rest: JsonObject, pieces: readonly JsonObject[] = [message]): void {
-  bench.upstream.always(
+  rig.upstream.always(
     behaviour('answers', async (exchange) => {
       const common = { id: 'c', object: 'chat.completion', created: 1, model: 'up' }
       const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
@@ -42,8 +42,8 @@ function answers(message: JsonObject, rest: JsonObject, pieces: readonly JsonObj
 }
 
 async function ask(path: string, body: JsonObject): Promise<string> {
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post(path, { model: 'm', ...body }, caller.token))
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post(path, { model: 'm', ...body }, caller.token))
   expect([seen.status, seen.text]).toEqual([200, seen.text])
   return seen.text
 }

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, expectError, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, charged, chat, expectError, see, startRelayRig, whileHeld } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { HoldWaitTime: '0.1' } })
+  rig = await startRelayRig({ settings: { HoldWaitTime: '0.1' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** The context of an unknown model, at one unit per token. */
 const context = 1_048_576
@@ -43,8 +43,8 @@ describe("the hold is the model's context for", () => {
     ['a stored prompt', 'responses', input({ prompt: { id: 'pmpt_1' } })],
     ['a stored item', 'responses', input({}, { type: 'item_reference', id: 'msg_1' })],
   ])('%s', async (_, dialect, body) => {
-    const caller = await bench.caller({ user: 3_000_000 })
-    const held = await whileHeld(bench, caller, paths[dialect], body, (amount) => amount)
+    const caller = await rig.caller({ user: 3_000_000 })
+    const held = await whileHeld(rig, caller, paths[dialect], body, (amount) => amount)
     expect(held).toBe(context + 100)
   })
 })
@@ -56,26 +56,26 @@ describe('the hold is what is visible for', () => {
     ['an image there', 'responses', input({}, shown({ type: 'input_image', image_url: 'https://a.example/a.png' }))],
     ['no earlier response', 'responses', input({ previous_response_id: null })],
   ])('%s', async (_, dialect, body) => {
-    const held = await whileHeld(bench, await bench.caller(), paths[dialect], body, (amount) => amount)
+    const held = await whileHeld(rig, await rig.caller(), paths[dialect], body, (amount) => amount)
     expect(held).toBeLessThan(1000)
   })
 })
 
 describe('at a service of Google', () => {
-  beforeAll(() => bench.clear())
+  beforeAll(() => rig.clear())
   test.each<[string, object]>([
     ['a stored prompt', { ...contents(), cachedContent: 'cachedContents/1' }],
     ['a video', contents({ fileData: { mimeType: 'video/mp4', fileUri: 'https://a.example/a.mp4' } })],
   ])('the hold for %s is the same', async (_, body) => {
-    await bench.clear()
-    await bench.channel({ type: 24 })
-    const caller = await bench.caller({ user: 3_000_000 })
-    const held = await whileHeld(bench, caller, paths.gemini, body, (amount) => amount)
+    await rig.clear()
+    await rig.channel({ type: 24 })
+    const caller = await rig.caller({ user: 3_000_000 })
+    const held = await whileHeld(rig, caller, paths.gemini, body, (amount) => amount)
     expect(held).toBe(context + 100)
   })
   afterAll(async () => {
-    await bench.clear()
-    await bench.channel()
+    await rig.clear()
+    await rig.channel()
   })
 })
 
@@ -83,25 +83,25 @@ describe('an account that cannot pay for a whole context', () => {
   const body = messages({ type: 'file', file: { file_id: 'file-1' } })
 
   test('makes one such call at a time', async () => {
-    const caller = await bench.caller({ user: 500_000 })
-    await whileHeld(bench, caller, paths.chat, body, async (held) => {
+    const caller = await rig.caller({ user: 500_000 })
+    await whileHeld(rig, caller, paths.chat, body, async (held) => {
       expect(held).toBe(500_000)
-      expectError(await see(bench.gateway.post(paths.chat, body, caller.token)), 403, 'insufficient_user_quota')
+      expectError(await see(rig.gateway.post(paths.chat, body, caller.token)), 403, 'insufficient_user_quota')
     })
   })
 
   test('is answered, and charged for what was used', async () => {
-    const caller = await bench.caller({ user: 500_000, token: 500_000 })
+    const caller = await rig.caller({ user: 500_000, token: 500_000 })
     const usage = { prompt_tokens: 300_000, completion_tokens: 5, total_tokens: 300_005 }
-    bench.upstream.next(fake.ok({ usage }))
-    const seen = await see(bench.gateway.post(paths.chat, body, caller.token))
+    rig.upstream.next(fake.ok({ usage }))
+    const seen = await see(rig.gateway.post(paths.chat, body, caller.token))
     expect(seen.status).toBe(200)
-    expect(bench.upstream.last.fields['max_tokens']).toBe(100)
-    await charged(bench, caller, 300_005, 500_000)
+    expect(rig.upstream.last.fields['max_tokens']).toBe(100)
+    await charged(rig, caller, 300_005, 500_000)
   })
 
   test('is also charged for what was used by an item stored at the service', async () => {
-    const caller = await bench.caller({ user: 500_000, token: 500_000 })
+    const caller = await rig.caller({ user: 500_000, token: 500_000 })
     const answer = {
       id: 'resp_1',
       object: 'response',
@@ -110,17 +110,17 @@ describe('an account that cannot pay for a whole context', () => {
       output: [{ type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hello.' }] }],
       usage: { input_tokens: 100_000, output_tokens: 5, total_tokens: 100_005 },
     }
-    bench.upstream.next(fake.behaviour('whole', (exchange) => sendJson(exchange, 200, answer)))
+    rig.upstream.next(fake.behaviour('whole', (exchange) => sendJson(exchange, 200, answer)))
     const body = input({}, { type: 'item_reference', id: 'msg_0' })
-    const seen = await see(bench.gateway.post(paths.responses, body, caller.token))
+    const seen = await see(rig.gateway.post(paths.responses, body, caller.token))
     expect(seen.status).toBe(200)
-    await charged(bench, caller, 100_005, 500_000)
+    await charged(rig, caller, 100_005, 500_000)
   })
 
   test('makes plain calls concurrently as before', async () => {
-    const caller = await bench.caller({ user: 5000 })
-    await whileHeld(bench, caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
-      const seen = await see(bench.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))
+    const caller = await rig.caller({ user: 5000 })
+    await whileHeld(rig, caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
+      const seen = await see(rig.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))
       expect(seen.status).toBe(200)
     })
   })

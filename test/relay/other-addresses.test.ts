@@ -1,20 +1,20 @@
 // Paths that clients use besides the usual ones, and paths that are not served, with errors in the caller's dialect.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
-import { type Bench, chat, see, startBench } from './setup.ts'
+import { type Rig, chat, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({ type: 28 })
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({ type: 28 })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
-const get = (path: string, headers: Record<string, string>) => see(fetch(bench.gateway.url + path, { headers }))
-const bearer = () => ({ authorization: `Bearer ${bench.gateway.token}` })
+const get = (path: string, headers: Record<string, string>) => see(fetch(rig.gateway.url + path, { headers }))
+const bearer = () => ({ authorization: `Bearer ${rig.gateway.token}` })
 
 test('the list of models has the format of the dialect whose header carries the key', async () => {
-  const { token } = bench.gateway
+  const { token } = rig.gateway
   for (const path of ['/v1/models', '/models', '/v1beta/openai/models']) {
     expect(JSON.parse((await get(path, bearer())).text)).toMatchObject({ object: 'list', data: [{ id: 'm' }] })
     expect(JSON.parse((await get(path, { 'x-api-key': token })).text)).toMatchObject({ has_more: false, first_id: 'm' })
@@ -35,8 +35,8 @@ test('paths without the version are answered like those with it', async () => {
     ['/responses', { model: 'm', input: 'Hi' }],
     ['/messages', { ...chat, max_tokens: 10 }],
   ] as const)
-    expect([path, (await see(bench.gateway.post(path, body))).status]).toEqual([path, 200])
-  const away = await see(fetch(`${bench.gateway.url}/chat/completions`, { method: 'OPTIONS' }))
+    expect([path, (await see(rig.gateway.post(path, body))).status]).toEqual([path, 200])
+  const away = await see(fetch(`${rig.gateway.url}/chat/completions`, { method: 'OPTIONS' }))
   expect(away.headers.get('access-control-allow-origin')).toBe('*')
 })
 
@@ -45,7 +45,7 @@ test('health is reported at /health too', async () => {
 })
 
 test('an API that is not served is 501 in its dialect', async () => {
-  const { token } = bench.gateway
+  const { token } = rig.gateway
   const batches = await get('/v1/messages/batches', { 'x-api-key': token })
   expect([batches.status, JSON.parse(batches.text)]).toMatchObject([
     501,
@@ -70,9 +70,9 @@ test.each([
   ['/v1beta/fileSearchStores', 'POST'],
 ])('Google clients get an error in their dialect that %s is not served (%s)', async (path, method) => {
   const seen = await see(
-    fetch(bench.gateway.url + path, {
+    fetch(rig.gateway.url + path, {
       method,
-      headers: { 'x-goog-api-key': bench.gateway.token },
+      headers: { 'x-goog-api-key': rig.gateway.token },
       ...(method === 'POST' && { body: '{}' }),
     }),
   )
@@ -82,13 +82,13 @@ test.each([
 test.each(['/v1/skills', '/v1/agents/a', '/v1/complete', '/v1/sessions'])(
   'Anthropic clients get an error in their dialect that %s is not served',
   async (path) => {
-    const seen = await get(path, { 'x-api-key': bench.gateway.token })
+    const seen = await get(path, { 'x-api-key': rig.gateway.token })
     expect([seen.status, JSON.parse(seen.text)]).toMatchObject([501, { type: 'error', error: { type: 'api_error' } }])
   },
 )
 
 test("an unknown path is reported in the caller's dialect", async () => {
-  const { token } = bench.gateway
+  const { token } = rig.gateway
   const said = async (path: string, headers: Record<string, string>) => {
     const { status, text } = await get(path, headers)
     return [status, JSON.parse(text)]
@@ -111,7 +111,7 @@ test("an unknown path is reported in the caller's dialect", async () => {
 })
 
 test('the error for an unknown path names the request as the caller knows it, and is not retried', async () => {
-  const { token } = bench.gateway
+  const { token } = rig.gateway
   const chat = await get('/v1/nothing', bearer())
   const id = chat.headers.get('x-oneapi-request-id') ?? 'none'
   expect([chat.headers.get('x-request-id'), chat.headers.get('x-should-retry')]).toEqual([id, 'false'])
@@ -122,6 +122,6 @@ test('the error for an unknown path names the request as the caller knows it, an
 
 test('a call with the wrong method is told which one to use', async () => {
   expect((await get('/v1/chat/completions', bearer())).text).toContain('use POST')
-  expect((await get('/v1/messages', { 'x-api-key': bench.gateway.token })).text).toContain('use POST')
+  expect((await get('/v1/messages', { 'x-api-key': rig.gateway.token })).text).toContain('use POST')
   expect((await get('/v1/files', bearer())).text).toContain('ask the service itself')
 })

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, chat, see, startBench } from './setup.ts'
+import { type Rig, chat, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench()
+  rig = await startRelayRig()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const ways = [
   ['gzip', gzipSync],
@@ -21,10 +21,10 @@ const ways = [
 
 const send = (encoding: string, body: Uint8Array<ArrayBuffer>) =>
   see(
-    fetch(`${bench.gateway.url}/v1/chat/completions`, {
+    fetch(`${rig.gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${bench.gateway.token}`,
+        authorization: `Bearer ${rig.gateway.token}`,
         'content-type': 'application/json',
         'content-encoding': encoding,
       },
@@ -35,7 +35,7 @@ const send = (encoding: string, body: Uint8Array<ArrayBuffer>) =>
 test.each(ways)('a body compressed with %s is read', async (encoding, pack) => {
   const seen = await send(encoding, new Uint8Array(pack(JSON.stringify(chat))))
   expect([seen.status, seen.error]).toEqual([200, undefined])
-  expect(JSON.parse(bench.upstream.requests.at(-1)?.text ?? '{}')).toMatchObject({ messages: chat.messages })
+  expect(JSON.parse(rig.upstream.requests.at(-1)?.text ?? '{}')).toMatchObject({ messages: chat.messages })
 })
 
 test.each(ways)('one of %s that decompresses to far more than its size is refused', async (encoding, pack) => {
@@ -62,28 +62,28 @@ test.each(ways)('a form compressed with %s is read', async (encoding, pack) => {
   const field = (name: string, value: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
   const form = `${field('model', 'whisper-1')}${field('file', 'sound', '; filename="a.mp3"')}--${boundary}--\r\n`
-  await bench.gateway.setOption('ModelRatio', '{"m":1,"whisper-1":1}')
-  await bench.channel({ models: 'whisper-1' })
+  await rig.gateway.setOption('ModelRatio', '{"m":1,"whisper-1":1}')
+  await rig.channel({ models: 'whisper-1' })
   const upload = (body: Uint8Array<ArrayBuffer>) =>
     see(
-      fetch(`${bench.gateway.url}/v1/audio/transcriptions`, {
+      fetch(`${rig.gateway.url}/v1/audio/transcriptions`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${bench.gateway.token}`,
+          authorization: `Bearer ${rig.gateway.token}`,
           'content-type': `multipart/form-data; boundary=${boundary}`,
           'content-encoding': encoding,
         },
         body,
       }),
     )
-  bench.upstream.next(
+  rig.upstream.next(
     behaviour('transcript', (exchange) =>
       sendBody(exchange, 200, Buffer.from('{"text":"Hi"}'), [['content-type', 'application/json']]),
     ),
   )
   const seen = await upload(new Uint8Array(pack(form)))
   expect([seen.status, seen.text]).toEqual([200, '{"text":"Hi"}'])
-  expect(bench.upstream.last.text).toContain('whisper-1')
+  expect(rig.upstream.last.text).toContain('whisper-1')
   const bomb = form.replace('sound', 's'.repeat(20 * 1024 * 1024))
   expect((await upload(new Uint8Array(pack(bomb)))).error?.code).toBe('request_too_large')
   expect((await upload(new Uint8Array(pack(form)).slice(0, -6))).status).toBe(400)
@@ -91,7 +91,7 @@ test.each(ways)('a form compressed with %s is read', async (encoding, pack) => {
 
 test.each(ways)('a management call compressed with %s is read', async (encoding, pack) => {
   const login = (body: Uint8Array<ArrayBuffer>, way: string = encoding) =>
-    fetch(`${bench.gateway.url}/api/user/login`, {
+    fetch(`${rig.gateway.url}/api/user/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-encoding': way },
       body,
@@ -126,15 +126,15 @@ describe.each(ways)('an answer that a service compresses with %s without being a
   const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
 
   test('is read, although the request did not ask for it', async () => {
-    bench.upstream.next(packs(200, 'application/json', JSON.stringify(whole)))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat))
+    rig.upstream.next(packs(200, 'application/json', JSON.stringify(whole)))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat))
     expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
     expect(seen.headers.get('content-encoding')).toBeNull()
-    expect(bench.upstream.last.headers.get('accept-encoding')).toBe('identity')
-    bench.upstream.next(packs(200, 'text/event-stream', stream))
-    expect((await see(bench.gateway.post('/v1/chat/completions', { ...chat, stream: true }))).text).toContain('Hello')
-    bench.upstream.next(packs(400, 'application/json', '{"error":{"message":"No such thing."}}'))
-    expect((await see(bench.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
+    expect(rig.upstream.last.headers.get('accept-encoding')).toBe('identity')
+    rig.upstream.next(packs(200, 'text/event-stream', stream))
+    expect((await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream: true }))).text).toContain('Hello')
+    rig.upstream.next(packs(400, 'application/json', '{"error":{"message":"No such thing."}}'))
+    expect((await see(rig.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
   })
 
   test('and is abandoned partway if it decompresses to far more than its size', async () => {
@@ -144,15 +144,15 @@ describe.each(ways)('an answer that a service compresses with %s without being a
       [200, 'text/event-stream', true],
       [500, 'application/json', false],
     ] as const) {
-      bench.upstream.next(sends(status, type, bomb))
-      const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, stream }))
+      rig.upstream.next(sends(status, type, bomb))
+      const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream }))
       expect([type, seen.status >= 500, seen.error === undefined]).toEqual([type, true, false])
     }
   })
 })
 
 test('an answer in an unknown compression is a failure of the upstream', async () => {
-  bench.upstream.next(
+  rig.upstream.next(
     behaviour('packs its answer', (exchange) =>
       sendBody(exchange, 200, Buffer.from('{}'), [
         ['content-type', 'application/json'],
@@ -160,6 +160,6 @@ test('an answer in an unknown compression is a failure of the upstream', async (
       ]),
     ),
   )
-  const seen = await see(bench.gateway.post('/v1/chat/completions', chat))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', chat))
   expect([seen.status, seen.error?.code]).toEqual([502, 'bad_response_body'])
 })

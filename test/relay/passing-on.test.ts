@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, eventsOf, see, startBench } from './setup.ts'
+import { type Rig, charged, chat, chatStream, eventsOf, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-beforeEach(() => bench.clear())
-afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => rig.clear())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function call(body: unknown, init: RequestInit = {}, path = '/v1/chat/completions') {
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post(path, body, caller.token, init))
-  return { caller, seen, request: bench.upstream.last }
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post(path, body, caller.token, init))
+  return { caller, seen, request: rig.upstream.last }
 }
 
 /** Formatting that parsing and serialising would not preserve. */
@@ -23,29 +23,29 @@ const odd =
 
 describe('the bytes of a request', () => {
   test('are passed on as they came', async () => {
-    await bench.channel()
+    await rig.channel()
     const { seen, request } = await call(odd)
     expect(seen.status).toBe(200)
     expect(request.text).toBe(odd)
   })
 
   test('change only in the model if it is mapped', async () => {
-    await bench.channel({ model_mapping: '{"m":"m2"}' })
+    await rig.channel({ model_mapping: '{"m":"m2"}' })
     const { caller, request } = await call(odd)
     expect(request.text).toBe(odd.replace('"model" : "m"', '"model" : "m2"'))
-    const [row] = await charged(bench, caller, 15)
+    const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ model_name: 'm2' })
   })
 
   test('change in the last of duplicate model fields, also if it is spelled with escapes', async () => {
-    await bench.channel({ model_mapping: '{"m":"m2"}' })
+    await rig.channel({ model_mapping: '{"m":"m2"}' })
     const text = '{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m" }'
     const { request } = await call(text)
     expect(request.text).toBe('{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m2" }')
   })
 
   test('get a request for usage if the caller streams without asking for it', async () => {
-    await bench.channel()
+    await rig.channel()
     const text = odd.replace('"seed"', '"stream":true, "seed"')
     const { seen, request } = await call(text)
     expect(request.text).toBe(`{"stream_options":{"include_usage":true},${text.slice(1)}`)
@@ -54,7 +54,7 @@ describe('the bytes of a request', () => {
   })
 
   test('keep other stream options', async () => {
-    await bench.channel()
+    await rig.channel()
     const { seen, request } = await call({
       ...chatStream,
       stream_options: { include_usage: false, include_obfuscation: false },
@@ -64,7 +64,7 @@ describe('the bytes of a request', () => {
   })
 
   test('stay unchanged if the caller asks for usage, and the caller gets it', async () => {
-    await bench.channel()
+    await rig.channel()
     const body = { ...chatStream, stream_options: { include_usage: true } }
     const { seen, request } = await call(body)
     expect(request.text).toBe(JSON.stringify(body))
@@ -94,19 +94,19 @@ describe('a forced system prompt', () => {
       [{ role: 'developer', content: 'Be kind.' }],
     ],
   ])('%s', async (_, messages, expected) => {
-    await bench.channel({ system_prompt: 'Be kind.' })
+    await rig.channel({ system_prompt: 'Be kind.' })
     const { caller, request } = await call({ temperature: 0, messages, model: 'm', zzz: 1 })
     expect(request.text).toBe(JSON.stringify({ temperature: 0, messages: expected, model: 'm', zzz: 1 }))
-    const [row] = await charged(bench, caller, 15)
+    const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ system_prompt_reset: 1 })
   })
 })
 
 describe('headers', () => {
   test('of the upstream: its account data, cookies and hop-by-hop headers are dropped', async () => {
-    await bench.channel()
+    await rig.channel()
     for (const kind of [fake.okChat(), fake.okStream()]) {
-      bench.upstream.next(fake.withHopByHop(kind))
+      rig.upstream.next(fake.withHopByHop(kind))
       const { seen } = await call(kind.name === 'okChat' ? chat : chatStream)
       expect(seen.status).toBe(200)
       for (const name of [
@@ -126,7 +126,7 @@ describe('headers', () => {
   })
 
   test('of the caller: its token, cookies, addresses and account headers are dropped', async () => {
-    await bench.channel({ key: 'key-a' })
+    await rig.channel({ key: 'key-a' })
     const headers = {
       cookie: 'session=secret',
       'x-forwarded-for': '203.0.113.9',
@@ -145,7 +145,7 @@ describe('headers', () => {
   })
 
   test('of a streamed answer tell proxies not to buffer it', async () => {
-    await bench.channel()
+    await rig.channel()
     const { seen } = await call(chatStream)
     expect(seen.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(seen.headers.get('cache-control')).toBe('no-cache')
@@ -153,8 +153,8 @@ describe('headers', () => {
   })
 
   test('JSON is declared as JSON, whatever the upstream calls it', async () => {
-    await bench.channel()
-    bench.upstream.next(
+    await rig.channel()
+    rig.upstream.next(
       fake.behaviour('JSON as HTML', async (exchange) => {
         exchange.head(200, [['content-type', 'text/html']])
         await exchange.write('{"choices":[{"message":{"content":"<script>alert(1)</script>"}}]}')
@@ -168,15 +168,15 @@ describe('headers', () => {
 
 describe('where a call goes', () => {
   test('Azure: the deployment in the path, the version in the query, the key in its own header', async () => {
-    await bench.channel({
+    await rig.channel({
       type: 3,
       key: 'azure-key',
       other: '2024-10-21',
       model_mapping: '{"m":"gpt 4/ü?&#\\r\\nx: y"}',
     })
-    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
     const { seen, request } = await call(chat)
-    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+    await rig.gateway.setOption('UnpricedModelPolicy', 'refuse')
     expect(seen.status).toBe(200)
     expect(request.target).toBe(
       '/openai/deployments/gpt%204%2F%C3%BC%3F%26%23%0D%0Ax%3A%20y/chat/completions?api-version=2024-10-21',
@@ -186,21 +186,21 @@ describe('where a call goes', () => {
   })
 
   test('Azure: an address that ends in /openai is the address of the resource', async () => {
-    await bench.channel({ type: 3, other: '2024-10-21', base_url: `${bench.upstream.url}/openai` })
+    await rig.channel({ type: 3, other: '2024-10-21', base_url: `${rig.upstream.url}/openai` })
     const { request } = await call(chat)
     expect(request.target).toBe('/openai/deployments/m/chat/completions?api-version=2024-10-21')
   })
 
   test('Azure: in the newer form the body names the deployment', async () => {
-    await bench.channel({
+    await rig.channel({
       type: 3,
       other: 'v1',
       model_mapping: '{"m":"m.2"}',
       config: '{"strip_deployment_dots":true}',
     })
-    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
     const { request } = await call(chat)
-    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+    await rig.gateway.setOption('UnpricedModelPolicy', 'refuse')
     expect(request.target).toBe('/openai/v1/chat/completions')
     expect(request.json).toMatchObject({ model: 'm2' })
   })
@@ -211,13 +211,13 @@ describe('where a call goes', () => {
     ['/v1', '/v1/chat/completions'],
     ['/proxy/openai', '/proxy/openai/v1/chat/completions'],
   ])('a base address ending in "%s"', async (end, path) => {
-    await bench.channel({ base_url: bench.upstream.url + end })
+    await rig.channel({ base_url: rig.upstream.url + end })
     const { request } = await call(chat)
     expect(request.target).toBe(path)
   })
 
   test('a final slash and a query from the caller change nothing', async () => {
-    await bench.channel()
+    await rig.channel()
     const { seen, request } = await call(chat, {}, '/v1/chat/completions/?api-version=1&key=secret')
     expect(seen.status).toBe(200)
     expect(request.target).toBe('/v1/chat/completions')
@@ -225,12 +225,12 @@ describe('where a call goes', () => {
 })
 
 describe('while the upstream is silent', () => {
-  beforeEach(() => bench.gateway.setOption('KeepAliveInterval', '0.3'))
-  afterAll(() => bench.gateway.setOption('KeepAliveInterval', '15'))
+  beforeEach(() => rig.gateway.setOption('KeepAliveInterval', '0.3'))
+  afterAll(() => rig.gateway.setOption('KeepAliveInterval', '15'))
 
   test('before its first event and between two events, the caller gets comments', async () => {
-    await bench.channel()
-    bench.upstream.next(
+    await rig.channel()
+    rig.upstream.next(
       fake.stallsStream({ after: 0, forMs: 900, chunks: 3 }),
       fake.stallsStream({ after: 3, forMs: 900, chunks: 3 }),
     )
@@ -238,14 +238,14 @@ describe('while the upstream is silent', () => {
       const { caller, seen } = await call(chatStream)
       expect(seen.text.match(/^: keep-alive\n\n/gm)?.length).toBeGreaterThan(0)
       expect(seen.text.replaceAll(': keep-alive\n\n', '')).toEndWith('[DONE]\n\n')
-      await charged(bench, caller, 13)
+      await charged(rig, caller, 13)
     }
   })
 
   test('in the middle of a long event, the caller gets none', async () => {
-    await bench.channel()
+    await rig.channel()
     const half = 'x'.repeat(300_000)
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('a pause within a long event', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write(`data: {"choices":[{"index":0,"delta":{"content":"${half}`)
@@ -260,9 +260,9 @@ describe('while the upstream is silent', () => {
   })
 
   test('its own comments reach the caller within the interval', async () => {
-    await bench.channel()
+    await rig.channel()
     let answered = false
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('comments only, for a while', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         while (!answered) {
@@ -272,8 +272,8 @@ describe('while the upstream is silent', () => {
         await fake.okStream().run({ ...exchangeOf(exchange), head: () => undefined })
       }),
     )
-    const caller = await bench.caller()
-    const response = await bench.gateway.post('/v1/chat/completions', chatStream, caller.token)
+    const caller = await rig.caller()
+    const response = await rig.gateway.post('/v1/chat/completions', chatStream, caller.token)
     answered = true
     const seen = await see(response)
     expect(seen.text).toStartWith(': working\n\n')

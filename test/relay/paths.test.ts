@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type Bench, type Caller, chat, expectError, see, startBench } from './setup.ts'
+import { type Rig, type Caller, chat, expectError, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let caller: Caller
 
 beforeAll(async () => {
-  bench = await startBench()
-  caller = await bench.caller()
+  rig = await startRelayRig()
+  caller = await rig.caller()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Sends a request exactly as written: the usual client would normalise the path. Without a host it is HTTP/1.0. */
 function raw(
@@ -18,7 +18,7 @@ function raw(
   body = JSON.stringify(chat),
   host = 'host: 127.0.0.1',
 ): Promise<{ status: number; text: string }> {
-  const { port } = new URL(bench.gateway.url)
+  const { port } = new URL(rig.gateway.url)
   const head = [
     `${method} ${target} HTTP/1.${host === '' ? 0 : 1}`,
     ...(host === '' ? [] : [host]),
@@ -56,7 +56,7 @@ describe('parts of the OpenAI API that are not served → 501 for any caller wit
   ]
   for (const [method, path] of paths) {
     test(`${method} ${path}`, async () => {
-      const url = bench.gateway.url + path
+      const url = rig.gateway.url + path
       const seen = await see(fetch(url, { method, headers: { authorization: `Bearer ${caller.token}` } }))
       expectError(seen, 501, 'api_not_implemented')
       expect(seen.error).toMatchObject({ type: 'one_api_error' })
@@ -78,7 +78,7 @@ describe('an unknown path → 404, with a request id:', () => {
   ]
   for (const path of paths) {
     test(path, async () => {
-      const seen = await see(bench.gateway.post(path, chat, caller.token))
+      const seen = await see(rig.gateway.post(path, chat, caller.token))
       expect(seen.status).toBe(404)
       expect(seen.headers.get('x-oneapi-request-id')).toMatch(/^\d{20,}$/)
       if (path !== '/nothing') expect(seen.error).toMatchObject({ type: 'invalid_request_error' })
@@ -105,11 +105,11 @@ describe('a manipulated path serves nothing that its plain form would not:', () 
   for (const target of tricks) {
     test(target, async () => {
       for (const method of ['POST', 'GET']) {
-        const before = bench.upstream.requests.length
+        const before = rig.upstream.requests.length
         const { status, text } = await raw(method, target)
         expect([method, status >= 400 || text.includes('"success":false')]).toEqual([method, true])
         expect(text).not.toContain('"username"')
-        expect(bench.upstream.requests.length).toBe(before)
+        expect(rig.upstream.requests.length).toBe(before)
       }
     })
   }
@@ -137,7 +137,7 @@ describe('browsers on other sites', () => {
   test.each(['/v1/chat/completions', '/v1beta/models/m:generateContent', '/v1alpha/models/m:generateContent'])(
     'may send a preflight, without a token: %s',
     async (path) => {
-      const response = await fetch(bench.gateway.url + path, {
+      const response = await fetch(rig.gateway.url + path, {
         method: 'OPTIONS',
         headers: {
           origin: 'https://app.example',
@@ -157,7 +157,7 @@ describe('browsers on other sites', () => {
   test('may read answers and errors', async () => {
     for (const token of [caller.token, 'sk-wrong']) {
       const seen = await see(
-        bench.gateway.post('/v1/chat/completions', chat, token, { headers: { origin: 'https://app.example' } }),
+        rig.gateway.post('/v1/chat/completions', chat, token, { headers: { origin: 'https://app.example' } }),
       )
       expect(seen.headers.get('access-control-allow-origin')).toBe('*')
       expect(seen.headers.get('access-control-expose-headers')?.toLowerCase()).toContain('x-oneapi-request-id')
@@ -165,21 +165,21 @@ describe('browsers on other sites', () => {
   })
 
   test('may not do so at the management API', async () => {
-    const response = await fetch(`${bench.gateway.url}/api/status`, { headers: { origin: 'https://app.example' } })
+    const response = await fetch(`${rig.gateway.url}/api/status`, { headers: { origin: 'https://app.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 })
 
 test('every answer has its own request id', async () => {
   const answers = await Promise.all([
-    bench.gateway.post('/v1/chat/completions', chat, caller.token),
-    bench.gateway.post('/v1/chat/completions', { ...chat, stream: true }, caller.token),
-    bench.gateway.post('/v1/chat/completions', 'x', caller.token),
-    bench.gateway.post('/v1/chat/completions', chat, 'sk-wrong'),
-    fetch(`${bench.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${caller.token}` } }),
-    fetch(`${bench.gateway.url}/v1/models`),
-    fetch(`${bench.gateway.url}/api/status`),
-    fetch(`${bench.gateway.url}/nowhere`),
+    rig.gateway.post('/v1/chat/completions', chat, caller.token),
+    rig.gateway.post('/v1/chat/completions', { ...chat, stream: true }, caller.token),
+    rig.gateway.post('/v1/chat/completions', 'x', caller.token),
+    rig.gateway.post('/v1/chat/completions', chat, 'sk-wrong'),
+    fetch(`${rig.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${caller.token}` } }),
+    fetch(`${rig.gateway.url}/v1/models`),
+    fetch(`${rig.gateway.url}/api/status`),
+    fetch(`${rig.gateway.url}/nowhere`),
   ])
   const ids = answers.map((answer) => answer.headers.get('x-oneapi-request-id'))
   for (const id of ids) expect(id).toMatch(/^\d{20,}$/)
@@ -188,9 +188,9 @@ test('every answer has its own request id', async () => {
 })
 
 test('a model that does not exist → 404 model_not_found, one with a slash is found', async () => {
-  await bench.channel({ models: 'vendor/model' })
+  await rig.channel({ models: 'vendor/model' })
   const get = (model: string) =>
-    see(fetch(`${bench.gateway.url}/v1/models/${model}`, { headers: { authorization: `Bearer ${caller.token}` } }))
+    see(fetch(`${rig.gateway.url}/v1/models/${model}`, { headers: { authorization: `Bearer ${caller.token}` } }))
   expectError(await get('nothing'), 404, 'model_not_found')
   for (const model of ['m', 'vendor/model', 'vendor%2Fmodel'])
     expect([model, (await get(model)).status]).toEqual([model, 200])

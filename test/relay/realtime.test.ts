@@ -15,19 +15,19 @@ import {
 } from '../helpers/realtime-upstream.ts'
 import { type LogRow, startTestGateway } from '../helpers/test-gateway.ts'
 import { startChildGateway } from './child-gateway.ts'
-import { type Bench, charged, chargedUnits, startBench, until } from './setup.ts'
+import { type Rig, charged, chargedUnits, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let upstream: RealtimeUpstream
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"m2":1,"m.2":1}' } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: '{"m":1,"m2":1,"m.2":1}' } })
   upstream = await startRealtimeUpstream()
 })
 
 afterAll(async () => {
   await upstream[Symbol.asyncDispose]()
-  await bench[Symbol.asyncDispose]()
+  await rig[Symbol.asyncDispose]()
 })
 
 let firstOpen: RealtimeUpstream['onOpen']
@@ -37,9 +37,9 @@ beforeAll(() => {
 
 afterEach(async () => {
   await until(
-    async () => (await bench.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0,
+    async () => (await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0,
   )
-  await bench.clear()
+  await rig.clear()
   upstream.connections.length = 0
   upstream.requests.length = 0
   upstream.answers.length = 0
@@ -47,26 +47,26 @@ afterEach(async () => {
   upstream.onMessage = () => undefined
 })
 
-const channel = (fields = {}) => bench.channel({ base_url: upstream.url, ...fields })
+const channel = (fields = {}) => rig.channel({ base_url: upstream.url, ...fields })
 
 const failed = { status: 502, code: 'do_request_failed' }
 
 const refused = (query: string, token: string, headers: Record<string, string> = {}) =>
-  refusedSession(bench.gateway.url, query, token, headers)
+  refusedSession(rig.gateway.url, query, token, headers)
 
 describe('a session', () => {
   test('passes on what either side sends, and charges the usage that the upstream reports', async () => {
     await channel()
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(20, 5), { text: 'Hello' }))
-    const session = await openSession(bench.gateway.url, caller.token, 'model=m', {
+    const session = await openSession(rig.gateway.url, caller.token, 'model=m', {
       headers: { 'openai-beta': 'realtime=v1' },
     })
     await session.event('session.created')
     session.send({ type: 'response.create' })
     await session.event('response.done')
     session.socket.close(1000, 'bye')
-    const [row] = await charged(bench, caller, 25)
+    const [row] = await charged(rig, caller, 25)
     expect(row).toMatchObject({
       prompt_tokens: 20,
       completion_tokens: 5,
@@ -85,7 +85,7 @@ describe('a session', () => {
 
   test('is charged by the classes of its tokens, the sum of all responses, each once', async () => {
     await channel({ models: 'gpt-realtime' })
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const usage = {
       total_tokens: 150,
       input_tokens: 100,
@@ -102,22 +102,22 @@ describe('a session', () => {
       const [created, done] = response('r1', usage)
       connection.send(created, done, done, ...response('r2', usage))
     }
-    const session = await openSession(bench.gateway.url, caller.token, 'model=gpt-realtime')
+    const session = await openSession(rig.gateway.url, caller.token, 'model=gpt-realtime')
     session.send({ type: 'response.create' })
     await session.event('response.done', 2)
     session.socket.close()
     // Input at 2 units, cached at 0.2, audio at 16; output at 8, audio at 32.
     const once = 20 * 0.2 + 40 * 16 + 10 * 0.2 + 30 * 2 + 20 * 8 + 30 * 32
-    const [row] = await charged(bench, caller, 2 * once)
+    const [row] = await charged(rig, caller, 2 * once)
     expect(row).toMatchObject({ prompt_tokens: 200, completion_tokens: 100, cached_tokens: 60, estimated: 0 })
     expect(row?.content).toContain('realtime, responses: 2')
   })
 
   test('carries text and bytes of any size unchanged and in order', async () => {
     await channel()
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.onMessage = (connection, message) => connection.socket.send(message)
-    const session = await openSession(bench.gateway.url, caller.token)
+    const session = await openSession(rig.gateway.url, caller.token)
     await session.event('session.created')
     const sizes = [0, 1, 125, 126, 65_535, 65_536, 1_000_000, 3, 15_000_000, 7]
     const sent = sizes.map((size, index) =>
@@ -128,13 +128,13 @@ describe('a session', () => {
     expect(session.got.slice(1).map((each) => Bun.hash(each))).toEqual(sent.map((each) => Bun.hash(each)))
     expect(session.got.slice(1).map((each) => typeof each)).toEqual(sent.map((each) => typeof each))
     session.socket.close()
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 
   test('answers the pings of both sides', async () => {
     await channel()
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     const connection = await upstream.connection()
     connection.socket.ping('to the gateway')
     await until(() => connection.pongs.length === 1)
@@ -147,8 +147,8 @@ describe('a session', () => {
 
   test('is authenticated by a browser through the subprotocols; the response selects the one that is not a key', async () => {
     await channel()
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, '', 'model=m', {
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, '', 'model=m', {
       protocols: ['realtime', `openai-insecure-api-key.${caller.token}`, 'openai-beta.realtime-v1'],
     })
     expect(session.socket.protocol).toBe('realtime')
@@ -160,12 +160,12 @@ describe('a session', () => {
 
   test('works with the client of the official SDK', async () => {
     await channel()
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
       const event = JSON.parse(String(message)) as { type: string }
       if (event.type === 'response.create') connection.send(...response('r1', textUsage(7, 3), { text: 'Hi there' }))
     }
-    const client = new OpenAI({ apiKey: caller.token, baseURL: `${bench.gateway.url}/v1` })
+    const client = new OpenAI({ apiKey: caller.token, baseURL: `${rig.gateway.url}/v1` })
     const realtime = withoutTls(() => new OpenAIRealtimeWebSocket({ model: 'm' }, client))
     const text = await new Promise<string>((resolve, reject) => {
       let said = ''
@@ -178,18 +178,18 @@ describe('a session', () => {
     })
     expect(text).toBe('Hi there')
     realtime.close()
-    await charged(bench, caller, 10)
+    await charged(rig, caller, 10)
   })
 
   test('is opened at Azure in either form, with the deployment and the key in their proper fields', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const azure = { type: 3, model_mapping: '{"m":"m.2"}' }
     const id = await channel({ ...azure, other: '2025-04-01-preview' })
-    const first = await openSession(bench.gateway.url, caller.token)
+    const first = await openSession(rig.gateway.url, caller.token)
     first.socket.close()
-    await bench.gateway.api('DELETE', `/api/channel/${id}`)
+    await rig.gateway.api('DELETE', `/api/channel/${id}`)
     await channel({ ...azure, other: 'v1' })
-    const second = await openSession(bench.gateway.url, caller.token)
+    const second = await openSession(rig.gateway.url, caller.token)
     second.socket.close()
     const paths = upstream.connections.map(({ url }) => url.pathname + url.search)
     expect(paths).toEqual([
@@ -221,8 +221,8 @@ function withoutTls<T>(connect: () => T): T {
 describe('refused before it is a WebSocket', () => {
   test('because of the caller, the request, or the cost', async () => {
     await channel()
-    const { gateway } = bench
-    const caller = await bench.caller()
+    const { gateway } = rig
+    const caller = await rig.caller()
     expect(await refused('model=m', '')).toMatchObject({ status: 401, code: 'invalid_token' })
     expect(await refused('model=m', 'sk-nobody')).toMatchObject({ status: 401, code: 'invalid_token' })
     expect(await refused('', caller.token)).toMatchObject({ status: 400, code: 'required_field_missing' })
@@ -232,11 +232,11 @@ describe('refused before it is a WebSocket', () => {
     })
     expect(await refused('call_id=rtc_1', caller.token)).toMatchObject({ status: 501, code: 'api_not_implemented' })
     expect(await refused('model=unknown', caller.token)).toMatchObject({ status: 503, code: 'no_available_channel' })
-    const bound = await bench.caller(undefined, { token: { models: 'm2' } })
+    const bound = await rig.caller(undefined, { token: { models: 'm2' } })
     expect(await refused('model=m', bound.token)).toMatchObject({ status: 403, code: 'model_not_allowed' })
-    const elsewhere = await bench.caller(undefined, { token: { subnet: '10.0.0.0/8' } })
+    const elsewhere = await rig.caller(undefined, { token: { subnet: '10.0.0.0/8' } })
     expect(await refused('model=m', elsewhere.token)).toMatchObject({ status: 403, code: 'ip_not_allowed' })
-    const poor = await bench.caller({ user: 0, token: 1000 })
+    const poor = await rig.caller({ user: 0, token: 1000 })
     expect(await refused('model=m', poor.token)).toMatchObject({ status: 403, code: 'insufficient_user_quota' })
     const plain = await fetch(`${gateway.url}/v1/realtime?model=m`, {
       headers: { authorization: `Bearer ${caller.token}` },
@@ -249,10 +249,10 @@ describe('refused before it is a WebSocket', () => {
   })
 
   test('because the channel type has no sessions', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const id = await channel({ type: 14 })
     expect(await refused('model=m', caller.token)).toMatchObject({ status: 400, code: 'mode_not_supported' })
-    expect(await refused('model=m', `${bench.gateway.token}-${id}`)).toMatchObject({
+    expect(await refused('model=m', `${rig.gateway.token}-${id}`)).toMatchObject({
       status: 400,
       code: 'mode_not_supported',
     })
@@ -260,35 +260,35 @@ describe('refused before it is a WebSocket', () => {
 
   test('by the upstream: its status and message, without the key; nothing is charged', async () => {
     await channel({ key: 'a-secret-key' })
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.answers.push(() =>
       Response.json({ error: { message: 'no a-secret-key here', type: 'tokens', code: 'nope' } }, { status: 422 }),
     )
     const answer = await refused('model=m', caller.token)
     expect(answer).toMatchObject({ status: 422, code: 'nope', type: 'tokens' })
     expect(answer.message).toContain('no [key] here')
-    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
-    expect(await bench.gateway.logs().then((rows) => rows.filter((row) => row.token_id === caller.tokenId))).toEqual([])
+    expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
+    expect(await rig.gateway.logs().then((rows) => rows.filter((row) => row.token_id === caller.tokenId))).toEqual([])
   })
 })
 
 describe('the choice of a channel', () => {
   for (const what of ['answers 500', 'cannot be reached']) {
     test(`goes to another when the first ${what}`, async () => {
-      await bench.gateway.setOption('RetryTimes', '1')
+      await rig.gateway.setOption('RetryTimes', '1')
       const first = await channel({
         priority: 10,
         ...(what === 'cannot be reached' && { base_url: `http://127.0.0.1:${await closedPort()}` }),
       })
       const second = await channel({ priority: 0, key: 'second-key', model_mapping: '{"m":"m2"}' })
       if (what === 'answers 500') upstream.answers.push(() => new Response('broken', { status: 500 }))
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(1, 1)))
-      const session = await openSession(bench.gateway.url, caller.token)
+      const session = await openSession(rig.gateway.url, caller.token)
       session.send({ type: 'response.create' })
       await session.event('response.done')
       session.socket.close()
-      const [row] = await charged(bench, caller, 2)
+      const [row] = await charged(rig, caller, 2)
       expect(row).toMatchObject({ channel_id: second, model_name: 'm2' })
       const attempts = JSON.parse(row?.attempts ?? '[]') as { channelId: number; status: number }[]
       expect(attempts.map(({ channelId, status }) => [channelId, status])).toEqual([
@@ -296,15 +296,15 @@ describe('the choice of a channel', () => {
         [second, 101],
       ])
       expect((await upstream.connection()).headers.get('authorization')).toBe('Bearer second-key')
-      await bench.gateway.setOption('RetryTimes', '0')
+      await rig.gateway.setOption('RetryTimes', '0')
     })
   }
 
   test('tries the other keys of a channel if one is refused', async () => {
     await channel({ key: 'key-one\nkey-two', key_mode: 'multi' })
     upstream.answers.push(() => Response.json({ error: { message: 'bad key' } }, { status: 401 }))
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     const keys = upstream.requests.map((request) => request.headers.get('authorization'))
     expect(new Set(keys)).toEqual(new Set(['Bearer key-one', 'Bearer key-two']))
     session.socket.close()
@@ -312,11 +312,11 @@ describe('the choice of a channel', () => {
 
   test('never leads to a metadata service', async () => {
     const id = await channel()
-    await bench.gateway.context.store.write((trx) =>
+    await rig.gateway.context.store.write((trx) =>
       trx.updateTable('channels').set({ base_url: 'http://169.254.169.254' }).where('id', '=', id).execute(),
     )
-    await bench.gateway.context.store.notices.publish({ topic: 'channels', id: 0 })
-    const caller = await bench.caller()
+    await rig.gateway.context.store.notices.publish({ topic: 'channels', id: 0 })
+    const caller = await rig.caller()
     expect(await refused('model=m', caller.token)).toMatchObject({ status: 502, code: 'do_request_failed' })
   })
 })
@@ -324,24 +324,24 @@ describe('the choice of a channel', () => {
 describe('the end of a session', () => {
   test('by the upstream passes on its code and reason, without the key', async () => {
     await channel({ key: 'a-secret-key' })
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.socket.close(4001, 'over for a-secret-key')
-    const session = await openSession(bench.gateway.url, caller.token)
+    const session = await openSession(rig.gateway.url, caller.token)
     session.send({ type: 'session.update' })
     expect(await session.closed).toEqual({ code: 4001, reason: 'over for [key]' })
-    const [row] = await charged(bench, caller, 0)
+    const [row] = await charged(rig, caller, 0)
     expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
   })
 
   test('by an upstream that vanishes charges what passed, and says so', async () => {
     await channel()
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
       if (!String(message).includes('response.create')) return
       connection.send(...response('r1', undefined, { text: 'Hello world, this is it' }).slice(0, 2))
       setTimeout(() => connection.socket.terminate(), 20)
     }
-    const session = await openSession(bench.gateway.url, caller.token)
+    const session = await openSession(rig.gateway.url, caller.token)
     const text = 'Say hello to the world'
     session.send({
       type: 'conversation.item.create',
@@ -351,14 +351,14 @@ describe('the end of a session', () => {
     const error = await session.event('error')
     expect(error).toMatchObject({ error: { code: 'upstream_stream_error', type: 'upstream_error', event_id: null } })
     expect(await session.closed).toEqual({ code: 1011, reason: 'upstream_stream_error' })
-    const { units, rows } = await chargedUnits(bench, caller)
+    const { units, rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1, prompt_tokens: 5, completion_tokens: 6 })
     expect(units).toBe(11)
   })
 
   test('charges audio by its length if the usage never arrives', async () => {
     await channel({ models: 'gpt-realtime' })
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const second = Buffer.alloc(48_000).toString('base64')
     upstream.onMessage = (connection, message) => {
       if (!String(message).includes('response.create')) return
@@ -367,13 +367,13 @@ describe('the end of a session', () => {
         { type: 'response.output_audio.delta', response_id: 'r1', delta: second },
       )
     }
-    const session = await openSession(bench.gateway.url, caller.token, 'model=gpt-realtime')
+    const session = await openSession(rig.gateway.url, caller.token, 'model=gpt-realtime')
     session.send({ type: 'input_audio_buffer.append', audio: second })
     session.send({ type: 'response.create' })
     await session.event('response.output_audio.delta')
     session.socket.close()
     // A second is 10 input and 20 output tokens: at 16 and 32 units.
-    const [row] = await charged(bench, caller, 10 * 16 + 20 * 32)
+    const [row] = await charged(rig, caller, 10 * 16 + 20 * 32)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: 10, completion_tokens: 20 })
   })
 
@@ -387,13 +387,13 @@ describe('the end of a session', () => {
       { input_tokens: '7', output_tokens: '9' },
     ]
     for (const usage of wrong) {
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       upstream.onMessage = (connection) => connection.send(...response('r1', usage, { text: 'Hello world' }))
-      const session = await openSession(bench.gateway.url, caller.token)
+      const session = await openSession(rig.gateway.url, caller.token)
       session.send({ type: 'response.create' })
       await session.event('response.done')
       session.socket.close()
-      const [row] = await charged(bench, caller, 2)
+      const [row] = await charged(rig, caller, 2)
       expect(row).toMatchObject({ outcome: 'complete', estimated: 1, completion_tokens: 2 })
       expect(row?.content).toContain('usage of the upstream refused')
     }
@@ -401,13 +401,13 @@ describe('the end of a session', () => {
 
   test('comes from the options: both sides idle, the upstream silent, the whole session too long', async () => {
     await channel()
-    const { gateway } = bench
+    const { gateway } = rig
     for (const [option, isResponding, code] of [
       ['RealtimeIdleTimeout', false, 1001],
       ['StreamIdleTimeout', true, 1011],
       ['RelayTimeout', false, 1001],
     ] as const) {
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       upstream.onMessage = (connection) => connection.send(response('r1', undefined)[0])
       const session = await openSession(gateway.url, caller.token)
       if (isResponding) {
@@ -421,7 +421,7 @@ describe('the end of a session', () => {
       await gateway.setOption(option, '0.1')
       expect((await session.closed).code).toBe(code)
       await gateway.setOption(option, before)
-      const { rows } = await chargedUnits(bench, caller)
+      const { rows } = await chargedUnits(rig, caller)
       expect(rows[0]?.outcome).toBe(isResponding ? 'interrupted' : 'complete')
     }
   })
@@ -429,10 +429,10 @@ describe('the end of a session', () => {
 
 describe('in the middle of a session', () => {
   test("another model's transcript of the speech is charged at that model's price, once", async () => {
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
-    await bench.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
+    await rig.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
     await channel()
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const completed = {
       type: 'conversation.item.input_audio_transcription.completed',
       item_id: 'item_1',
@@ -443,25 +443,25 @@ describe('in the middle of a session', () => {
     const session = { audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } } }
     upstream.onOpen = (connection) =>
       connection.send({ type: 'session.updated', session }, completed, completed, ...response('r1', textUsage(10, 10)))
-    const caller1 = await openSession(bench.gateway.url, caller.token)
+    const caller1 = await openSession(rig.gateway.url, caller.token)
     await caller1.event('response.done')
     caller1.socket.close()
-    const [row] = await charged(bench, caller, 20 + 10 * 3 + 4 * 6)
+    const [row] = await charged(rig, caller, 20 + 10 * 3 + 4 * 6)
     expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 10 })
     expect(row?.content).toContain('transcriptions: 1, 54 units')
   })
 
   test('a response that was requested and has not begun yet is stopped and charged like a running one', async () => {
     await channel()
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
       if (!String(message).includes('response.cancel')) return
       connection.send(...response('r1', textUsage(40, 2), { status: 'cancelled' }))
     }
-    const session = await openSession(bench.gateway.url, caller.token)
+    const session = await openSession(rig.gateway.url, caller.token)
     session.send({ type: 'response.create' })
     session.socket.close()
-    const [row] = await charged(bench, caller, 42)
+    const [row] = await charged(rig, caller, 42)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 0 })
   })
 
@@ -509,9 +509,9 @@ describe('an invalid handshake:', () => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const { port } = server.address() as AddressInfo
       await channel({ base_url: `http://127.0.0.1:${port}`, config: '{"first_byte_timeout":0.5}' })
-      const caller = await bench.caller()
+      const caller = await rig.caller()
       expect(await refused('model=m', caller.token)).toMatchObject(wanted)
-      expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
+      expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
       server.close()
     })
   }
@@ -521,7 +521,7 @@ test('over TLS the certificate must be trusted; back-pressure is the same', asyn
   const certificate = selfSignedCertificate()
   await using secure = await startRealtimeUpstream(certificate)
   await channel({ base_url: secure.url })
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   expect(await refused('model=m', caller.token)).toMatchObject(failed)
   await using gateway = await startChildGateway({ trust: certificate.certificate })
   await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: '{"m":1}' })
@@ -568,11 +568,11 @@ describe('an upstream that breaks the protocol:', () => {
     test(what, async () => {
       const { server, url } = await rawUpstream(new Uint8Array(bytes))
       await channel({ base_url: url })
-      const caller = await bench.caller()
-      const session = await openSession(bench.gateway.url, caller.token)
+      const caller = await rig.caller()
+      const session = await openSession(rig.gateway.url, caller.token)
       expect(await session.event('error')).toMatchObject({ error: { code: 'bad_response_body' } })
       expect(await session.closed).toEqual({ code: 1011, reason: 'bad_response_body' })
-      expect((await charged(bench, caller, 0))[0]?.outcome).toBe('interrupted')
+      expect((await charged(rig, caller, 0))[0]?.outcome).toBe('interrupted')
       server.close()
     })
   }
@@ -604,15 +604,15 @@ test('a caller who leaves during the handshake ends it, and is charged nothing',
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   await channel({ base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-  const caller = await bench.caller()
-  const socket = connect(Number(new URL(bench.gateway.url).port), '127.0.0.1')
+  const caller = await rig.caller()
+  const socket = connect(Number(new URL(rig.gateway.url).port), '127.0.0.1')
   socket.write(
     `GET /v1/realtime?model=m HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${caller.token}\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
   )
   const { gone } = await arrived.promise
   socket.destroy()
   await gone
-  expect((await charged(bench, caller, 0)).length).toBe(0)
+  expect((await charged(rig, caller, 0)).length).toBe(0)
   server.close()
 })
 
@@ -687,8 +687,8 @@ describe('the end of the process', () => {
 describe('a side that is slow or too loud', () => {
   test('a caller who does not read stops the upstream; nothing is lost', async () => {
     await channel()
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     await session.event('session.created')
     expect(session.socket.pause()).toBe(true)
     const { socket } = await upstream.connection()
@@ -698,13 +698,13 @@ describe('a side that is slow or too loud', () => {
     await until(() => session.got.length === MEGABYTES + 1, 100_000)
     expect(numbers(session.got.slice(1))).toEqual(Array.from({ length: MEGABYTES }, (_, n) => n))
     session.socket.close()
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   }, 120_000)
 
   test('an upstream that does not read stops the caller; nothing is lost', async () => {
     await channel()
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     const connection = await upstream.connection()
     connection.socket.pause()
     for (let n = 0; n < MEGABYTES; n++) session.send(numbered(n))
@@ -713,55 +713,55 @@ describe('a side that is slow or too loud', () => {
     await until(() => connection.got.length === MEGABYTES, 100_000)
     expect(numbers(connection.got)).toEqual(Array.from({ length: MEGABYTES }, (_, n) => n))
     session.socket.close()
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   }, 120_000)
 
   test('an upstream that never reads is disconnected after the time in the option', async () => {
     await channel()
-    await bench.gateway.setOption('StreamIdleTimeout', '0.3')
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    await rig.gateway.setOption('StreamIdleTimeout', '0.3')
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     const connection = await upstream.connection()
     connection.socket.pause()
     for (let n = 0; n < MEGABYTES; n++) session.send(numbered(n))
     expect(await session.event('error')).toMatchObject({ error: { code: 'upstream_timeout' } })
     expect((await session.closed).code).toBe(1013)
-    await bench.gateway.setOption('StreamIdleTimeout', '60')
-    expect((await charged(bench, caller, 0))[0]?.outcome).toBe('interrupted')
+    await rig.gateway.setOption('StreamIdleTimeout', '60')
+    expect((await charged(rig, caller, 0))[0]?.outcome).toBe('interrupted')
     connection.socket.terminate()
   })
 
   test('a caller who never reads is disconnected after the time in the option', async () => {
     await channel()
-    await bench.gateway.setOption('CallerIdleTimeout', '0.2')
-    const caller = await bench.caller()
-    const session = await openSession(bench.gateway.url, caller.token)
+    await rig.gateway.setOption('CallerIdleTimeout', '0.2')
+    const caller = await rig.caller()
+    const session = await openSession(rig.gateway.url, caller.token)
     await session.event('session.created')
     session.socket.pause()
     const connection = await upstream.connection()
     for (let n = 0; n < MEGABYTES; n++) connection.socket.send(numbered(n))
     await connection.closed
-    const [row] = await charged(bench, caller, 0)
+    const [row] = await charged(rig, caller, 0)
     expect(row?.outcome).toBe('aborted')
-    await bench.gateway.setOption('CallerIdleTimeout', '120')
+    await rig.gateway.setOption('CallerIdleTimeout', '120')
     session.socket.terminate()
   })
 
   test('a message that is too long ends the session with 1009', async () => {
     await channel()
     const huge = 'x'.repeat(17 * 1024 * 1024)
-    const first = await bench.caller()
+    const first = await rig.caller()
     upstream.onMessage = (connection) => connection.socket.send(huge)
-    const toCaller = await openSession(bench.gateway.url, first.token)
+    const toCaller = await openSession(rig.gateway.url, first.token)
     toCaller.send('{}')
     expect(await toCaller.event('error')).toMatchObject({ error: { code: 'bad_response_body' } })
     expect((await toCaller.closed).code).toBe(1009)
-    expect((await chargedUnits(bench, first)).rows[0]?.outcome).toBe('interrupted')
-    const second = await bench.caller()
-    const toUpstream = await openSession(bench.gateway.url, second.token)
+    expect((await chargedUnits(rig, first)).rows[0]?.outcome).toBe('interrupted')
+    const second = await rig.caller()
+    const toUpstream = await openSession(rig.gateway.url, second.token)
     toUpstream.send(huge)
     expect((await toUpstream.closed).code).toBe(1009)
-    await charged(bench, second, 0)
+    await charged(rig, second, 0)
   })
 })
 

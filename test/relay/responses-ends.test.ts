@@ -4,14 +4,14 @@ import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
 import { responsesFake } from '../matrix/support/fakes/openai.ts'
-import { type Bench, chargedUnits, eventsOf, see, startBench } from './setup.ts'
+import { type Rig, chargedUnits, eventsOf, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 const said = { thought: '', text: 'The sky is blue.', calls: [] }
 
@@ -24,8 +24,8 @@ const sends = (pieces: readonly (string | Uint8Array)[]): Behaviour =>
   })
 
 async function stream(path: string, body: JsonObject) {
-  const caller = await bench.caller()
-  const { text } = await see(bench.gateway.post(path, { model: 'm', stream: true, ...body }, caller.token))
+  const caller = await rig.caller()
+  const { text } = await see(rig.gateway.post(path, { model: 'm', stream: true, ...body }, caller.token))
   const events = eventsOf(text)
     .filter((data) => data !== '[DONE]')
     .map((data) => JSON.parse(data) as JsonObject)
@@ -38,9 +38,9 @@ describe.each([
   ['that comes from a service of another dialect', 14, messagesFake],
 ] as const)('a stream %s', (_title, type, fake) => {
   test('ends with response.failed and continuing sequence numbers if it breaks off', async () => {
-    await bench.channel({ type })
+    await rig.channel({ type })
     const pieces = fake.pieces(said)
-    bench.upstream.always(sends(pieces.slice(0, pieces.length - 3)))
+    rig.upstream.always(sends(pieces.slice(0, pieces.length - 3)))
     const { events } = await respond()
     const numbers = events.map(({ sequence_number }) => Number(sequence_number))
     expect(numbers).toEqual(numbers.map((_, at) => at))
@@ -78,10 +78,10 @@ describe('an upstream that reports no usage', () => {
   ] as const)(
     'is charged by an estimate, which callers of %s get at the end',
     async (_name, path, body, prompt, completion) => {
-      await bench.channel({ type: 14 })
-      bench.upstream.always(sends(silent(messagesFake.pieces(said))))
+      await rig.channel({ type: 14 })
+      rig.upstream.always(sends(silent(messagesFake.pieces(said))))
       const { caller, events } = await stream(path, body)
-      const { rows } = await chargedUnits(bench, caller)
+      const { rows } = await chargedUnits(rig, caller)
       const [row] = rows
       const usages = events.flatMap(({ usage, response }) =>
         [usage, (response as JsonObject | undefined)?.['usage']].filter(Boolean),
@@ -93,15 +93,15 @@ describe('an upstream that reports no usage', () => {
   )
 
   test('is charged by an estimate, which callers of Messages get at the beginning and at the end', async () => {
-    await bench.channel({ type: 1, models: 'gpt-5.1-codex' })
-    await bench.gateway.setOption('ModelRatio', '{"gpt-5.1-codex":1}')
-    bench.upstream.always(sends(silent(responsesFake.pieces(said))))
+    await rig.channel({ type: 1, models: 'gpt-5.1-codex' })
+    await rig.gateway.setOption('ModelRatio', '{"gpt-5.1-codex":1}')
+    rig.upstream.always(sends(silent(responsesFake.pieces(said))))
     const { caller, events } = await stream('/v1/messages', {
       model: 'gpt-5.1-codex',
       max_tokens: 99,
       messages: [{ role: 'user', content: asked }],
     })
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     const [start = {}] = events
     expect(Number(((start['message'] as JsonObject)['usage'] as JsonObject)['input_tokens'])).toBeGreaterThan(0)
     const delta = events.find(({ type }) => type === 'message_delta')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -10,50 +10,50 @@ import {
   expectError,
   expectErrorEvent,
   see,
-  startBench,
+  startRelayRig,
   until,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 /** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
+  rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
 })
 beforeEach(() =>
-  bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false', ModelRatio: '{"m":1,"m2":1}' }),
+  rig.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false', ModelRatio: '{"m":1,"m2":1}' }),
 )
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
-const keys = () => bench.upstream.requests.map((request) => request.key)
+const keys = () => rig.upstream.requests.map((request) => request.key)
 
 async function call(body: object = chat) {
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
   return { caller, seen }
 }
 
 describe('retry', () => {
   test('500 once, then good, without retries: the caller sees the 500 and pays nothing', async () => {
-    await bench.channel({ key: 'key-a' })
-    await bench.channel({ key: 'key-b' })
-    bench.upstream.next(fake.status(500))
+    await rig.channel({ key: 'key-a' })
+    await rig.channel({ key: 'key-b' })
+    rig.upstream.next(fake.status(500))
     const { caller, seen } = await call()
     expectError(seen, 500, null)
-    expect(bench.upstream.requests).toHaveLength(1)
-    await charged(bench, caller, 0)
+    expect(rig.upstream.requests).toHaveLength(1)
+    await charged(rig, caller, 0)
   })
 
   test('500 once, then good, with one retry: the other channel answers, once charged, both attempts in the log', async () => {
-    const first = await bench.channel({ key: 'key-a', priority: 1 })
-    const second = await bench.channel({ key: 'key-b' })
-    await bench.gateway.setOption('RetryTimes', '1')
-    bench.upstream.forKey('key-a', fake.status(500))
+    const first = await rig.channel({ key: 'key-a', priority: 1 })
+    const second = await rig.channel({ key: 'key-b' })
+    await rig.gateway.setOption('RetryTimes', '1')
+    rig.upstream.forKey('key-a', fake.status(500))
     const { caller, seen } = await call()
     expect(seen.status).toBe(200)
     expect(keys()).toEqual(['key-a', 'key-b'])
-    const [row, ...more] = await charged(bench, caller, 15)
+    const [row, ...more] = await charged(rig, caller, 15)
     expect(more).toEqual([])
     expect(row).toMatchObject({ outcome: 'complete', channel_id: second })
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([
@@ -64,64 +64,64 @@ describe('retry', () => {
 
   test('a channel without a price for its own name of the model is skipped while another is left', async () => {
     const mapped = { model_mapping: '{"m":"unheard-of"}' }
-    await bench.channel({ key: 'key-a', priority: 2, ...mapped })
-    const priced = await bench.channel({ key: 'key-b', priority: 1 })
-    await bench.channel({ key: 'key-c', ...mapped })
+    await rig.channel({ key: 'key-a', priority: 2, ...mapped })
+    const priced = await rig.channel({ key: 'key-b', priority: 1 })
+    await rig.channel({ key: 'key-c', ...mapped })
     const { caller, seen } = await call()
     expect(seen.status).toBe(200)
     expect(keys()).toEqual(['key-b'])
-    const [row] = await charged(bench, caller, 15)
+    const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ channel_id: priced, attempts: '' })
 
-    await bench.gateway.setOption('RetryTimes', '3')
-    bench.upstream.requests.length = 0
-    bench.upstream.next(fake.status(500))
+    await rig.gateway.setOption('RetryTimes', '3')
+    rig.upstream.requests.length = 0
+    rig.upstream.next(fake.status(500))
     const failing = await call()
     // The error reports what went wrong upstream, not that the rest has no price.
     expectError(failing.seen, 500, null)
     expect(keys()).toEqual(['key-b'])
-    await charged(bench, failing.caller, 0)
+    await charged(rig, failing.caller, 0)
   })
 
   test('if no channel has a price the call is refused, and no upstream is called', async () => {
-    for (const key of ['key-a', 'key-b']) await bench.channel({ key, model_mapping: '{"m":"unheard-of"}' })
+    for (const key of ['key-a', 'key-b']) await rig.channel({ key, model_mapping: '{"m":"unheard-of"}' })
     const { caller, seen } = await call()
     expectError(seen, 503, 'model_not_priced')
     expect(keys()).toEqual([])
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 
   test('a channel without a price for the tier is skipped, and reported if no other is left', async () => {
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"gpt-5.1":1}')
-    await bench.gateway.setOption('ServiceTierRatio', '{"ultra:gpt-5.1":2}')
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"gpt-5.1":1}')
+    await rig.gateway.setOption('ServiceTierRatio', '{"ultra:gpt-5.1":2}')
     const mapped = { model_mapping: '{"m":"gpt-5.1"}' }
-    await bench.channel({ key: 'without', priority: 1 })
-    const other = await bench.channel({ key: 'with', ...mapped })
+    await rig.channel({ key: 'without', priority: 1 })
+    const other = await rig.channel({ key: 'with', ...mapped })
     const tiered = { ...chat, service_tier: 'ultra' }
     const { caller, seen } = await call(tiered)
     expect(seen.status).toBe(200)
     expect(keys()).toEqual(['with'])
-    expect((await chargedUnits(bench, caller)).units).toBeGreaterThan(0)
-    await bench.gateway.api('DELETE', `/api/channel/${other}`)
-    await bench.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
+    expect((await chargedUnits(rig, caller)).units).toBeGreaterThan(0)
+    await rig.gateway.api('DELETE', `/api/channel/${other}`)
+    await rig.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
     // The error reports what the caller can fix, not what the operator failed to configure.
     expectError((await call(tiered)).seen, 400, 'tier_not_priced')
     expect(keys()).toEqual(['with'])
   })
 
   test('an admin who chose a channel without a price is told so', async () => {
-    const id = await bench.channel({ key: 'chosen', model_mapping: '{"m":"unheard-of"}' })
-    await bench.channel({ key: 'other' })
-    const caller = await bench.caller(undefined, { user: { role: 10 } })
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, `${caller.token}-${id}`))
+    const id = await rig.channel({ key: 'chosen', model_mapping: '{"m":"unheard-of"}' })
+    await rig.channel({ key: 'other' })
+    const caller = await rig.caller(undefined, { user: { role: 10 } })
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, `${caller.token}-${id}`))
     expectError(seen, 503, 'model_not_priced')
     expect(keys()).toEqual([])
   })
 
   test('a channel whose own model cannot do the task is skipped', async () => {
-    await bench.gateway.setOption('ModelRatio', '{"gpt-image-1":1,"dall-e-2":1}')
-    const first = await bench.channel({ key: 'able', models: 'gpt-image-1' })
-    await bench.channel({
+    await rig.gateway.setOption('ModelRatio', '{"gpt-image-1":1,"dall-e-2":1}')
+    const first = await rig.channel({ key: 'able', models: 'gpt-image-1' })
+    await rig.channel({
       key: 'unable',
       models: 'gpt-image-1',
       model_mapping: '{"gpt-image-1":"dall-e-2"}',
@@ -129,36 +129,36 @@ describe('retry', () => {
     })
     const ask = { model: 'gpt-image-1', prompt: 'a bridge', size: '1536x1024' }
     const images = async () => {
-      const caller = await bench.caller({ user: 1e9, token: 1e9 })
-      return see(bench.gateway.post('/v1/images/generations', ask, caller.token))
+      const caller = await rig.caller({ user: 1e9, token: 1e9 })
+      return see(rig.gateway.post('/v1/images/generations', ask, caller.token))
     }
-    bench.upstream.always(fake.okImages())
+    rig.upstream.always(fake.okImages())
     expect((await images()).status).toBe(200)
     expect(keys()).toEqual(['able'])
-    await bench.gateway.setOption('RetryTimes', '1')
-    bench.upstream.always(fake.status(500))
+    await rig.gateway.setOption('RetryTimes', '1')
+    rig.upstream.always(fake.status(500))
     // The error reports what went wrong upstream, not what the other channel would have refused.
     expectError(await images(), 500, null)
-    await bench.gateway.api('DELETE', `/api/channel/${first}`)
+    await rig.gateway.api('DELETE', `/api/channel/${first}`)
     expectError(await images(), 400, 'size_not_supported')
   })
 
   test('the hold grows before a more expensive channel is called; one that the quota does not cover is skipped', async () => {
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"dear":50,"dearest":1000}')
-    await bench.gateway.setOption('RetryTimes', '3')
-    await bench.channel({ key: 'cheap', priority: 3 })
-    await bench.channel({ key: 'dearest', priority: 2, model_mapping: '{"m":"dearest"}' })
-    await bench.channel({ key: 'dear', priority: 1, model_mapping: '{"m":"dear"}' })
-    bench.upstream.forKey('cheap', fake.status(500))
-    bench.upstream.forKey('dear', fake.neverAnswers())
-    const caller = await bench.caller({ user: 2000, token: 2000 })
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"dear":50,"dearest":1000}')
+    await rig.gateway.setOption('RetryTimes', '3')
+    await rig.channel({ key: 'cheap', priority: 3 })
+    await rig.channel({ key: 'dearest', priority: 2, model_mapping: '{"m":"dearest"}' })
+    await rig.channel({ key: 'dear', priority: 1, model_mapping: '{"m":"dear"}' })
+    rig.upstream.forKey('cheap', fake.status(500))
+    rig.upstream.forKey('dear', fake.neverAnswers())
+    const caller = await rig.caller({ user: 2000, token: 2000 })
     const leave = new AbortController()
     const body = { ...chat, max_tokens: 10 }
-    const answer = bench.gateway.post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
+    const answer = rig.gateway.post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
     answer.catch(() => undefined)
-    await bench.upstream.received(2)
+    await rig.upstream.received(2)
     expect(keys()).toEqual(['cheap', 'dear'])
-    const { amount } = await bench.gateway.context.store.read
+    const { amount } = await rig.gateway.context.store.read
       .selectFrom('holds')
       .select('amount')
       .where('user_id', '=', caller.userId)
@@ -166,16 +166,16 @@ describe('retry', () => {
     // 18 tokens at 50 units each, and no more than there is.
     expect(amount).toBeWithin(18 * 50, 2001)
     leave.abort()
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
 
-    bench.upstream.requests.length = 0
-    const poor = await bench.caller({ user: 1000, token: 100 })
-    const refused = await see(bench.gateway.post('/v1/chat/completions', body, poor.token))
+    rig.upstream.requests.length = 0
+    const poor = await rig.caller({ user: 1000, token: 100 })
+    const refused = await see(rig.gateway.post('/v1/chat/completions', body, poor.token))
     // The rest is too expensive for it: the error reports what went wrong upstream.
     expectError(refused, 500, null)
     expect(keys()).toEqual(['cheap'])
-    await until(async () => (await bench.gateway.balances(poor.userId, poor.tokenId)).holds === 0)
-    expect(await bench.gateway.balances(poor.userId, poor.tokenId)).toMatchObject({
+    await until(async () => (await rig.gateway.balances(poor.userId, poor.tokenId)).holds === 0)
+    expect(await rig.gateway.balances(poor.userId, poor.tokenId)).toMatchObject({
       quota: 1000,
       remain: 100,
       holds: 0,
@@ -199,84 +199,84 @@ describe('retry', () => {
     fake.redirects('http://127.0.0.1:1/'),
   ]
   test.each(retried.map((each) => [each.name, each] as const))('%s goes to the next channel', async (_, behaviour) => {
-    await bench.channel({ key: 'key-a', priority: 1 })
-    await bench.channel({ key: 'key-b' })
-    await bench.gateway.setOption('RetryTimes', '1')
-    bench.upstream.forKey('key-a', behaviour)
+    await rig.channel({ key: 'key-a', priority: 1 })
+    await rig.channel({ key: 'key-b' })
+    await rig.gateway.setOption('RetryTimes', '1')
+    rig.upstream.forKey('key-a', behaviour)
     const { caller, seen } = await call(chatStream)
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
     expect(keys()).toEqual(['key-a', 'key-b'])
-    await charged(bench, caller, 15)
+    await charged(rig, caller, 15)
   })
 
   test.each([400, 413, 422])("%d is the caller's fault and goes nowhere else", async (status) => {
-    await bench.channel({ key: 'key-a', priority: 1 })
-    await bench.channel({ key: 'key-b' })
-    await bench.gateway.setOption('RetryTimes', '3')
-    bench.upstream.forKey('key-a', fake.status(status))
+    await rig.channel({ key: 'key-a', priority: 1 })
+    await rig.channel({ key: 'key-b' })
+    await rig.gateway.setOption('RetryTimes', '3')
+    rig.upstream.forKey('key-a', fake.status(status))
     const { seen } = await call()
     expect(seen.status).toBe(status)
     expect(keys()).toEqual(['key-a'])
   })
 
   test('503 on all channels: each is called once, none twice, and the last answer is returned', async () => {
-    for (const key of ['key-a', 'key-b', 'key-c']) await bench.channel({ key })
-    await bench.gateway.setOption('RetryTimes', '10')
-    bench.upstream.always(fake.status(503))
+    for (const key of ['key-a', 'key-b', 'key-c']) await rig.channel({ key })
+    await rig.gateway.setOption('RetryTimes', '10')
+    rig.upstream.always(fake.status(503))
     const { caller, seen } = await call()
     expectError(seen, 503, null)
     expect(keys().sort()).toEqual(['key-a', 'key-b', 'key-c'])
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 
   test('never after the first byte', async () => {
-    await bench.channel({ key: 'key-a', priority: 1 })
-    await bench.channel({ key: 'key-b' })
-    await bench.gateway.setOption('RetryTimes', '3')
-    bench.upstream.forKey('key-a', fake.cutsStream('reset', { after: 2 }))
+    await rig.channel({ key: 'key-a', priority: 1 })
+    await rig.channel({ key: 'key-b' })
+    await rig.gateway.setOption('RetryTimes', '3')
+    rig.upstream.forKey('key-a', fake.cutsStream('reset', { after: 2 }))
     const { seen } = await call(chatStream)
     expectErrorEvent(seen, 'upstream_stream_error')
     expect(keys()).toEqual(['key-a'])
   })
 
   test('an admin who chose the channel gets its failure, not another channel', async () => {
-    const first = await bench.channel({ key: 'key-a' })
-    await bench.channel({ key: 'key-b' })
-    await bench.gateway.setOption('RetryTimes', '3')
-    bench.upstream.always(fake.status(503))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, `${bench.gateway.token}-${first}`))
+    const first = await rig.channel({ key: 'key-a' })
+    await rig.channel({ key: 'key-b' })
+    await rig.gateway.setOption('RetryTimes', '3')
+    rig.upstream.always(fake.status(503))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, `${rig.gateway.token}-${first}`))
     expectError(seen, 503, null)
     expect(keys()).toEqual(['key-a'])
   })
 
   test('a channel whose mapping makes it more expensive is charged at its own price', async () => {
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":3}')
-    await bench.channel({ key: 'key-a', priority: 1 })
-    await bench.channel({ key: 'key-b', model_mapping: '{"m":"m2"}' })
-    await bench.gateway.setOption('RetryTimes', '1')
-    bench.upstream.forKey('key-a', fake.status(500))
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":3}')
+    await rig.channel({ key: 'key-a', priority: 1 })
+    await rig.channel({ key: 'key-b', model_mapping: '{"m":"m2"}' })
+    await rig.gateway.setOption('RetryTimes', '1')
+    rig.upstream.forKey('key-a', fake.status(500))
     const { caller } = await call()
-    const [row] = await charged(bench, caller, 45)
+    const [row] = await charged(rig, caller, 45)
     expect(row).toMatchObject({ model_name: 'm2' })
   })
 })
 
 describe('choice of a channel', () => {
   test('goes by priority first', async () => {
-    await bench.channel({ key: 'low', priority: -1 })
-    await bench.channel({ key: 'high', priority: 5 })
-    await bench.channel({ key: 'middle' })
+    await rig.channel({ key: 'low', priority: -1 })
+    await rig.channel({ key: 'high', priority: 5 })
+    await rig.channel({ key: 'middle' })
     for (let index = 0; index < 10; index++) await call()
     expect(new Set(keys())).toEqual(new Set(['high']))
   })
 
   test('goes by weight within a priority', async () => {
-    await bench.channel({ key: 'one', weight: 1 })
-    await bench.channel({ key: 'three', weight: 3 })
-    await bench.channel({ key: 'none', weight: 0 })
+    await rig.channel({ key: 'one', weight: 1 })
+    await rig.channel({ key: 'three', weight: 3 })
+    await rig.channel({ key: 'none', weight: 0 })
     // The generator is seeded, so that the test is deterministic.
     let state = 42
-    bench.gateway.context.relay.relay.random = () => {
+    rig.gateway.context.relay.relay.random = () => {
       state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
       return state / 2_147_483_648
     }
@@ -291,14 +291,14 @@ describe('choice of a channel', () => {
 
 describe('the breaker of a channel', () => {
   const state = () => {
-    const { breaker, routing } = bench.gateway.context.relay.relay
+    const { breaker, routing } = rig.gateway.context.relay.relay
     return breaker.snapshot().filter(({ channelId }) => routing().channel(channelId))
   }
 
   test('opens after five failures in a row, allows one trial call after a pause, and closes if it succeeds', async () => {
-    const bad = await bench.channel({ key: 'bad', priority: 1 })
-    await bench.channel({ key: 'good' })
-    bench.upstream.forKey('bad', fake.status(503))
+    const bad = await rig.channel({ key: 'bad', priority: 1 })
+    await rig.channel({ key: 'good' })
+    rig.upstream.forKey('bad', fake.status(503))
     for (let index = 0; index < 5; index++) expectError((await call()).seen, 503, null)
     expect(state()).toEqual([{ channelId: bad, model: 'm', state: 'open' }])
     expect((await call()).seen.status).toBe(200)
@@ -306,7 +306,7 @@ describe('the breaker of a channel', () => {
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'half-open' }])
     // Two at once: one is the trial, the other goes to the good channel.
-    bench.upstream.forKey('bad', fake.late(100, fake.status(503)))
+    rig.upstream.forKey('bad', fake.late(100, fake.status(503)))
     const pair = await Promise.all([call(), call()])
     expect(pair.map(({ seen }) => seen.status).sort()).toEqual([200, 503])
     expect(state()).toMatchObject([{ state: 'open' }])
@@ -314,7 +314,7 @@ describe('the breaker of a channel', () => {
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'open' }])
     aheadMs += 5_001
-    bench.upstream.forKey('bad', fake.ok())
+    rig.upstream.forKey('bad', fake.ok())
     expect((await call()).seen.status).toBe(200)
     expect(keys().at(-1)).toBe('bad')
     expect(state()).toEqual([])
@@ -323,9 +323,9 @@ describe('the breaker of a channel', () => {
   })
 
   test("is not affected by the caller's mistakes", async () => {
-    await bench.channel({ key: 'key-a' })
+    await rig.channel({ key: 'key-a' })
     for (const status of [400, 404, 413, 422, 429]) {
-      bench.upstream.always(fake.status(status))
+      rig.upstream.always(fake.status(status))
       for (let index = 0; index < 6; index++) await call()
     }
     expect(state()).toEqual([])
@@ -335,9 +335,9 @@ describe('the breaker of a channel', () => {
     ['a busy upstream', { message: 'busy', code: 429 }],
     ['a filter', { message: 'filtered', code: 'content_filter', status: 400 }],
   ])('is not affected by an error in the middle of a stream that is %s', async (_, error) => {
-    await bench.channel({ key: 'key-a' })
+    await rig.channel({ key: 'key-a' })
     const chunk = { choices: [{ index: 0, delta: { content: 'Hel' } }] }
-    bench.upstream.always(
+    rig.upstream.always(
       fake.behaviour('an error of the caller', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write(`data: ${JSON.stringify(chunk)}\n\ndata: ${JSON.stringify({ error })}\n\n`)
@@ -349,8 +349,8 @@ describe('the breaker of a channel', () => {
   })
 
   test('is not affected by the limit for the whole call, which is ours', async () => {
-    await bench.channel({ key: 'key-a', models: 'm,tts-1' })
-    await bench.gateway.setOption('RelayTimeout', '0.4')
+    await rig.channel({ key: 'key-a', models: 'm,tts-1' })
+    await rig.gateway.setOption('RelayTimeout', '0.4')
     const slowly = (head: readonly (readonly [string, string])[], piece: string) =>
       fake.behaviour('slowly', async (exchange) => {
         exchange.head(200, head)
@@ -362,10 +362,10 @@ describe('the breaker of a channel', () => {
       [chat, slowly(json, ' ')],
       [chatStream, slowly(fake.streamHeaders(), chunk)],
     ] as const) {
-      bench.upstream.always(behaviour)
+      rig.upstream.always(behaviour)
       for (let index = 0; index < 5; index++) expect((await call(body)).seen.error?.code).toBe('upstream_timeout')
     }
-    await bench.gateway.setOption('RelayTimeout', '0')
+    await rig.gateway.setOption('RelayTimeout', '0')
     expect(state()).toEqual([])
   })
 
@@ -376,35 +376,35 @@ describe('the breaker of a channel', () => {
     ['connections reset', fake.resetsBeforeHeaders()],
     ['pages of HTML', fake.html200()],
   ])('opens for %s', async (_, behaviour) => {
-    const id = await bench.channel({ key: 'bad' })
-    bench.upstream.always(behaviour)
+    const id = await rig.channel({ key: 'bad' })
+    rig.upstream.always(behaviour)
     for (let index = 0; index < 5; index++) await call(chatStream)
     expect(state()).toEqual([{ channelId: id, model: 'm', state: 'open' }])
   })
 
   test('counts by model', async () => {
-    await bench.channel({ key: 'key-a', models: 'm,m2' })
-    bench.upstream.forModel('m', fake.status(503))
+    await rig.channel({ key: 'key-a', models: 'm,m2' })
+    rig.upstream.forModel('m', fake.status(503))
     for (let index = 0; index < 5; index++) await call()
     expect(state()).toMatchObject([{ model: 'm' }])
     expect((await call({ ...chat, model: 'm2' })).seen.status).toBe(200)
   })
 
   test('that is the only one left is tried anyway', async () => {
-    await bench.channel({ key: 'key-a' })
-    bench.upstream.always(fake.status(503))
+    await rig.channel({ key: 'key-a' })
+    rig.upstream.always(fake.status(503))
     for (let index = 0; index < 6; index++) await call()
-    bench.upstream.always(fake.ok())
+    rig.upstream.always(fake.ok())
     expect((await call()).seen.status).toBe(200)
     expect(state()).toEqual([])
   })
 
   test('a channel that asks for a pause gets it, up to RetryAfterLimit, and a running call does not end it', async () => {
-    await bench.channel({ key: 'busy', priority: 1 })
-    await bench.channel({ key: 'idle' })
-    bench.upstream.forKey('busy', fake.late(150, fake.okChat()), fake.status(429, { retryAfter: 3600 }), fake.okChat())
+    await rig.channel({ key: 'busy', priority: 1 })
+    await rig.channel({ key: 'idle' })
+    rig.upstream.forKey('busy', fake.late(150, fake.okChat()), fake.status(429, { retryAfter: 3600 }), fake.okChat())
     const slow = call()
-    await bench.upstream.received(1)
+    await rig.upstream.received(1)
     expectError((await call()).seen, 429, 'rate_limit_exceeded')
     expect((await slow).seen.status).toBe(200)
     await call()
@@ -418,7 +418,7 @@ describe('the breaker of a channel', () => {
 describe('AutomaticDisableChannelEnabled', () => {
   const status = async (id: number) =>
     (
-      await bench.gateway.context.store.read
+      await rig.gateway.context.store.read
         .selectFrom('channels')
         .select('status')
         .where('id', '=', id)
@@ -429,31 +429,31 @@ describe('AutomaticDisableChannelEnabled', () => {
   test.each(dead.map((each) => [each.name, each] as const))(
     '%s sets status 3, and the channel is no longer used',
     async (_, reply) => {
-      const id = await bench.channel({ key: 'dead', priority: 1 })
-      await bench.channel({ key: 'alive' })
-      await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
-      bench.upstream.forKey('dead', reply)
+      const id = await rig.channel({ key: 'dead', priority: 1 })
+      await rig.channel({ key: 'alive' })
+      await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+      rig.upstream.forKey('dead', reply)
       expect((await call()).seen.status).toBeGreaterThanOrEqual(400)
       await until(async () => (await status(id)) === 3)
-      await until(() => bench.gateway.context.relay.relay.routing().candidates('default', 'm').length === 1)
+      await until(() => rig.gateway.context.relay.relay.routing().candidates('default', 'm').length === 1)
       expect((await call()).seen.status).toBe(200)
       expect(keys()).toEqual(['dead', 'alive'])
     },
   )
 
   test('off: the channel stays in use', async () => {
-    const id = await bench.channel({ key: 'dead' })
-    bench.upstream.forKey('dead', fake.status(401))
+    const id = await rig.channel({ key: 'dead' })
+    rig.upstream.forKey('dead', fake.status(401))
     await call()
     expect(await status(id)).toBe(1)
   })
 
   test("a caller's mistake, and a busy or broken upstream, disable nothing", async () => {
-    const id = await bench.channel({ key: 'key-a' })
-    await bench.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
+    const id = await rig.channel({ key: 'key-a' })
+    await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const message = 'your balance of the load balancer and credit are fine'
     for (const reply of [fake.status(400, { message }), fake.status(429), fake.status(500), fake.status(503)]) {
-      bench.upstream.next(reply)
+      rig.upstream.next(reply)
       await call()
     }
     expect(await status(id)).toBe(1)

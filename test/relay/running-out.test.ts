@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -10,35 +10,35 @@ import {
   expectErrorEvent,
   promptTokens,
   see,
-  startBench,
+  startRelayRig,
   textOf,
   until,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { PreConsumedQuota: '20', HoldWaitTime: '0.2' } })
+  rig = await startRelayRig({ settings: { PreConsumedQuota: '20', HoldWaitTime: '0.2' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 describe('quota that runs out in the middle of a stream', () => {
   for (const who of ['user', 'token'] as const) {
     test(`of the ${who}: an error event, the delivered part is charged, no balance goes below zero`, async () => {
       const quota = { user: 1000, token: 1000, [who]: 100 }
-      const caller = await bench.caller(quota)
-      bench.upstream.next(fake.endlessStream())
-      const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+      const caller = await rig.caller(quota)
+      rig.upstream.next(fake.endlessStream())
+      const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
       expectErrorEvent(seen, 'quota_exhausted_mid_stream')
-      await bench.upstream.until(({ openStreams }) => openStreams === 0)
-      expect(bench.upstream.last.aborted).toBe(true)
-      const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+      await rig.upstream.until(({ openStreams }) => openStreams === 0)
+      expect(rig.upstream.last.aborted).toBe(true)
+      const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
       expect(balances.holds).toBe(0)
       expect(balances.quota).toBe(quota.user - balances.used)
       expect(balances.remain).toBe(quota.token - balances.used)
       // The text that arrived together with the last of it, some 70 words, is neither delivered nor charged.
       expect(balances.used).toBeWithin(100 - 75, 101)
-      const [row] = (await bench.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
+      const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
       expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
       expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
       const delivered = textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
@@ -47,14 +47,14 @@ describe('quota that runs out in the middle of a stream', () => {
   }
 
   test('output that the quota does not cover is neither delivered nor charged, however long its event is', async () => {
-    const caller = await bench.caller({ user: 1000, token: 1000 })
-    bench.upstream.next(fake.endlessStream(300))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const caller = await rig.caller({ user: 1000, token: 1000 })
+    rig.upstream.next(fake.endlessStream(300))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expectErrorEvent(seen, 'quota_exhausted_mid_stream')
     const delivered = textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
     const words = delivered.length / 'word '.length
     expect(words).toBeWithin(300, 992)
-    const { units, rows } = await chargedUnits(bench, caller, 1000)
+    const { units, rows } = await chargedUnits(rig, caller, 1000)
     // Some tokenizers count one more at the end.
     expect(units - promptTokens).toBeWithin(words, words + 2)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', completion_tokens: units - promptTokens })
@@ -66,8 +66,8 @@ describe('quota that runs out in the middle of a stream', () => {
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
   ])('a one-piece answer that is too expensive is not delivered at all (%s)', async (_, path, body) => {
-    const caller = await bench.caller({ user: 1000, token: 20 })
-    bench.upstream.next(
+    const caller = await rig.caller({ user: 1000, token: 20 })
+    rig.upstream.next(
       fake.behaviour('all at once', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         const events = [words(1), words(1000), stop].map((each) => `data: ${JSON.stringify(each)}\n\n`)
@@ -75,21 +75,21 @@ describe('quota that runs out in the middle of a stream', () => {
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post(path, body, caller.token))
+    const seen = await see(rig.gateway.post(path, body, caller.token))
     expect(seen.text).toContain('the quota ran out in the middle of the answer')
     expect(seen.text).not.toContain('word word')
     expect(seen.text).not.toContain('[DONE]')
     expect(seen.text).not.toContain('message_stop')
-    await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
-    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+    const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
     expect(balances.used).toBe(balances.tokenUsed)
     expect(balances.used).toBeWithin(promptTokens, 20)
   })
 
   test('text with one or more tokens per letter is not underestimated', async () => {
-    const caller = await bench.caller({ user: 1000, token: 120 })
+    const caller = await rig.caller({ user: 1000, token: 120 })
     const content = '餳鯔籤鑾麤'.repeat(60)
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('rare words', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         const event = { choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }] }
@@ -97,18 +97,18 @@ describe('quota that runs out in the middle of a stream', () => {
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expectErrorEvent(seen, 'quota_exhausted_mid_stream')
     expect(seen.text).not.toContain('餳')
   })
 
   test("the upstream's prompt count is used when the quota runs out", async () => {
-    await bench.channel({ models: 'claude', type: 14, key: 'cached' })
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
-    await bench.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
-    await bench.gateway.setOption('CacheRatio', '{"claude":0.1}')
+    await rig.channel({ models: 'claude', type: 14, key: 'cached' })
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
+    await rig.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
+    await rig.gateway.setOption('CacheRatio', '{"claude":0.1}')
     const prompt = 'word '.repeat(3000)
-    const caller = await bench.caller({ user: 100_000, token: 3500 })
+    const caller = await rig.caller({ user: 100_000, token: 3500 })
     const usage = { input_tokens: 10, cache_read_input_tokens: 3000, output_tokens: 1 }
     const message = { id: 'msg', type: 'message', role: 'assistant', model: 'claude', content: [], usage }
     const start = [
@@ -117,7 +117,7 @@ describe('quota that runs out in the middle of a stream', () => {
     ]
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'word '.repeat(20) } }
     const eventOf = (event: { type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('a cached prompt', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write(start.map(eventOf).join(''))
@@ -125,11 +125,11 @@ describe('quota that runs out in the middle of a stream', () => {
       }),
     )
     const body = { model: 'claude', max_tokens: 9000, stream: true, messages: [{ role: 'user', content: prompt }] }
-    const seen = await see(bench.gateway.post('/v1/messages', body, caller.token))
+    const seen = await see(rig.gateway.post('/v1/messages', body, caller.token))
     expect(seen.text).toContain('the quota ran out')
     const delivered = seen.text.split('word').length - 1
     expect(delivered).toBeGreaterThan(100)
-    const [row] = (await bench.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
+    const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
     expect(row).toMatchObject({ prompt_tokens: 3010, outcome: 'interrupted' })
     // 10 tokens of the prompt at full price and 3,000 at a tenth.
     expect((row?.quota ?? 0) - 310).toBeWithin(delivered, delivered + 3)
@@ -137,10 +137,10 @@ describe('quota that runs out in the middle of a stream', () => {
 
   test('an answer in one piece is priced by the usage that comes with it, not by our count', async () => {
     // Chunks are longer with it.
-    await bench.gateway.setOption('PreConsumedQuota', '500')
-    const caller = await bench.caller({ user: 1000, token: 100 })
+    await rig.gateway.setOption('PreConsumedQuota', '500')
+    const caller = await rig.caller({ user: 1000, token: 100 })
     const usage = { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 }
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('words that are few tokens there', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         const events = [words(150), stop, { choices: [], usage }].map((each) => `data: ${JSON.stringify(each)}\n\n`)
@@ -148,64 +148,64 @@ describe('quota that runs out in the middle of a stream', () => {
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
-    await bench.gateway.setOption('PreConsumedQuota', '20')
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    await rig.gateway.setOption('PreConsumedQuota', '20')
     expect(seen.text).toEndWith('[DONE]\n\n')
-    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
     expect(balances).toMatchObject({ used: 60, holds: 0 })
   })
 
   test("is not the upstream's fault", () => {
-    expect(bench.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
+    expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
 
   test('a balance that is just enough lets the stream end', async () => {
-    const caller = await bench.caller({ user: 1000, token: 1000 })
-    bench.upstream.next(fake.okStream({ chunks: 400 }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const caller = await rig.caller({ user: 1000, token: 1000 })
+    rig.upstream.next(fake.okStream({ chunks: 400 }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expect(seen.text).toEndWith('[DONE]\n\n')
-    await charged(bench, caller, 410, 1000)
+    await charged(rig, caller, 410, 1000)
   })
 
   test("does not cut a stream under one-api's policy, which may overdraw", async () => {
-    await bench.gateway.setOption('QuotaPolicy', 'compat')
-    const caller = await bench.caller({ user: 100, token: 100 })
-    bench.upstream.next(fake.okStream({ chunks: 400 }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
-    await bench.gateway.setOption('QuotaPolicy', 'strict')
+    await rig.gateway.setOption('QuotaPolicy', 'compat')
+    const caller = await rig.caller({ user: 100, token: 100 })
+    rig.upstream.next(fake.okStream({ chunks: 400 }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    await rig.gateway.setOption('QuotaPolicy', 'strict')
     expect(seen.text).toEndWith('[DONE]\n\n')
-    await charged(bench, caller, 410, 100)
+    await charged(rig, caller, 410, 100)
   })
 })
 
 describe('a call that costs more than there is', () => {
   test('of the user → 403 insufficient_user_quota', async () => {
-    const caller = await bench.caller({ user: 5, token: 1000 })
+    const caller = await rig.caller({ user: 5, token: 1000 })
     expectError(
-      await see(bench.gateway.post('/v1/chat/completions', chat, caller.token)),
+      await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)),
       403,
       'insufficient_user_quota',
     )
-    expect((await chargedUnits(bench, await bench.caller())).units).toBe(0)
+    expect((await chargedUnits(rig, await rig.caller())).units).toBe(0)
   })
 
   test('of the token → 403 pre_consume_token_quota_failed', async () => {
-    const caller = await bench.caller({ user: 1000, token: 5 })
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const caller = await rig.caller({ user: 1000, token: 5 })
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expectError(seen, 403, 'pre_consume_token_quota_failed')
   })
 
   test('of an empty token → 401 token_exhausted, and its status says so', async () => {
-    const caller = await bench.caller({ user: 1000, token: 0 })
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const caller = await rig.caller({ user: 1000, token: 0 })
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expectError(seen, 401, 'token_exhausted')
-    const again = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const again = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expectError(again, 401, 'token_exhausted')
   })
 
   test('goes to no upstream', () => {
     // The streams above, and nothing since.
-    expect(bench.upstream.requests).toHaveLength(10)
+    expect(rig.upstream.requests).toHaveLength(10)
   })
 })
 
@@ -221,28 +221,28 @@ describe('an answer that comes whole although a stream was requested', () => {
   })
 
   beforeAll(async () => {
-    await bench.channel({ models: 'claude-whole', type: 14, key: 'whole' })
-    await bench.gateway.setOption('ModelRatio', '{"m":1,"claude-whole":1}')
-    await bench.gateway.setOption('CompletionRatio', '{"m":1,"claude-whole":1}')
+    await rig.channel({ models: 'claude-whole', type: 14, key: 'whole' })
+    await rig.gateway.setOption('ModelRatio', '{"m":1,"claude-whole":1}')
+    await rig.gateway.setOption('CompletionRatio', '{"m":1,"claude-whole":1}')
   })
 
   test('is delivered as a stream and charged by its usage', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(whole)
-    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(whole)
+    const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
     expect(textOf(seen.text)).toBe('word '.repeat(50))
     expect(seen.text).toEndWith('[DONE]\n\n')
-    const [row] = await charged(bench, caller, 60)
+    const [row] = await charged(rig, caller, 60)
     expect(row).toMatchObject({ outcome: 'complete', is_stream: 1, estimated: 0 })
   })
 
   test('is not delivered if the quota does not cover it', async () => {
-    const caller = await bench.caller({ user: 1000, token: promptTokens + 20 })
-    bench.upstream.next(whole)
-    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    const caller = await rig.caller({ user: 1000, token: promptTokens + 20 })
+    rig.upstream.next(whole)
+    const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
     expectErrorEvent(seen, 'quota_exhausted_mid_stream')
     expect(seen.text).not.toContain('word')
-    const balances = await bench.gateway.balances(caller.userId, caller.tokenId)
+    const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
     expect(balances).toMatchObject({ used: 10, holds: 0 })
   })
 })
@@ -253,19 +253,19 @@ describe('a thinking budget', () => {
   type Sent = { max_tokens: number; thinking?: { type: string; budget_tokens?: number } }
 
   beforeAll(async () => {
-    await bench.channel({ models: claude, type: 14, key: 'thinks' })
-    await bench.gateway.setOption('ModelRatio', `{"m":1,"${claude}":1}`)
-    await bench.gateway.setOption('CompletionRatio', `{"m":1,"${claude}":1}`)
+    await rig.channel({ models: claude, type: 14, key: 'thinks' })
+    await rig.gateway.setOption('ModelRatio', `{"m":1,"${claude}":1}`)
+    await rig.gateway.setOption('CompletionRatio', `{"m":1,"${claude}":1}`)
   })
 
   /** The request sent upstream for a caller who can pay for this many tokens beyond the prompt. */
   async function sent(path: string, fields: object, units: number): Promise<Sent> {
-    const caller = await bench.caller({ user: 1_000_000, token: promptTokens + units })
-    bench.upstream.next(fake.status(400))
-    const before = bench.upstream.requests.length
-    await see(bench.gateway.post(path, { model: claude, messages, ...fields }, caller.token))
-    expect(bench.upstream.requests.length).toBe(before + 1)
-    return bench.upstream.last.json as Sent
+    const caller = await rig.caller({ user: 1_000_000, token: promptTokens + units })
+    rig.upstream.next(fake.status(400))
+    const before = rig.upstream.requests.length
+    await see(rig.gateway.post(path, { model: claude, messages, ...fields }, caller.token))
+    expect(rig.upstream.requests.length).toBe(before + 1)
+    return rig.upstream.last.json as Sent
   }
 
   test('allows no more than the limit that the hold covers', async () => {
@@ -290,29 +290,29 @@ describe('a thinking budget', () => {
 })
 
 describe('without a slice in advance', () => {
-  beforeAll(() => bench.gateway.setOption('PreConsumedQuota', '0'))
-  afterAll(() => bench.gateway.setOption('PreConsumedQuota', '20'))
+  beforeAll(() => rig.gateway.setOption('PreConsumedQuota', '0'))
+  afterAll(() => rig.gateway.setOption('PreConsumedQuota', '20'))
 
   test.each(['user', 'token'])('a stream continues as far as the quota of the %s', async (who) => {
-    const enough = await bench.caller({ user: 1000, token: 1000 })
-    bench.upstream.next(fake.okStream({ chunks: 100 }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, enough.token))
+    const enough = await rig.caller({ user: 1000, token: 1000 })
+    rig.upstream.next(fake.okStream({ chunks: 100 }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, enough.token))
     expect(seen.text).toEndWith('[DONE]\n\n')
-    await charged(bench, enough, 110, 1000)
-    const caller = await bench.caller({ user: 1000, token: 1000, [who]: 100 })
-    bench.upstream.next(fake.endlessStream())
-    const cut = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    await charged(rig, enough, 110, 1000)
+    const caller = await rig.caller({ user: 1000, token: 1000, [who]: 100 })
+    rig.upstream.next(fake.endlessStream())
+    const cut = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expectErrorEvent(cut, 'quota_exhausted_mid_stream')
-    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBeWithin(9, 101)
+    expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBeWithin(9, 101)
   })
 
   test('a call is still retried at another channel', async () => {
-    await bench.gateway.setOption('RetryTimes', '1')
-    await bench.channel()
-    const caller = await bench.caller({ user: 1000, token: 1000 })
-    bench.upstream.next(fake.status(503), fake.okStream({ chunks: 5 }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    await rig.gateway.setOption('RetryTimes', '1')
+    await rig.channel()
+    const caller = await rig.caller({ user: 1000, token: 1000 })
+    rig.upstream.next(fake.status(503), fake.okStream({ chunks: 5 }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expect(seen.text).toEndWith('[DONE]\n\n')
-    await charged(bench, caller, 15, 1000)
+    await charged(rig, caller, 15, 1000)
   })
 })

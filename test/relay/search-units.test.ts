@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, charged, see, startRelayRig, whileHeld } from './setup.ts'
 
 const model = 'rerank-v3.5'
 /** Quota of one search unit at $0.002. */
 const unit = 1_000
 const path = '/v1/rerank'
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({ type: 35, models: model })
-  await bench.channel({ type: 33, models: 'amazon.rerank-v1:0', key: 'AKID|secret|us-east-1' })
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({ type: 35, models: model })
+  await rig.channel({ type: 33, models: 'amazon.rerank-v1:0', key: 'AKID|secret|us-east-1' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Texts of this many tokens by the quick estimate, of three characters each. */
 const documents = (count: number, tokens = 1) => Array.from({ length: count }, () => 'abc'.repeat(tokens))
@@ -24,15 +24,15 @@ const body = (texts: readonly unknown[], query = 'q') => ({ model, query, docume
 
 /** The units charged for a call whose answer has this besides its results. */
 async function ranked(asked: object, beside: object, units: number) {
-  const caller = await bench.caller()
-  bench.upstream.next(
+  const caller = await rig.caller()
+  rig.upstream.next(
     fake.behaviour('ranks', (exchange) =>
       sendJson(exchange, 200, { results: [{ index: 0, relevance_score: 0.5 }], ...beside }),
     ),
   )
-  const seen = await see(bench.gateway.post(path, asked, caller.token))
+  const seen = await see(rig.gateway.post(path, asked, caller.token))
   expect(seen.status).toBe(200)
-  const [row] = await charged(bench, caller, units)
+  const [row] = await charged(rig, caller, units)
   return { answer: JSON.parse(seen.text) as object, row }
 }
 
@@ -52,8 +52,8 @@ describe('the documents decide the hold, and the charge if the answer reports no
     ['the text of a document alone', body([...documents(99), { text: 'Hi', more: 'abc'.repeat(499 * 9) }]), 1],
   ]
   test.each(cases)('%s', async (_, asked, units) => {
-    const holding = await bench.caller()
-    expect(await whileHeld(bench, holding, path, asked, (held) => held)).toBe(units * unit)
+    const holding = await rig.caller()
+    expect(await whileHeld(rig, holding, path, asked, (held) => held)).toBe(units * unit)
     const { row } = await ranked(asked, {}, units * unit)
     expect(row).toMatchObject({ estimated: 1 })
   })
@@ -91,22 +91,22 @@ test('on Bedrock it is the same', async () => {
 
 describe('an option for such a model', () => {
   test('ModelPrice is the price of a search unit', async () => {
-    await bench.gateway.setOption('ModelPrice', `{"${model}":0.01}`)
+    await rig.gateway.setOption('ModelPrice', `{"${model}":0.01}`)
     await ranked(body(documents(101)), {}, 2 * 5_000)
-    await bench.gateway.setOption('ModelPrice', '{}')
+    await rig.gateway.setOption('ModelPrice', '{}')
   })
 
   test('ModelRatio is that of a token', async () => {
-    await bench.gateway.setOption('ModelRatio', `{"${model}":1}`)
+    await rig.gateway.setOption('ModelRatio', `{"${model}":1}`)
     await ranked(body(documents(101)), told(2), 102)
-    await bench.gateway.setOption('ModelRatio', '{}')
+    await rig.gateway.setOption('ModelRatio', '{}')
   })
 })
 
 test('a model that is priced per call, or per token, stays so however many documents there are', async () => {
-  await bench.gateway.setOption('ModelPrice', '{"my-ranks":0.01}')
-  await bench.gateway.setOption('ModelRatio', '{"other-ranks":1}')
-  await bench.channel({ models: 'my-ranks,other-ranks' })
+  await rig.gateway.setOption('ModelPrice', '{"my-ranks":0.01}')
+  await rig.gateway.setOption('ModelRatio', '{"other-ranks":1}')
+  await rig.channel({ models: 'my-ranks,other-ranks' })
   await ranked({ ...body(documents(101)), model: 'my-ranks' }, {}, 5_000)
   await ranked({ ...body(documents(101)), model: 'other-ranks' }, { usage: { total_tokens: 300 } }, 300)
 })

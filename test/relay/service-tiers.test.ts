@@ -3,19 +3,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, expectError, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, charged, chat, expectError, see, startRelayRig, whileHeld } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   const ratios = { priority: 2, flex: 0.5, fast: 6, 'priority:m2': 3, 'flex(14)': 1 }
-  bench = await startBench({ channels: false, settings: { ServiceTierRatio: JSON.stringify(ratios) } })
-  await bench.channel({ models: 'm,m2' })
-  await bench.channel({ type: 14, models: 'claude' })
-  await bench.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"claude":1}')
-  await bench.gateway.setOption('CompletionRatio', '{"m":1,"m2":1,"claude":1}')
+  rig = await startRelayRig({ channels: false, settings: { ServiceTierRatio: JSON.stringify(ratios) } })
+  await rig.channel({ models: 'm,m2' })
+  await rig.channel({ type: 14, models: 'claude' })
+  await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"claude":1}')
+  await rig.gateway.setOption('CompletionRatio', '{"m":1,"m2":1,"claude":1}')
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const openAiUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' }
@@ -58,9 +58,9 @@ const asks = {
 type Dialect = keyof typeof paths
 
 async function call(dialect: Dialect, fields: object, answer: fake.Behaviour) {
-  const caller = await bench.caller()
-  bench.upstream.next(answer)
-  const seen = await see(bench.gateway.post(paths[dialect], { ...asks[dialect], ...fields }, caller.token))
+  const caller = await rig.caller()
+  rig.upstream.next(answer)
+  const seen = await see(rig.gateway.post(paths[dialect], { ...asks[dialect], ...fields }, caller.token))
   expect({ status: seen.status, text: seen.status === 200 ? '' : seen.text }).toEqual({ status: 200, text: '' })
   return caller
 }
@@ -110,7 +110,7 @@ describe('a whole answer is charged by', () => {
     ],
   ])('%s', async (_, dialect, fields, named, units, content) => {
     const caller = await call(dialect, fields, whole(answers[dialect](named)))
-    const [row] = await charged(bench, caller, units)
+    const [row] = await charged(rig, caller, units)
     if (content === '') expect(row?.content).not.toContain('tier')
     else expect(row?.content).toEndWith(`service tier ${content}`)
   })
@@ -119,17 +119,17 @@ describe('a whole answer is charged by', () => {
 test('a tier that a translation has no field for is not requested, and not charged', async () => {
   const asked = { model: 'claude', service_tier: 'priority', messages: [{ role: 'user', content: 'Hi' }] }
   for (const stream of [false, true]) {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const [start, stop] = [
       { type: 'message_start', message: { ...answers.messages({}), content: [], stop_reason: null } },
       { type: 'message_stop' },
     ]
     const delta = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } }
-    bench.upstream.next(stream ? events([start, delta, stop]) : whole(answers.messages({})))
-    const seen = await see(bench.gateway.post(paths.chat, { ...asked, stream }, caller.token))
+    rig.upstream.next(stream ? events([start, delta, stop]) : whole(answers.messages({})))
+    const seen = await see(rig.gateway.post(paths.chat, { ...asked, stream }, caller.token))
     expect(seen.status).toBe(200)
-    expect(bench.upstream.last.fields['service_tier']).toBe('auto')
-    const [row] = await charged(bench, caller, 15)
+    expect(rig.upstream.last.fields['service_tier']).toBe('auto')
+    const [row] = await charged(rig, caller, 15)
     expect(row?.content).not.toContain('service tier')
   }
 })
@@ -147,7 +147,7 @@ describe('a stream is charged by', () => {
       { ...chunk, choices: [], usage: openAiUsage },
     ]
     const fields = { stream: true, service_tier: 'priority' }
-    await charged(bench, await call('chat', fields, events(stream, 'data: [DONE]\n\n')), units)
+    await charged(rig, await call('chat', fields, events(stream, 'data: [DONE]\n\n')), units)
   })
 
   test('the tier of its response', async () => {
@@ -156,7 +156,7 @@ describe('a stream is charged by', () => {
       { type: 'response.created', response: { ...response, status: 'in_progress', output: [], usage: null } },
       { type: 'response.completed', response: { ...response, service_tier: 'priority' } },
     ]
-    await charged(bench, await call('responses', { stream: true, service_tier: 'priority' }, events(stream)), 30)
+    await charged(rig, await call('responses', { stream: true, service_tier: 'priority' }, events(stream)), 30)
   })
 
   test.each([
@@ -172,7 +172,7 @@ describe('a stream is charged by', () => {
       { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 5 } },
       { type: 'message_stop' },
     ]
-    await charged(bench, await call('messages', { stream: true, speed: 'fast' }, events(stream)), units)
+    await charged(rig, await call('messages', { stream: true, speed: 'fast' }, events(stream)), units)
   })
 })
 
@@ -182,20 +182,20 @@ describe('a tier is refused', () => {
     ['without a ratio, for a response', 'responses', { service_tier: 'ultrafast' }],
     ['without a ratio, for a message', 'messages', { speed: 'ludicrous' }],
   ])('%s', async (_, dialect, fields) => {
-    const caller = await bench.caller()
-    const before = bench.upstream.requests.length
-    const seen = await see(bench.gateway.post(paths[dialect], { ...asks[dialect], ...fields }, caller.token))
+    const caller = await rig.caller()
+    const before = rig.upstream.requests.length
+    const seen = await see(rig.gateway.post(paths[dialect], { ...asks[dialect], ...fields }, caller.token))
     expect(seen.status).toBe(400)
     if (dialect !== 'messages') expectError(seen, 400, 'tier_not_priced')
-    expect(bench.upstream.requests.length).toBe(before)
-    await charged(bench, caller, 0)
+    expect(rig.upstream.requests.length).toBe(before)
+    await charged(rig, caller, 0)
   })
 
   test('that is duplicated', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const body = `{"service_tier":"priority",${JSON.stringify(chat).slice(1, -1)},"service_tier":"default"}`
     const headers = { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' }
-    const seen = await see(fetch(bench.gateway.url + paths.chat, { method: 'POST', body, headers }))
+    const seen = await see(fetch(rig.gateway.url + paths.chat, { method: 'POST', body, headers }))
     expectError(seen, 400, 'invalid_field_value')
   })
 })
@@ -206,13 +206,13 @@ test.each([
   ['default', 1],
 ])('the hold uses the requested tier, if that is more expensive: %s', async (tier, times) => {
   const body = { ...chat, max_tokens: 1000, service_tier: tier }
-  const amount = await whileHeld(bench, await bench.caller(), paths.chat, body, (held) => held)
+  const amount = await whileHeld(rig, await rig.caller(), paths.chat, body, (held) => held)
   expect(amount).toBeGreaterThan(1000 * times)
   expect(amount).toBeLessThanOrEqual(1020 * times)
 })
 
 test('a low balance caps the answer by the price of the tier', async () => {
-  const caller = await bench.caller({ user: 4000 })
-  await see(bench.gateway.post(paths.chat, { ...chat, service_tier: 'priority' }, caller.token))
-  expect(bench.upstream.last.fields['max_tokens']).toBe(4000 / 2 - 8)
+  const caller = await rig.caller({ user: 4000 })
+  await see(rig.gateway.post(paths.chat, { ...chat, service_tier: 'priority' }, caller.token))
+  expect(rig.upstream.last.fields['max_tokens']).toBe(4000 / 2 - 8)
 })

@@ -15,7 +15,7 @@ export interface Caller {
 }
 
 /** A gateway with one upstream. A token of model `m` costs one unit, whether of the prompt or of the answer. */
-export interface Bench extends AsyncDisposable {
+export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   /** Adds a channel to the upstream, for model `m`. */
@@ -41,14 +41,14 @@ interface CallerFields {
 const plenty = 1_000_000
 
 /** Starts gateway and upstream; `channels: false` leaves the gateway without a channel. */
-export async function startBench(
+export async function startRelayRig(
   options: Parameters<typeof startTestGateway>[0] & { channels?: false; settings?: Record<string, string> } = {},
-): Promise<Bench> {
+): Promise<Rig> {
   const upstream = await startFakeUpstream()
   const gateway = await startTestGateway(options)
   const settings = { ModelRatio: '{"m":1,"m2":1}', CompletionRatio: '{"m":1,"m2":1}', ...options.settings }
   for (const [key, value] of Object.entries(settings)) await gateway.setOption(key, value)
-  const bench: Bench = {
+  const rig: Rig = {
     gateway,
     upstream,
     channel: (fields = {}) => gateway.addChannel({ base_url: upstream.url, models: 'm', ...fields }),
@@ -65,8 +65,8 @@ export async function startBench(
       await upstream.close()
     },
   }
-  if (options.channels !== false) await bench.channel()
-  return bench
+  if (options.channels !== false) await rig.channel()
+  return rig
 }
 
 /** Directly in the database: password hashing would take most of a test's time. */
@@ -204,8 +204,8 @@ export async function until(condition: () => Promise<boolean> | boolean, timeout
  * Waits until no hold is open, then checks that user, token and channels agree with the log about what was charged.
  * Returns the log rows, newest first.
  */
-export async function charged(bench: Bench, caller: Caller, units: number, before = plenty): Promise<LogRow[]> {
-  const { gateway } = bench
+export async function charged(rig: Rig, caller: Caller, units: number, before = plenty): Promise<LogRow[]> {
+  const { gateway } = rig
   await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
   expect(await gateway.balances(caller.userId, caller.tokenId)).toEqual({
     quota: before - units,
@@ -227,7 +227,7 @@ export async function charged(bench: Bench, caller: Caller, units: number, befor
 
 /** Sends a call whose upstream never answers, looks at the hold during it, and leaves. */
 export async function whileHeld<T>(
-  { gateway, upstream }: Bench,
+  { gateway, upstream }: Rig,
   caller: Caller,
   path: string,
   body: object,
@@ -251,12 +251,12 @@ export async function whileHeld<T>(
 
 /** Units charged to one caller, once no hold is open; for cases where the exact count does not matter. */
 export async function chargedUnits(
-  bench: Bench,
+  rig: Rig,
   caller: Caller,
   before = plenty,
 ): Promise<{ units: number; rows: LogRow[] }> {
-  const { gateway } = bench
+  const { gateway } = rig
   await until(async () => (await gateway.balances(caller.userId, caller.tokenId)).holds === 0)
   const { used } = await gateway.balances(caller.userId, caller.tokenId)
-  return { units: used, rows: await charged(bench, caller, used, before) }
+  return { units: used, rows: await charged(rig, caller, used, before) }
 }

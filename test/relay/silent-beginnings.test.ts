@@ -1,15 +1,15 @@
 // An empty event does not begin an answer: a failure after it goes to the next channel, and costs nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, chat, eventsOf, see, startBench } from './setup.ts'
+import { type Rig, chargedUnits, chat, eventsOf, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '1', AutomaticDisableChannelEnabled: 'false' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '1', AutomaticDisableChannelEnabled: 'false' }))
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const calls = {
@@ -84,9 +84,9 @@ const faults: readonly (readonly [name: string, run: (exchange: fake.Exchange) =
 describe.each(silent)('after %s', (_, type, events) => {
   test.each(faults)('a stream that %s is retried at the next channel', async (_name, fault) => {
     // Mistral speaks only chat, whatever the caller's dialect.
-    await bench.channel({ type: type === 1 ? 28 : type, key: 'key-a', priority: 1 })
-    await bench.channel({ type: 28, key: 'key-b' })
-    bench.upstream.forKey(
+    await rig.channel({ type: type === 1 ? 28 : type, key: 'key-a', priority: 1 })
+    await rig.channel({ type: 28, key: 'key-b' })
+    rig.upstream.forKey(
       'key-a',
       ...callers.map(() =>
         fake.behaviour('begins without a word', async (exchange) => {
@@ -96,31 +96,31 @@ describe.each(silent)('after %s', (_, type, events) => {
         }),
       ),
     )
-    bench.upstream.forKey('key-b', ...callers.map(() => fake.okStream({ text: 'Hello there' })))
+    rig.upstream.forKey('key-b', ...callers.map(() => fake.okStream({ text: 'Hello there' })))
     for (const caller of callers) {
-      const account = await bench.caller()
+      const account = await rig.caller()
       const { path, body } = calls[caller]
-      const seen = await see(bench.gateway.post(path, body, account.token))
+      const seen = await see(rig.gateway.post(path, body, account.token))
       expect([caller, seen.status, seen.text.includes('there'), seen.error]).toEqual([caller, 200, true, undefined])
-      expect((await chargedUnits(bench, account)).rows).toMatchObject([{ outcome: 'complete' }])
+      expect((await chargedUnits(rig, account)).rows).toMatchObject([{ outcome: 'complete' }])
     }
   })
 })
 
 test('an empty answer that ends properly is an answer', async () => {
-  await bench.channel()
+  await rig.channel()
   const events = [
     chunk({ role: 'assistant', content: '' }),
     { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
   ]
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('says nothing', async (exchange) => {
       exchange.head(200, [['content-type', 'text/event-stream']])
       await exchange.write(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)
       exchange.end()
     }),
   )
-  const seen = await see(bench.gateway.post('/v1/chat/completions', calls.chat.body))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', calls.chat.body))
   expect(seen.status).toBe(200)
   expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
 })

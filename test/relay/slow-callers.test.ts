@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, chargedUnits, chatStream, startBench, until } from './setup.ts'
+import { type Rig, type Caller, chargedUnits, chatStream, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { StreamIdleTimeout: '3' } })
-  await bench.channel({ models: 'm,tts-1' })
+  rig = await startRelayRig({ channels: false, settings: { StreamIdleTimeout: '3' } })
+  await rig.channel({ models: 'm,tts-1' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** A generous limit for what the sockets of both connections may buffer; unbounded read-ahead exceeds it in no time. */
 const mostBytes = 48 * 1024 * 1024
@@ -31,7 +31,7 @@ function source(head: fake.Behaviour['run'], piece: string) {
 
 /** A call over a bare socket that stops reading after the first bytes of the answer. */
 function callAndStopReading(path: string, body: object, { token }: Caller): Promise<Socket> {
-  const { port } = new URL(bench.gateway.url)
+  const { port } = new URL(rig.gateway.url)
   const text = JSON.stringify(body)
   const socket = connect(Number(port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -75,14 +75,14 @@ async function stopsGrowing(state: { written: number }): Promise<void> {
 }
 
 test('a caller who stops reading a stream stops the upstream too, and the upstream does not count as stalled', async () => {
-  const caller = await bench.caller({ user: 1e12, token: 1e12 })
+  const caller = await rig.caller({ user: 1e12, token: 1e12 })
   const { state, run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
-  bench.upstream.next(run)
+  rig.upstream.next(run)
   const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
   await stopsGrowing(state)
   // Longer than StreamIdleTimeout: the silence is the caller's.
   await new Promise((resolve) => setTimeout(resolve, 3600))
-  expect(bench.upstream.openStreams).toBe(1)
+  expect(rig.upstream.openStreams).toBe(1)
   const held = state.written
   let read = 0
   socket.on('data', (bytes) => {
@@ -92,49 +92,49 @@ test('a caller who stops reading a stream stops the upstream too, and the upstre
   await until(() => state.written > held + 1_000_000)
   expect(read).toBeGreaterThan(0)
   socket.destroy()
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
-  const { rows } = await chargedUnits(bench, caller, 1e12)
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
+  const { rows } = await chargedUnits(rig, caller, 1e12)
   expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
 }, 120_000)
 
 test('so does a caller who stops reading speech', async () => {
-  const caller = await bench.caller({ user: 1e12, token: 1e12 })
+  const caller = await rig.caller({ user: 1e12, token: 1e12 })
   const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
   const { state, run } = source(head, '\u0001'.repeat(16_384))
-  bench.upstream.next(run)
+  rig.upstream.next(run)
   const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
   const socket = await callAndStopReading('/v1/audio/speech', body, caller)
   await stopsGrowing(state)
   socket.destroy()
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
-  const { rows } = await chargedUnits(bench, caller, 1e12)
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
+  const { rows } = await chargedUnits(rig, caller, 1e12)
   expect(rows[0]).toMatchObject({ outcome: 'aborted' })
 }, 120_000)
 
 describe('a caller who reads nothing for longer than CallerIdleTimeout frees upstream and quota', () => {
-  beforeAll(() => bench.gateway.setOption('CallerIdleTimeout', '1'))
-  afterAll(() => bench.gateway.setOption('CallerIdleTimeout', '120'))
+  beforeAll(() => rig.gateway.setOption('CallerIdleTimeout', '1'))
+  afterAll(() => rig.gateway.setOption('CallerIdleTimeout', '120'))
 
   test('of a stream, which breaks off when it is read after all', async () => {
-    const caller = await bench.caller({ user: 1e12, token: 1e12 })
+    const caller = await rig.caller({ user: 1e12, token: 1e12 })
     const { run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
-    bench.upstream.next(run)
+    rig.upstream.next(run)
     const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
-    const { rows } = await chargedUnits(bench, caller, 1e12)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
+    const { rows } = await chargedUnits(rig, caller, 1e12)
     expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
     expect(await lastBytes(socket)).not.toBe('0\r\n\r\n')
   }, 120_000)
 
   test('of speech, which breaks off when it is read after all', async () => {
-    const caller = await bench.caller({ user: 1e12, token: 1e12 })
+    const caller = await rig.caller({ user: 1e12, token: 1e12 })
     const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
     const { run } = source(head, '\u0001'.repeat(16_384))
-    bench.upstream.next(run)
+    rig.upstream.next(run)
     const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
     const socket = await callAndStopReading('/v1/audio/speech', body, caller)
-    await bench.upstream.until(({ openStreams }) => openStreams === 0)
-    const { units, rows } = await chargedUnits(bench, caller, 1e12)
+    await rig.upstream.until(({ openStreams }) => openStreams === 0)
+    const { units, rows } = await chargedUnits(rig, caller, 1e12)
     expect(rows[0]).toMatchObject({ outcome: 'aborted' })
     expect(units).toBeGreaterThan(0)
     expect(await lastBytes(socket)).not.toBe('0\r\n\r\n')
@@ -143,17 +143,17 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout frees ups
 
 describe('a caller who does not finish its request is answered 408, and the connection ends', () => {
   beforeAll(async () => {
-    await bench.gateway.setOption('CallerIdleTimeout', '0.5')
-    await bench.gateway.setOption('RequestSizeLimit', '100000')
+    await rig.gateway.setOption('CallerIdleTimeout', '0.5')
+    await rig.gateway.setOption('RequestSizeLimit', '100000')
   })
   afterAll(async () => {
-    await bench.gateway.setOption('CallerIdleTimeout', '120')
-    await bench.gateway.setOption('RequestSizeLimit', '33554432')
+    await rig.gateway.setOption('CallerIdleTimeout', '120')
+    await rig.gateway.setOption('RequestSizeLimit', '33554432')
   })
 
   /** Sends the start of a body and nothing more; resolves with the answer once the other side has disconnected. */
   function begin(path: string, headers: readonly string[], piece: string): Promise<string> {
-    const { port } = new URL(bench.gateway.url)
+    const { port } = new URL(rig.gateway.url)
     const socket = connect(Number(port), '127.0.0.1')
     socket.write([`POST ${path} HTTP/1.1`, 'host: x', ...headers, '', piece].join('\r\n'))
     return new Promise((resolve, reject) => {
@@ -172,9 +172,9 @@ describe('a caller who does not finish its request is answered 408, and the conn
   const form = 'content-type: multipart/form-data; boundary=b'
 
   test('of a relay call: short and long JSON of known and unknown length, and a form', async () => {
-    const { token } = await bench.caller()
+    const { token } = await rig.caller()
     const authorization = `authorization: Bearer ${token}`
-    const before = bench.upstream.requests.length
+    const before = rig.upstream.requests.length
     const answers = await Promise.all([
       begin('/v1/chat/completions', [authorization, short], '{"model":"m"'),
       begin('/v1/chat/completions', [authorization, long], '{"model":"m"'),
@@ -185,7 +185,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
       expect(answer).toStartWith('HTTP/1.1 408 ')
       expect(answer).toContain('"code":"request_timeout"')
     }
-    expect(bench.upstream.requests.length).toBe(before)
+    expect(rig.upstream.requests.length).toBe(before)
   })
 
   test('of a management call, which needs no account for this', async () => {

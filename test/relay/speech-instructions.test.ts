@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, see, startBench, whileHeld } from './setup.ts'
+import { type Rig, charged, chargedUnits, see, startRelayRig, whileHeld } from './setup.ts'
 
 const path = '/v1/audio/speech'
 /** A prompt token costs a quarter of a unit, an audio token five. */
 const google = 'gemini-2.5-flash-preview-tts'
 /** A prompt token costs 0.3, an audio token six. */
 const openai = 'gpt-4o-mini-tts'
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({ type: 24, models: google })
-  await bench.channel({ models: `${openai},tts-1` })
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({ type: 24, models: google })
+  await rig.channel({ models: `${openai},tts-1` })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** 900 bytes are 300 tokens of text, and 1,250 when they are spoken. */
 const long = 'x'.repeat(9_000)
@@ -24,7 +24,7 @@ const body = (model: string) => ({ model, input: 'x'.repeat(900), instructions: 
 
 function says(beside: object): void {
   const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AQACAA==' }
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('speaks', (exchange) =>
       sendJson(exchange, 200, { candidates: [{ content: { parts: [{ inlineData }] } }], ...beside }),
     ),
@@ -36,16 +36,16 @@ describe('instructions are covered by the hold and charged', () => {
   const asPrompt = Math.ceil(3_300 * 0.3 + 1_250 * 6)
   const cases: [how: string, model: string, units: number, ready: () => void][] = [
     ['as spoken, where the model has one text of all', google, asSpoken, () => says({})],
-    ['as a prompt, where they stand apart', openai, asPrompt, () => bench.upstream.next(fake.okSpeech())],
-    ['not at all, where characters are priced', 'tts-1', 900 * 7.5, () => bench.upstream.next(fake.okSpeech())],
+    ['as a prompt, where they stand apart', openai, asPrompt, () => rig.upstream.next(fake.okSpeech())],
+    ['not at all, where characters are priced', 'tts-1', 900 * 7.5, () => rig.upstream.next(fake.okSpeech())],
   ]
   test.each(cases)('%s', async (_, model, units, ready) => {
-    const holding = await bench.caller()
-    expect(await whileHeld(bench, holding, path, body(model), (held) => held)).toBe(units)
-    const caller = await bench.caller()
+    const holding = await rig.caller()
+    expect(await whileHeld(rig, holding, path, body(model), (held) => held)).toBe(units)
+    const caller = await rig.caller()
     ready()
-    expect((await see(bench.gateway.post(path, body(model), caller.token))).status).toBe(200)
-    await charged(bench, caller, units)
+    expect((await see(rig.gateway.post(path, body(model), caller.token))).status).toBe(200)
+    await charged(rig, caller, units)
   })
 })
 
@@ -60,11 +60,11 @@ describe('the usage that Google reports', () => {
   })
 
   test('is charged', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     says(usage(400, 700))
-    const spoken = await see(bench.gateway.post(path, body(google), caller.token))
+    const spoken = await see(rig.gateway.post(path, body(google), caller.token))
     expect(spoken.headers.get('content-type')).toBe('audio/wav')
-    const [row] = await charged(bench, caller, 400 * 0.25 + 700 * 5)
+    const [row] = await charged(rig, caller, 400 * 0.25 + 700 * 5)
     expect(row).toMatchObject({ prompt_tokens: 400, completion_tokens: 700, estimated: 0 })
   })
 
@@ -75,10 +75,10 @@ describe('the usage that Google reports', () => {
     ['an absurd amount of audio', usage(400, 9_000_000)],
   ])('is not believed with %s', async (_, beside) => {
     const plain = { model: google, input: 'x'.repeat(900), voice: 'alloy' }
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     says(beside)
-    await see(bench.gateway.post(path, plain, caller.token))
-    const { units, rows } = await chargedUnits(bench, caller)
+    await see(rig.gateway.post(path, plain, caller.token))
+    const { units, rows } = await chargedUnits(rig, caller)
     expect(units).toBe(300 * 0.25 + 1_250 * 5)
     expect(rows[0]).toMatchObject({ estimated: 1, content: expect.stringContaining('usage of the upstream refused') })
   })

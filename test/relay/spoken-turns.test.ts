@@ -9,16 +9,16 @@ import { geminiFake } from '../matrix/support/fakes/google.ts'
 import { says } from '../matrix/support/fakes/index.ts'
 import { chatFake, responsesFake } from '../matrix/support/fakes/openai.ts'
 import { cohereFake, converseFake, ollamaFake } from '../matrix/support/fakes/services.ts'
-import { type Bench, see, startBench } from './setup.ts'
+import { type Rig, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 const responsesModel = 'gpt-5.1-codex'
 beforeAll(async () => {
   const ratios = JSON.stringify({ m: 1, [responsesModel]: 1 })
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 const said = { thought: '', text: 'Fine.', calls: [] }
 
@@ -58,7 +58,7 @@ function turnsOf(sent: JsonObject): Turn[] {
   })
 }
 
-const services: readonly (readonly [string, Parameters<Bench['channel']>[0] & object, Fake])[] = [
+const services: readonly (readonly [string, Parameters<Rig['channel']>[0] & object, Fake])[] = [
   ['Anthropic', { type: 14 }, messagesFake],
   ['chat', { type: 44 }, chatFake],
   ['the Responses API', { type: 1, models: responsesModel }, responsesFake],
@@ -177,13 +177,13 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
   const others = services.filter(([name]) => own[path] !== name && !(path.startsWith('/v1beta') && name === 'Gemini'))
   test.each(others)('go to %s as non-empty turns, of alternating sides', async (_name, fields, fake) => {
     const model = fields.models ?? 'm'
-    await bench.channel({ models: 'm', ...fields })
-    bench.upstream.always(says(fake, said))
-    const caller = await bench.caller()
-    const response = await bench.gateway.post(path.replace('$', model), body(model), caller.token)
+    await rig.channel({ models: 'm', ...fields })
+    rig.upstream.always(says(fake, said))
+    const caller = await rig.caller()
+    const response = await rig.gateway.post(path.replace('$', model), body(model), caller.token)
     const answer = await response.text()
     expect([response.status, answer]).toEqual([200, answer])
-    const turns = turnsOf(bench.upstream.last.fields)
+    const turns = turnsOf(rig.upstream.last.fields)
     for (const turn of turns) expect(turn.text.trim() !== '' || turn.calls > 0 || turn.results > 0).toBe(true)
     expect(turns.some(({ role }) => role === 'system')).toBe(false)
     for (const [at, turn] of turns.entries()) {
@@ -211,9 +211,9 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
 })
 
 test('answers of white space are not sent to Anthropic if the request is passed on', async () => {
-  await bench.channel({ type: 14 })
-  bench.upstream.always(says(messagesFake, said))
-  const caller = await bench.caller()
+  await rig.channel({ type: 14 })
+  rig.upstream.always(says(messagesFake, said))
+  const caller = await rig.caller()
   const messages = [
     { role: 'user', content: 'One' },
     { role: 'assistant', content: white },
@@ -229,9 +229,9 @@ test('answers of white space are not sent to Anthropic if the request is passed 
     { role: 'assistant', content: [] },
     { role: 'user', content: 'Five' },
   ]
-  const seen = await see(bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))
+  const seen = await see(rig.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))
   expect(seen.status).toBe(200)
-  expect(bench.upstream.last.fields['messages']).toEqual([
+  expect(rig.upstream.last.fields['messages']).toEqual([
     { role: 'user', content: 'One' },
     { role: 'user', content: 'Two' },
     { role: 'assistant', content: [{ type: 'text', text: 'Three' }] },
@@ -241,10 +241,10 @@ test('answers of white space are not sent to Anthropic if the request is passed 
 })
 
 test('a request without any text is left for the service to refuse', async () => {
-  await bench.channel({ type: 44 })
-  bench.upstream.always(says(chatFake, said))
-  const caller = await bench.caller()
+  await rig.channel({ type: 44 })
+  rig.upstream.always(says(chatFake, said))
+  const caller = await rig.caller()
   const messages = [{ role: 'user', content: white }]
-  await see(bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))
-  expect(bench.upstream.last.fields['messages']).toEqual([{ role: 'user', content: white }])
+  await see(rig.gateway.post('/v1/messages', { model: 'm', max_tokens: 9, messages }, caller.token))
+  expect(rig.upstream.last.fields['messages']).toEqual([{ role: 'user', content: white }])
 })

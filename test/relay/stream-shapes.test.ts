@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chatStream, eventsOf, expectErrorEvent, see, startBench, textOf } from './setup.ts'
+import { type Rig, charged, chatStream, eventsOf, expectErrorEvent, see, startRelayRig, textOf } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench()
+  rig = await startRelayRig()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Characters of one to four bytes, and some that look like line ends. */
 const words = ['Zürich', ' 東京', ' 🚀🏳️‍🌈', ' a\u2028b\u0085c', ' \r\n\n{"data: x"}', ' end']
@@ -34,34 +34,34 @@ const styles: Record<string, fake.SseStyle> = {
 describe('a stream arrives whole and is charged correctly, written as', () => {
   for (const [name, style] of Object.entries(styles)) {
     test(name, async () => {
-      const caller = await bench.caller()
-      bench.upstream.next(fake.okStream({ chunks: words, style }))
-      const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+      const caller = await rig.caller()
+      rig.upstream.next(fake.okStream({ chunks: words, style }))
+      const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
       expect(textOf(seen.text.replace('\ufeff', ''))).toBe(words.join(''))
       expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
       // The usage chunk was requested by the gateway, not by the caller.
       expect(seen.text).not.toContain('"usage"')
-      const [row] = await charged(bench, caller, 10 + words.length)
+      const [row] = await charged(rig, caller, 10 + words.length)
       expect(row).toMatchObject({ outcome: 'complete', estimated: 0, prompt_tokens: 10 })
     })
   }
 
   test("a caller who asked for usage gets the upstream's bytes", async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
+    const caller = await rig.caller()
+    rig.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
     const body = { ...chatStream, stream_options: { include_usage: true } }
-    const direct = await fetch(`${bench.upstream.url}/v1/chat/completions`, {
+    const direct = await fetch(`${rig.upstream.url}/v1/chat/completions`, {
       method: 'POST',
       body: JSON.stringify(body),
     }).then((response) => response.text())
-    bench.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    rig.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
     expect(seen.text).toBe(direct)
   })
 
   test('a last event of several lines without a blank line at the end', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('no last blank line', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
         await exchange.write('data: {"choices":[{"index":0,"delta":{"content":"the "}}]}\n\n')
@@ -69,19 +69,19 @@ describe('a stream arrives whole and is charged correctly, written as', () => {
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expect(textOf(seen.text)).toBe('the end')
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
   })
 
   test('gzip, although it was not requested', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(fake.gzipped(fake.okStream({ chunks: words })))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(fake.gzipped(fake.okStream({ chunks: words })))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expect(textOf(seen.text)).toBe(words.join(''))
     expect(seen.headers.get('content-encoding')).toBeNull()
-    expect(bench.upstream.last.headers.get('accept-encoding')).toBe('identity')
-    await charged(bench, caller, 10 + words.length)
+    expect(rig.upstream.last.headers.get('accept-encoding')).toBe('identity')
+    await charged(rig, caller, 10 + words.length)
   })
 })
 
@@ -91,21 +91,21 @@ describe('an event of 20 MB on one line', () => {
 
   test('passes through, and what follows it is still understood', async () => {
     // Until the upstream reports how little it was, the quota must cover all of it.
-    const caller = await bench.caller({ user: 1e9, token: 1e9 })
-    bench.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const caller = await rig.caller({ user: 1e9, token: 1e9 })
+    rig.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     const text = textOf(seen.text)
     expect(text.length).toBe(bytes + 'word0 word1'.length + ' word2'.length * 8 + ' word10'.length * 10)
     expect(text.replace(/x+/, '|')).toStartWith('word0 word1| word2 word3')
     expect(seen.text.slice(-200)).not.toContain('usage')
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
-    const [row] = await charged(bench, caller, 35, 1e9)
+    const [row] = await charged(rig, caller, 35, 1e9)
     expect(row).toMatchObject({ outcome: 'complete', estimated: 0 })
   }, 120_000)
 
   test('whose end arrives in one write with the usage and [DONE] is not sent twice', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('everything at once', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         const event = { choices: [{ index: 0, delta: { content: 'ü'.repeat(500_000) }, finish_reason: 'stop' }] }
@@ -114,15 +114,15 @@ describe('an event of 20 MB on one line', () => {
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expect(textOf(seen.text)).toBe('ü'.repeat(500_000))
     expect(eventsOf(seen.text)).toHaveLength(2)
-    await charged(bench, caller, 35)
+    await charged(rig, caller, 35)
   })
 
   test('that breaks off is closed before the error event', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(
+    const caller = await rig.caller()
+    rig.upstream.next(
       fake.behaviour('half of a long event', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
         await exchange.write('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n')
@@ -130,7 +130,7 @@ describe('an event of 20 MB on one line', () => {
         exchange.end()
       }),
     )
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
     expectErrorEvent(seen, 'upstream_stream_incomplete')
     expect(eventsOf(seen.text)).toHaveLength(3)
   })

@@ -3,28 +3,28 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chargedUnits, see, startBench } from './setup.ts'
+import { type Rig, charged, chargedUnits, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.channel({ models: 'whisper-1' })
+  rig = await startRelayRig({ channels: false })
+  await rig.channel({ models: 'whisper-1' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Sends 5 bytes of audio for transcription; the upstream answers with `answer`. */
 async function transcribe(answer: string, format: string, type: string) {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const form = new FormData()
   form.set('model', 'whisper-1')
   form.set('response_format', format)
   form.set('file', new Blob(['sound']), 'a.mp3')
-  bench.upstream.next(
+  rig.upstream.next(
     behaviour('transcript', (exchange) => sendBody(exchange, 200, Buffer.from(answer), [['content-type', type]])),
   )
   const seen = await see(
-    fetch(`${bench.gateway.url}/v1/audio/transcriptions`, {
+    fetch(`${rig.gateway.url}/v1/audio/transcriptions`, {
       method: 'POST',
       body: form,
       headers: { authorization: `Bearer ${caller.token}` },
@@ -53,7 +53,7 @@ test.each([
   ['vtt with hours', 'text/vtt', 'WEBVTT - a title\n\n01:00:00.000 --> 01:00:02.000\nGood morning.\n', 180_100],
 ])('%s: the last stamp is the length of the audio', async (name, type, answer, units) => {
   const caller = await transcribe(answer, name.slice(0, 3), type)
-  const [row] = await charged(bench, caller, units)
+  const [row] = await charged(rig, caller, units)
   expect(row).toMatchObject({ outcome: 'complete', estimated: 1 })
   expect(row?.content).not.toContain('refused')
 })
@@ -62,8 +62,8 @@ test.each([
   ['srt', 'text/plain', '1\n?? --> ??\nGood morning.\n\n2\n?? --> ??\nWell?\n'],
   ['vtt', 'text/vtt', 'WEBVTT\n\n?? --> ??\nGood morning.\n\n?? --> ??\nWell?\n'],
 ])('%s with unreadable stamps costs what its words alone would', async (format, type, answer) => {
-  const plain = await chargedUnits(bench, await transcribe('Good morning.\n\nWell?', 'text', 'text/plain'))
-  const stamped = await chargedUnits(bench, await transcribe(answer, format, type))
+  const plain = await chargedUnits(rig, await transcribe('Good morning.\n\nWell?', 'text', 'text/plain'))
+  const stamped = await chargedUnits(rig, await transcribe(answer, format, type))
   expect(stamped.rows[0]?.completion_tokens).toBe(plain.rows[0]?.completion_tokens)
   expect(stamped.units).toBe(plain.units)
 })

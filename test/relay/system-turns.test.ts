@@ -1,20 +1,20 @@
 // Where system messages go in requests to services, and `metadata` for services that refuse it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
-import { type Bench, see, startBench } from './setup.ts'
+import { type Rig, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { RetryTimes: '0', ModelRatio: '{"m":1,"claude-opus-5":1}' } })
+  rig = await startRelayRig({ channels: false, settings: { RetryTimes: '0', ModelRatio: '{"m":1,"claude-opus-5":1}' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function sent(path: string, body: object, channel: object): Promise<{ body: JsonObject; header: string | null }> {
-  await bench.clear()
-  await bench.channel({ models: 'm,claude-opus-5', ...channel })
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post(path, { model: 'm', ...body }, caller.token))
-  return { body: bench.upstream.requests[0]?.fields as JsonObject, header: seen.headers.get('x-tollgate-dropped') }
+  await rig.clear()
+  await rig.channel({ models: 'm,claude-opus-5', ...channel })
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post(path, { model: 'm', ...body }, caller.token))
+  return { body: rig.upstream.requests[0]?.fields as JsonObject, header: seen.headers.get('x-tollgate-dropped') }
 }
 const messagesOf = async (path: string, body: object, channel: object) =>
   (await sent(path, body, channel)).body['messages']

@@ -8,16 +8,16 @@ import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
 import { geminiFake } from '../matrix/support/fakes/google.ts'
 import { says } from '../matrix/support/fakes/index.ts'
 import { responsesFake } from '../matrix/support/fakes/openai.ts'
-import { type Bench, see, startBench } from './setup.ts'
+import { type Rig, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
   const ratios =
     '{"m":1,"claude-sonnet-4-5":1,"gpt-5.1":1,"gemini-3-pro-preview":1,"gemini-2.5-pro":1,"gemini-flash-latest":1,"deepseek-chat":1}'
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' }))
 
 const said = { thought: '', text: 'Fine.', calls: [] }
 const seal = (from: 'anthropic-messages' | 'openai-responses' | 'gemini', to: typeof from) =>
@@ -35,13 +35,13 @@ interface Sent {
 }
 
 async function send(type: number, model: string, path: string, body: JsonObject | string): Promise<Sent> {
-  await bench.channel({ type, models: model })
+  await rig.channel({ type, models: model })
   const fake = type === 24 ? geminiFake : type === 1 ? responsesFake : messagesFake
-  bench.upstream.always(says(fake, said))
-  const caller = await bench.caller()
-  const response = await bench.gateway.post(path, body, caller.token)
+  rig.upstream.always(says(fake, said))
+  const caller = await rig.caller()
+  const response = await rig.gateway.post(path, body, caller.token)
   await response.text()
-  const { fields, text } = bench.upstream.last
+  const { fields, text } = rig.upstream.last
   return { status: response.status, dropped: response.headers.get('x-tollgate-dropped'), fields, text }
 }
 
@@ -123,15 +123,15 @@ describe('a caller of Messages at Anthropic', () => {
     expect(sent.fields['thinking']).toEqual({ type: 'disabled' })
     expect(sent.fields['context_management']).toEqual({ edits: [{ type: 'clear_tool_uses_20250919' }] })
     expect(sent.dropped).toBe('messages.thinking, thinking')
-    await bench.clear()
+    await rig.clear()
     const unthought = await loop([use])
     expect(unthought.fields['thinking']).toEqual({ type: 'disabled' })
     expect(unthought.dropped).toBe('thinking')
-    await bench.clear()
+    await rig.clear()
     const own = await loop([{ type: 'thinking', thinking: 'Hm', signature: 'EqQB' }, use])
     expect(own.fields['thinking']).toEqual(thinking)
     expect(own.dropped).toBe(null)
-    await bench.clear()
+    await rig.clear()
     // The later turns of a loop need no thought of their own.
     const later = await ask([], {
       thinking,
@@ -152,25 +152,25 @@ describe('a caller of Messages at Anthropic', () => {
       [36, 'm'],
       [14, 'deepseek-chat'],
     ] as const) {
-      await bench.clear()
+      await rig.clear()
       const sent = await ask([thought, text], {}, type, asked)
       expect(contentOf(sent)).toEqual([thought, text])
-      await bench.clear()
+      await rig.clear()
       const foreignOne = { ...thought, signature: seal('gemini', 'anthropic-messages') }
       expect(contentOf(await ask([foreignOne, text], {}, type, asked))).toEqual([text])
     }
   })
 
   test('is refused if nothing may be dropped', async () => {
-    await bench.gateway.setOption('StrictTranslationEnabled', 'true')
-    await bench.channel({ type: 14, models: model })
-    const caller = await bench.caller()
+    await rig.gateway.setOption('StrictTranslationEnabled', 'true')
+    await rig.channel({ type: 14, models: model })
+    const caller = await rig.caller()
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: '' }, text] },
       { role: 'user', content: 'And now?' },
     ]
-    const seen = await see(bench.gateway.post('/v1/messages', { model, max_tokens: 10, messages }, caller.token))
+    const seen = await see(rig.gateway.post('/v1/messages', { model, max_tokens: 10, messages }, caller.token))
     expect(seen.status).toBe(400)
     expect(seen.text).toContain('messages.thinking')
   })
@@ -215,7 +215,7 @@ describe('a caller of the Responses API at OpenAI', () => {
     const sent = await ask(...kept)
     expect(itemsOf(sent)).toEqual(kept)
     expect(sent.dropped).toBe(null)
-    await bench.clear()
+    await rig.clear()
     const own = thought({ encrypted_content: seal('openai-responses', 'openai-responses') })
     expect(itemsOf(await ask(own))).toEqual([{ ...own, encrypted_content: 'own-state' }])
   })
@@ -294,7 +294,7 @@ describe('a caller of Gemini at Google', () => {
 
   test('calls are left unchanged if the model does not require signatures', async () => {
     expect(partsOf(await ask([{ functionCall }], 'gemini-2.5-pro'))).toEqual([{ functionCall }])
-    await bench.clear()
+    await rig.clear()
     // The newest of its kind, whatever its number.
     const latest = await ask([{ functionCall }], 'gemini-flash-latest')
     expect(partsOf(latest)).toEqual([{ functionCall, thoughtSignature: dummy }])
@@ -376,49 +376,49 @@ describe('a state that a service refuses although it looks like its own', () => 
   test.each(refusals)(
     'is dropped, and %s is called once more',
     async (_name, type, path, model, code, refusal, fields, name) => {
-      await bench.channel({ type, models: model })
+      await rig.channel({ type, models: model })
       const fake = type === 24 ? geminiFake : type === 1 ? responsesFake : messagesFake
       const refuses: Behaviour = behaviour('refuses', (exchange) => sendJson(exchange, code, refusal))
-      bench.upstream.next(refuses)
-      bench.upstream.always(says(fake, said))
-      const caller = await bench.caller()
-      const response = await bench.gateway.post(path, { model, ...fields }, caller.token)
+      rig.upstream.next(refuses)
+      rig.upstream.always(says(fake, said))
+      const caller = await rig.caller()
+      const response = await rig.gateway.post(path, { model, ...fields }, caller.token)
       expect(response.status).toBe(200)
       await response.text()
       expect(response.headers.get('x-tollgate-dropped')).toBe(name)
-      expect(bench.upstream.requests).toHaveLength(2)
-      expect(bench.upstream.last.text).not.toContain('other')
+      expect(rig.upstream.requests).toHaveLength(2)
+      expect(rig.upstream.last.text).not.toContain('other')
     },
   )
 
   test('is not tried a third time', async () => {
     const [, type = 0, path = '', model = '', code = 0, refusal, fields] = refusals[0] ?? []
-    await bench.channel({ type, models: model })
-    bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
-    const caller = await bench.caller()
-    const seen = await see(bench.gateway.post(path, { model, ...fields }, caller.token))
+    await rig.channel({ type, models: model })
+    rig.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
+    const caller = await rig.caller()
+    const seen = await see(rig.gateway.post(path, { model, ...fields }, caller.token))
     expect(seen.status).toBe(400)
-    expect(bench.upstream.requests).toHaveLength(2)
+    expect(rig.upstream.requests).toHaveLength(2)
   })
 
   test('does not cause a second attempt if the conversation holds no reasoning state', async () => {
     const [, type = 0, path = '', model = '', code = 0, refusal] = refusals[0] ?? []
-    await bench.channel({ type, models: model })
-    bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
-    const caller = await bench.caller()
+    await rig.channel({ type, models: model })
+    rig.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
+    const caller = await rig.caller()
     const body = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] }
-    await see(bench.gateway.post(path, body, caller.token))
-    expect(bench.upstream.requests).toHaveLength(1)
+    await see(rig.gateway.post(path, body, caller.token))
+    expect(rig.upstream.requests).toHaveLength(1)
   })
 })
 
 test('a retry within one call sends each channel only the thoughts that it made', async () => {
-  await bench.clear({ RetryTimes: '1' })
-  await bench.channel({ type: 14, key: 'first', priority: 9 })
-  await bench.channel({ type: 24, key: 'second', priority: 1 })
-  bench.upstream.forKey('first', status(503))
-  bench.upstream.forKey('second', says(geminiFake, said))
-  const caller = await bench.caller()
+  await rig.clear({ RetryTimes: '1' })
+  await rig.channel({ type: 14, key: 'first', priority: 9 })
+  await rig.channel({ type: 24, key: 'second', priority: 1 })
+  rig.upstream.forKey('first', status(503))
+  rig.upstream.forKey('second', says(geminiFake, said))
+  const caller = await rig.caller()
   const messages = [
     { role: 'user', content: 'Hi' },
     {
@@ -434,9 +434,9 @@ test('a retry within one call sends each channel only the thoughts that it made'
     },
     { role: 'user', content: 'And now?' },
   ]
-  const seen = await see(bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 10, messages }, caller.token))
+  const seen = await see(rig.gateway.post('/v1/messages', { model: 'm', max_tokens: 10, messages }, caller.token))
   expect(seen.status).toBe(200)
-  const [first = {}, second = {}] = bench.upstream.requests.map(({ fields }) => fields)
+  const [first = {}, second = {}] = rig.upstream.requests.map(({ fields }) => fields)
   expect((first['messages'] as JsonObject[])[1]?.['content']).toEqual([
     { type: 'thinking', thinking: 'Hm', signature: 'EqQBown' },
     { type: 'text', text: 'Hello' },

@@ -4,12 +4,12 @@ import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, startBench, whileHeld } from './setup.ts'
+import { type Rig, chargedUnits, startRelayRig, whileHeld } from './setup.ts'
 
 /** The context of an unknown model, at one unit per token. */
 const context = 1_048_576
 
-let bench: Bench
+let rig: Rig
 let answers = 0
 
 /** An answer of Anthropic's with its own thread id; the thousand prompt tokens are stored there. */
@@ -58,15 +58,15 @@ const chatAsks = chat(
 const chatSunny = chat({ content: 'Sunny.' }, 'stop')
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
-const claude = (fields: object = {}) => bench.channel({ type: 14, ...fields })
+const claude = (fields: object = {}) => rig.channel({ type: 14, ...fields })
 const said = [{ role: 'user', content: 'Hi' }]
 const ask = (thread: JsonObject, token?: string, messages: JsonObject[] = said, fields: object = {}) =>
-  bench.gateway.post('/v1/messages', { model: 'm', max_tokens: 100, messages, thread, ...fields }, token)
+  rig.gateway.post('/v1/messages', { model: 'm', max_tokens: 100, messages, thread, ...fields }, token)
 const goOn = (id: unknown) => ({ type: 'continue', previous_message_id: id })
 const idOf = async (response: Response) => ((await response.json()) as JsonObject)['id']
 
@@ -76,8 +76,8 @@ async function errorOf(response: Response): Promise<JsonObject> {
 }
 
 /** Runs a tool with the SDK's own runner, and returns its final text. */
-async function runTool(token = bench.gateway.token): Promise<string> {
-  const client = new Anthropic({ baseURL: bench.gateway.url, apiKey: token, maxRetries: 0 })
+async function runTool(token = rig.gateway.token): Promise<string> {
+  const client = new Anthropic({ baseURL: rig.gateway.url, apiKey: token, maxRetries: 0 })
   const runner = client.beta.messages.toolRunner({
     model: 'm',
     max_tokens: 100,
@@ -98,35 +98,35 @@ async function runTool(token = bench.gateway.token): Promise<string> {
 
 describe('a channel without threads', () => {
   test('says so in the form that makes a client send the whole conversation', async () => {
-    await bench.channel()
+    await rig.channel()
     for (const thread of [{ type: 'create' }, goOn('msg_1')])
       expect(await errorOf(await ask(thread))).toEqual({
         status: 400,
         type: 'invalid_request_error',
         details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
       })
-    expect(bench.upstream.requests).toEqual([])
+    expect(rig.upstream.requests).toEqual([])
   })
 
   test('is skipped in favour of one that has threads', async () => {
-    await bench.channel({ priority: 10 })
+    await rig.channel({ priority: 10 })
     await claude()
-    bench.upstream.always(sunny)
+    rig.upstream.always(sunny)
     expect((await ask({ type: 'create' })).status).toBe(200)
   })
 
   test('includes Claude on other services', async () => {
-    await bench.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
+    await rig.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
     const refused = await ask({ type: 'create' }, undefined, said, { model: 'claude-sonnet-4-5' })
     expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
   })
 
   test("gets the whole conversation from the SDK's tool runner", async () => {
-    await bench.channel()
-    bench.upstream.next(chatAsks)
-    bench.upstream.always(chatSunny)
+    await rig.channel()
+    rig.upstream.next(chatAsks)
+    rig.upstream.always(chatSunny)
     expect(await runTool()).toBe('Sunny.')
-    const { messages } = bench.upstream.last.fields as { messages: JsonObject[] }
+    const { messages } = rig.upstream.last.fields as { messages: JsonObject[] }
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
 })
@@ -134,10 +134,10 @@ describe('a channel without threads', () => {
 describe('a thread at Anthropic', () => {
   test("continues with the SDK's tool runner, which sends only what is new", async () => {
     await claude()
-    bench.upstream.next(asks)
-    bench.upstream.always(sunny)
+    rig.upstream.next(asks)
+    rig.upstream.always(sunny)
     expect(await runTool()).toBe('Sunny.')
-    const [first, second] = bench.upstream.requests.map(({ fields }) => fields as JsonObject)
+    const [first, second] = rig.upstream.requests.map(({ fields }) => fields as JsonObject)
     expect(first?.['thread']).toEqual({ type: 'create' })
     expect(second).toMatchObject({ thread: { type: 'continue' }, messages: [{ role: 'user' }] })
   })
@@ -145,22 +145,22 @@ describe('a thread at Anthropic', () => {
   test('continues at the channel that began it, whatever the others are like', async () => {
     const keys = ['key-a', 'key-b', 'key-c', 'key-d']
     await claude({ key: keys[0] })
-    bench.upstream.always(sunny)
+    rig.upstream.always(sunny)
     const whole = await idOf(await ask({ type: 'create' }))
     const streamed = await (await ask(goOn(whole), undefined, said, { stream: true })).text()
     for (const key of keys.slice(1)) await claude({ key, priority: 10, weight: 1000 })
     const [, id] = /"id":"(msg_\d+)"/.exec(streamed) ?? []
     const next = await idOf(await ask(goOn(id)))
     expect((await ask(goOn(next), undefined, [])).status).toBe(200)
-    expect(bench.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).toEqual(Array(4).fill(keys[0]))
+    expect(rig.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).toEqual(Array(4).fill(keys[0]))
   })
 
   test('keeps the system prompt of the channel where it began', async () => {
     await claude({ system_prompt: 'Be brief.' })
-    bench.upstream.always(sunny)
+    rig.upstream.always(sunny)
     const id = await idOf(await ask({ type: 'create' }))
     await ask(goOn(id))
-    expect(bench.upstream.requests.map(({ fields }) => (fields as JsonObject)['system'])).toEqual([
+    expect(rig.upstream.requests.map(({ fields }) => (fields as JsonObject)['system'])).toEqual([
       'Be brief.',
       undefined,
     ])
@@ -168,15 +168,15 @@ describe('a thread at Anthropic', () => {
 
   test('continues with the key of a channel that began it', async () => {
     await claude({ key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' })
-    bench.upstream.always(sunny)
+    rig.upstream.always(sunny)
     let id = await idOf(await ask({ type: 'create' }))
     for (let turn = 0; turn < 4; turn++) id = await idOf(await ask(goOn(id)))
-    expect(new Set(bench.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).size).toBe(1)
+    expect(new Set(rig.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).size).toBe(1)
   })
 
   describe('of a key of several', () => {
     const many = { key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' }
-    const keys = () => bench.upstream.requests.map(({ headers }) => headers.get('x-api-key') ?? '')
+    const keys = () => rig.upstream.requests.map(({ headers }) => headers.get('x-api-key') ?? '')
     const lost = { status: 404, details: { error_code: 'thread_not_found' } }
     /** A thread, and the key it began with. */
     const begin = async (token?: string) => {
@@ -188,10 +188,10 @@ describe('a thread at Anthropic', () => {
       test(`starts again if the operator has removed that key, with ${others} other channels`, async () => {
         const channel = await claude(many)
         for (let at = 0; at < others; at++) await claude({ key: 'key-z', priority: -1 })
-        bench.upstream.always(sunny)
+        rig.upstream.always(sunny)
         const { id, key } = await begin()
         const left = many.key.split('\n').filter((each) => each !== key)
-        await bench.gateway.api('PUT', '/api/channel/', { id: channel, key: left.join('\n') })
+        await rig.gateway.api('PUT', '/api/channel/', { id: channel, key: left.join('\n') })
         const before = keys().length
         expect(await errorOf(await ask(goOn(id)))).toMatchObject(lost)
         expect(keys()).toHaveLength(before)
@@ -200,9 +200,9 @@ describe('a thread at Anthropic', () => {
 
     test('starts again if that key is refused for good, and is not sent to the account of another key', async () => {
       await claude(many)
-      bench.upstream.always(sunny)
+      rig.upstream.always(sunny)
       const { id, key } = await begin()
-      bench.upstream.forKey(key, status(401, { message: 'invalid x-api-key' }))
+      rig.upstream.forKey(key, status(401, { message: 'invalid x-api-key' }))
       const before = keys().length
       expect((await ask(goOn(id))).status).toBe(503)
       expect(keys().slice(before)).toEqual([key])
@@ -212,9 +212,9 @@ describe('a thread at Anthropic', () => {
 
     test('waits for a key that is rate limited, and goes to no other', async () => {
       await claude(many)
-      bench.upstream.always(sunny)
+      rig.upstream.always(sunny)
       const { id, key } = await begin()
-      bench.upstream.forKey(key, status(429))
+      rig.upstream.forKey(key, status(429))
       const before = keys().length
       expect((await ask(goOn(id))).status).toBe(429)
       expect((await ask(goOn(id))).status).toBe(429)
@@ -223,8 +223,8 @@ describe('a thread at Anthropic', () => {
 
     test('keeps its key at a channel that an admin has chosen', async () => {
       const channel = await claude(many)
-      bench.upstream.always(sunny)
-      const token = `${bench.gateway.token}-${channel}`
+      rig.upstream.always(sunny)
+      const token = `${rig.gateway.token}-${channel}`
       let { id } = await begin(token)
       for (let turn = 0; turn < 3; turn++) id = await idOf(await ask(goOn(id), token))
       expect(new Set(keys()).size).toBe(1)
@@ -241,9 +241,9 @@ describe('a thread at Anthropic', () => {
       type: 'not_found_error',
       details: { error_code: 'thread_not_found' },
     })
-    expect(bench.upstream.requests).toEqual([])
-    const other = await bench.caller()
-    bench.upstream.always(sunny)
+    expect(rig.upstream.requests).toEqual([])
+    const other = await rig.caller()
+    rig.upstream.always(sunny)
     const id = await idOf(await ask({ type: 'create' }))
     expect((await errorOf(await ask(goOn(id), other.token))).status).toBe(404)
   })
@@ -252,25 +252,25 @@ describe('a thread at Anthropic', () => {
     await claude()
     const details = { error_code: 'thread_already_continued' }
     const error = { type: 'invalid_request_error', message: 'It went on already.', details }
-    bench.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, 400, { type: 'error', error })))
+    rig.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, 400, { type: 'error', error })))
     expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
   })
 
   test("the hold treats it as a prompt that cannot be seen, and the charge follows the service's count", async () => {
     await claude()
-    bench.upstream.always(sunny)
-    const caller = await bench.caller()
+    rig.upstream.always(sunny)
+    const caller = await rig.caller()
     const id = await idOf(await ask({ type: 'create' }, caller.token))
     expect((await ask(goOn(id), caller.token)).status).toBe(200)
-    const { rows } = await chargedUnits(bench, caller)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows.map(({ prompt_tokens }) => prompt_tokens)).toEqual([1000, 1000])
     const body = { model: 'm', max_tokens: 100, messages: said, thread: goOn(id) }
-    const rich = await bench.caller({ user: 3_000_000 })
-    await bench.clear({ RetryTimes: '0' })
+    const rich = await rig.caller({ user: 3_000_000 })
+    await rig.clear({ RetryTimes: '0' })
     await claude()
-    expect(await whileHeld(bench, rich, '/v1/messages', body, (amount) => amount)).toBe(context + 100)
+    expect(await whileHeld(rig, rich, '/v1/messages', body, (amount) => amount)).toBe(context + 100)
     const begins = { ...body, thread: { type: 'create' } }
-    const other = await bench.caller()
-    expect(await whileHeld(bench, other, '/v1/messages', begins, (amount) => amount)).toBeLessThan(1000)
+    const other = await rig.caller()
+    expect(await whileHeld(rig, other, '/v1/messages', begins, (amount) => amount)).toBeLessThan(1000)
   })
 })

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, type Caller, chat, expectError, type Seen, see, startBench, until } from './setup.ts'
+import { type Rig, type Caller, chat, expectError, type Seen, see, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let channel: number
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, env: { TRUSTED_PROXIES: '127.0.0.1' } })
-  channel = await bench.channel()
+  rig = await startRelayRig({ channels: false, env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  channel = await rig.channel()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 function call(authorization: string | undefined, init: RequestInit = {}, body: unknown = chat): Promise<Seen> {
   return see(
-    fetch(`${bench.gateway.url}/v1/chat/completions`, {
+    fetch(`${rig.gateway.url}/v1/chat/completions`, {
       method: 'POST',
       body: JSON.stringify(body),
       ...init,
@@ -25,8 +25,8 @@ function call(authorization: string | undefined, init: RequestInit = {}, body: u
 /** A refused call reaches no upstream and moves nothing. */
 async function refused(seen: Seen, status: number, code: string, caller?: Caller): Promise<void> {
   expectError(seen, status, code)
-  expect(bench.upstream.requests).toEqual([])
-  if (caller) expect(await bench.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
+  expect(rig.upstream.requests).toEqual([])
+  if (caller) expect(await rig.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
 }
 
 describe('an invalid token → 401 invalid_token:', () => {
@@ -48,7 +48,7 @@ describe('an invalid token → 401 invalid_token:', () => {
   }
 
   test("the management API's access token, and a token in other headers or the query", async () => {
-    const { token } = await bench.caller()
+    const { token } = await rig.caller()
     await refused(await call('testgatewayaccesstoken'), 401, 'invalid_token')
     await refused(
       await call(undefined, { headers: { 'x-api-key': token, 'api-key': token, cookie: token } }),
@@ -58,17 +58,17 @@ describe('an invalid token → 401 invalid_token:', () => {
   })
 
   test('a valid one works in every usual form', async () => {
-    const { token } = await bench.caller()
+    const { token } = await rig.caller()
     for (const form of [`Bearer ${token}`, `bearer ${token}`, token, token.slice(3), `Bearer   ${token.slice(3)} `]) {
       expect((await call(form)).status).toBe(200)
     }
-    bench.upstream.requests.length = 0
+    rig.upstream.requests.length = 0
   })
 })
 
 describe('a token that may not be used:', () => {
   const now = Math.floor(Date.now() / 1000)
-  const cases: readonly { name: string; fields: Parameters<Bench['caller']>[1]; status: number; code: string }[] = [
+  const cases: readonly { name: string; fields: Parameters<Rig['caller']>[1]; status: number; code: string }[] = [
     { name: 'expired by time', fields: { token: { expired_time: now - 5 } }, status: 401, code: 'token_expired' },
     { name: 'expired by status', fields: { token: { status: 3 } }, status: 401, code: 'token_expired' },
     { name: 'exhausted by status', fields: { token: { status: 4 } }, status: 401, code: 'token_exhausted' },
@@ -90,30 +90,30 @@ describe('a token that may not be used:', () => {
   ]
   for (const { name, fields, status, code } of cases) {
     test(`${name} → ${status} ${code}`, async () => {
-      const caller = await bench.caller(undefined, fields)
+      const caller = await rig.caller(undefined, fields)
       await refused(await call(`Bearer ${caller.token}`), status, code, caller)
     })
   }
 
   test('of a deleted owner → 403 user_banned or 401 invalid_token', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
-    bench.upstream.requests.length = 0
-    await bench.gateway.api('POST', '/api/user/manage', {
+    rig.upstream.requests.length = 0
+    await rig.gateway.api('POST', '/api/user/manage', {
       username: (await userOf(caller)).username,
       action: 'delete',
     })
     const seen = await call(`Bearer ${caller.token}`)
     expect([401, 403]).toContain(seen.status)
     expectError(seen, seen.status, seen.status === 403 ? 'user_banned' : 'invalid_token')
-    expect(bench.upstream.requests).toEqual([])
+    expect(rig.upstream.requests).toEqual([])
   })
 
   test('a ban applies from the next call on', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
-    bench.upstream.requests.length = 0
-    await bench.gateway.api('POST', '/api/user/manage', {
+    rig.upstream.requests.length = 0
+    await rig.gateway.api('POST', '/api/user/manage', {
       username: (await userOf(caller)).username,
       action: 'disable',
     })
@@ -121,21 +121,21 @@ describe('a token that may not be used:', () => {
   })
 
   test('an expired one is shown as expired from then on', async () => {
-    const caller = await bench.caller(undefined, { token: { expired_time: now - 5 } })
+    const caller = await rig.caller(undefined, { token: { expired_time: now - 5 } })
     await call(`Bearer ${caller.token}`)
-    const { read } = bench.gateway.context.store
+    const { read } = rig.gateway.context.store
     const status = () =>
       read.selectFrom('tokens').select('status').where('id', '=', caller.tokenId).executeTakeFirstOrThrow()
     await until(async () => (await status()).status === 3)
   })
 
   test('a subnet is matched against the address that a trusted proxy reports', async () => {
-    const caller = await bench.caller(undefined, { token: { subnet: '203.0.113.0/24,2001:db8::/32' } })
+    const caller = await rig.caller(undefined, { token: { subnet: '203.0.113.0/24,2001:db8::/32' } })
     const from = (address: string) => call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })
     for (const address of ['203.0.113.9', '::ffff:203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8::1']) {
       expect([address, (await from(address)).status]).toEqual([address, 200])
     }
-    bench.upstream.requests.length = 0
+    rig.upstream.requests.length = 0
     for (const address of ['203.0.114.9', '203.0.113.9, 198.51.100.1', 'garbage', '2001:db9::1']) {
       await refused(await from(address), 403, 'ip_not_allowed')
     }
@@ -143,7 +143,7 @@ describe('a token that may not be used:', () => {
 
   test('an IPv4 subnet may be written as IPv6; a short form matches no address', async () => {
     const from = async (subnet: string, address: string) => {
-      const caller = await bench.caller(undefined, { token: { subnet } })
+      const caller = await rig.caller(undefined, { token: { subnet } })
       return (await call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })).status
     }
     expect(await from('::ffff:203.0.113.0/120', '203.0.113.9')).toBe(200)
@@ -153,43 +153,43 @@ describe('a token that may not be used:', () => {
 })
 
 async function userOf({ userId }: Caller): Promise<{ username: string }> {
-  const { read } = bench.gateway.context.store
+  const { read } = rig.gateway.context.store
   return read.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirstOrThrow()
 }
 
 describe('sk-…-<channel>', () => {
   test('an admin gets the channel', async () => {
-    const other = await bench.channel({ key: 'chosen', priority: -5 })
+    const other = await rig.channel({ key: 'chosen', priority: -5 })
     for (let index = 0; index < 5; index++) {
-      expect((await call(`Bearer ${bench.gateway.token}-${other}`)).status).toBe(200)
-      expect(bench.upstream.last.key).toBe('chosen')
+      expect((await call(`Bearer ${rig.gateway.token}-${other}`)).status).toBe(200)
+      expect(rig.upstream.last.key).toBe('chosen')
     }
-    bench.upstream.requests.length = 0
+    rig.upstream.requests.length = 0
   })
 
   test('anybody else gets 403', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     await refused(await call(`Bearer ${caller.token}-${channel}`), 403, 'channel_choice_not_allowed', caller)
   })
 
   test.each(['999999', 'abc', '', '1.5', '-1', '1e0', '99999999999999999999'])(
     'an admin who names "%s" gets 400',
     async (id) => {
-      await refused(await call(`Bearer ${bench.gateway.token}-${id}`), 400, 'invalid_channel_id')
+      await refused(await call(`Bearer ${rig.gateway.token}-${id}`), 400, 'invalid_channel_id')
     },
   )
 
   test('a disabled channel → 403', async () => {
-    const disabled = await bench.channel()
-    await bench.gateway.api('PUT', '/api/channel/', { id: disabled, status: 2 })
-    await until(() => bench.gateway.context.relay.relay.routing().channel(disabled)?.status === 2)
-    await refused(await call(`Bearer ${bench.gateway.token}-${disabled}`), 403, 'channel_disabled')
+    const disabled = await rig.channel()
+    await rig.gateway.api('PUT', '/api/channel/', { id: disabled, status: 2 })
+    await until(() => rig.gateway.context.relay.relay.routing().channel(disabled)?.status === 2)
+    await refused(await call(`Bearer ${rig.gateway.token}-${disabled}`), 403, 'channel_disabled')
   })
 
   test('a channel that cannot serve the call → 400', async () => {
-    const azure = await bench.channel({ type: 3 })
+    const azure = await rig.channel({ type: 3 })
     const seen = await see(
-      bench.gateway.post('/v1/moderations', { model: 'm', input: 'Hi' }, `${bench.gateway.token}-${azure}`),
+      rig.gateway.post('/v1/moderations', { model: 'm', input: 'Hi' }, `${rig.gateway.token}-${azure}`),
     )
     await refused(seen, 400, 'mode_not_supported')
   })
@@ -197,7 +197,7 @@ describe('sk-…-<channel>', () => {
 
 describe('a model', () => {
   test('that no channel serves → 503', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     await refused(
       await call(`Bearer ${caller.token}`, {}, { ...chat, model: 'nobody-has-it' }),
       503,
@@ -207,9 +207,9 @@ describe('a model', () => {
   })
 
   test('that no channel serves for this kind of call is refused, naming what was requested', async () => {
-    await bench.channel({ type: 14, models: 'claude' })
-    const { token } = await bench.caller()
-    const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'claude', input: 'a' }, token))
+    await rig.channel({ type: 14, models: 'claude' })
+    const { token } = await rig.caller()
+    const seen = await see(rig.gateway.post('/v1/embeddings', { model: 'claude', input: 'a' }, token))
     expect([seen.status, seen.error]).toMatchObject([
       400,
       {
@@ -220,21 +220,21 @@ describe('a model', () => {
   })
 
   test('that is served to another group only → 503', async () => {
-    const caller = await bench.caller(undefined, { user: { group: 'vip' } })
+    const caller = await rig.caller(undefined, { user: { group: 'vip' } })
     await refused(await call(`Bearer ${caller.token}`), 503, 'no_available_channel', caller)
   })
 
   test('without a price is refused, or charged at the fallback ratio, by UnpricedModelPolicy', async () => {
-    await bench.channel({ models: 'unheard-of' })
+    await rig.channel({ models: 'unheard-of' })
     const body = { ...chat, model: 'unheard-of' }
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     await refused(await call(`Bearer ${caller.token}`, {}, body), 503, 'model_not_priced', caller)
-    await bench.gateway.setOption('UnpricedModelPolicy', 'fallback')
-    await bench.gateway.setOption('UnpricedModelRatio', '2')
-    bench.upstream.next(fake.ok())
+    await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
+    await rig.gateway.setOption('UnpricedModelRatio', '2')
+    rig.upstream.next(fake.ok())
     expect((await call(`Bearer ${caller.token}`, {}, body)).status).toBe(200)
-    expect((await bench.gateway.balances(caller.userId, caller.tokenId)).used).toBeGreaterThanOrEqual(30)
-    bench.upstream.requests.length = 0
-    await bench.gateway.setOption('UnpricedModelPolicy', 'refuse')
+    expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBeGreaterThanOrEqual(30)
+    rig.upstream.requests.length = 0
+    await rig.gateway.setOption('UnpricedModelPolicy', 'refuse')
   })
 })

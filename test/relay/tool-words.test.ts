@@ -9,25 +9,25 @@ import { geminiFake } from '../matrix/support/fakes/google.ts'
 import { says } from '../matrix/support/fakes/index.ts'
 import { chatFake, responsesFake } from '../matrix/support/fakes/openai.ts'
 import { cohereFake } from '../matrix/support/fakes/services.ts'
-import { type Bench, see, startBench } from './setup.ts'
+import { type Rig, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 const responsesModel = 'gpt-5.1-codex'
 beforeAll(async () => {
   const ratios = JSON.stringify({ m: 1, [responsesModel]: 1 })
-  bench = await startBench({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: ratios, CompletionRatio: ratios } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 type Wire = JsonObject & { [name: string]: never }
 
 async function ask(path: string, body: JsonObject): Promise<{ answer: Wire; text: string; sent: Wire; bytes: string }> {
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post(path, body, caller.token))
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post(path, body, caller.token))
   expect([seen.status, seen.text]).toEqual([200, seen.text])
   const answer = seen.text.startsWith('{') ? (JSON.parse(seen.text) as Wire) : ({} as Wire)
-  return { answer, text: seen.text, sent: bench.upstream.last.fields as Wire, bytes: bench.upstream.last.text }
+  return { answer, text: seen.text, sent: rig.upstream.last.fields as Wire, bytes: rig.upstream.last.text }
 }
 
 const spoken: Said = { thought: '', text: 'Done.', calls: [] }
@@ -112,8 +112,8 @@ describe.each(services)('call ids that go to %s', (_service, fields, fake, patte
   const model = fields.models ?? 'm'
   const ids = ['functions.Bash:0', 'a:0', 'a.0', 'a_0', 'call_123', 'x'.repeat(90), `${'x'.repeat(90)}y`, '', '']
   test.each(Object.keys(histories))('from %s are valid, distinct, and the same in call and result', async (path) => {
-    await bench.channel({ models: 'm', ...fields })
-    bench.upstream.always(says(fake, spoken))
+    await rig.channel({ models: 'm', ...fields })
+    rig.upstream.always(says(fake, spoken))
     const { sent } = await ask(path, { ...histories[path]?.(ids), model })
     const { calls, results } = idsIn(sent)
     expect(calls).toHaveLength(ids.length)
@@ -126,8 +126,8 @@ describe.each(services)('call ids that go to %s', (_service, fields, fake, patte
   test.each(Object.keys(histories))(
     'from %s are distinguished if two calls have the same id and the service requires it',
     async (path) => {
-      await bench.channel({ models: 'm', ...fields })
-      bench.upstream.always(says(fake, spoken))
+      await rig.channel({ models: 'm', ...fields })
+      rig.upstream.always(says(fake, spoken))
       const { sent } = await ask(path, { ...histories[path]?.(['abcDEF123', 'abcDEF123']), model })
       const { calls, results } = idsIn(sent)
       expect(results).toEqual(calls)
@@ -143,19 +143,19 @@ test('a request whose ids are valid is passed on byte for byte', async () => {
     ['/v1/chat/completions', 1, 'm'],
     ['/v1/responses', 1, responsesModel],
   ] as const) {
-    await bench.clear()
-    await bench.channel({ type, models: model })
-    bench.upstream.always(says(type === 14 ? messagesFake : model === 'm' ? chatFake : responsesFake, spoken))
+    await rig.clear()
+    await rig.channel({ type, models: model })
+    rig.upstream.always(says(type === 14 ? messagesFake : model === 'm' ? chatFake : responsesFake, spoken))
     const body = { ...histories[path]?.(['call_1', 'call_2']), model }
     expect((await ask(path, body)).bytes).toBe(JSON.stringify(body))
   }
 })
 
 test('an id that a caller could not send is embedded in another, and comes back as it was', async () => {
-  await bench.channel({ type: 1 })
+  await rig.channel({ type: 1 })
   const own = 'functions.Bash:0'
   for (const stream of [false, true]) {
-    bench.upstream.always(says(chatFake, calling('look', own)))
+    rig.upstream.always(says(chatFake, calling('look', own)))
     const { text } = await ask('/v1/messages', {
       model: 'm',
       max_tokens: 9,
@@ -165,16 +165,16 @@ test('an id that a caller could not send is embedded in another, and comes back 
     const id = /"id":"(tgid_[a-zA-Z0-9_-]+)"/.exec(text)?.[1] ?? ''
     expect(id).not.toBe('')
     expect(text).not.toContain(own)
-    bench.upstream.always(says(chatFake, spoken))
+    rig.upstream.always(says(chatFake, spoken))
     const { sent } = await ask('/v1/messages', histories['/v1/messages']?.([id]) ?? {})
     expect(idsIn(sent)).toEqual({ calls: [own], results: [own] })
   }
 })
 
 test('calls of an answer with missing or equal ids get ids of their own', async () => {
-  await bench.channel({ type: 14 })
+  await rig.channel({ type: 14 })
   for (const stream of [false, true]) {
-    bench.upstream.always(says(messagesFake, calling('look', '', '', 'a', 'a')))
+    rig.upstream.always(says(messagesFake, calling('look', '', '', 'a', 'a')))
     const body = { model: 'm', stream, messages: [{ role: 'user', content: 'Hi' }] }
     const { text } = await ask('/v1/chat/completions', body)
     const ids = [...text.matchAll(/"id":"([^"]*)","type":"function"/g)].map((match) => match[1])
@@ -253,7 +253,7 @@ describe('tool names', () => {
       says(fake, calling(offered(exchange.request.fields)[at] ?? '', 'b')).run(exchange),
     )
 
-  const all: readonly [string, Parameters<Bench['channel']>[0] & object, Fake, RegExp][] = [
+  const all: readonly [string, Parameters<Rig['channel']>[0] & object, Fake, RegExp][] = [
     ['Anthropic', { type: 14 }, messagesFake, /^[a-zA-Z0-9_-]{1,128}$/],
     ['OpenAI’s chat', { type: 44 }, chatFake, /^[a-zA-Z0-9_-]{1,64}$/],
     ['the Responses API', { type: 1, models: responsesModel }, responsesFake, /^[a-zA-Z0-9_-]{1,64}$/],
@@ -272,13 +272,13 @@ describe('tool names', () => {
   test.each(ways)(
     'from %s go to %s in the form that it accepts, and are the caller’s own again',
     async (path, service, fields, fake, pattern) => {
-      await bench.channel({ models: 'm', ...fields })
+      await rig.channel({ models: 'm', ...fields })
       const whole = tools[path]?.(fields.models ?? 'm') ?? {}
       // If a tool is chosen, Cohere is offered no other.
       const body = service === 'Cohere' ? { ...whole, tool_choice: undefined } : whole
       for (const at of [0, 5, 7])
         for (const stream of [false, true]) {
-          bench.upstream.always(callsOffered(fake, at))
+          rig.upstream.always(callsOffered(fake, at))
           const { text, sent } = await ask(path, { ...body, stream })
           const sentNames = offered(sent)
           expect([service, sentNames.length]).toEqual([service, names.length])

@@ -2,51 +2,51 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   chargedUnits,
   chat,
   chatStream,
   expectError,
   expectErrorEvent,
   see,
-  startBench,
+  startRelayRig,
   until,
 } from './setup.ts'
 
 const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
 const sound: readonly (readonly [string, string])[] = [['content-type', 'audio/mpeg']]
 
-let bench: Bench
+let rig: Rig
 /** Offset of the gateway's clock. */
 let aheadMs = 0
 
 beforeAll(async () => {
-  bench = await startBench({
+  rig = await startRelayRig({
     channels: false,
     clock: { nowMs: () => Date.now() + aheadMs },
     settings: { ModelRatio: '{"m":1,"dear":1000}', PreConsumedQuota: '20', HoldWaitTime: '0.2' },
   })
 })
-beforeEach(() => bench.clear({ RetryTimes: '0' }))
-afterAll(() => bench[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0' }))
+afterAll(() => rig[Symbol.asyncDispose]())
 
 async function call(path: string, body: object, quota?: { user: number }) {
-  const caller = await bench.caller(quota)
-  return see(bench.gateway.post(path, body, caller.token))
+  const caller = await rig.caller(quota)
+  return see(rig.gateway.post(path, body, caller.token))
 }
 
 /** Makes the channel with the key `bad` fail until it is skipped, and lets the pause pass. */
 async function halfOpen(path: string, body: object): Promise<void> {
-  bench.upstream.forKey('bad', fake.status(503))
+  rig.upstream.forKey('bad', fake.status(503))
   for (let count = 0; count < 5; count++) expect((await call(path, body)).status).toBe(503)
   aheadMs += 5_001
-  const { breaker } = bench.gateway.context.relay.relay
+  const { breaker } = rig.gateway.context.relay.relay
   expect(breaker.snapshot().at(-1)).toMatchObject({ state: 'half-open' })
 }
 
 async function twoChannels(path: string, body: object): Promise<void> {
-  await bench.channel({ key: 'bad', models: 'm,tts-1', priority: 1 })
-  await bench.channel({ key: 'good', models: 'm,tts-1' })
+  await rig.channel({ key: 'bad', models: 'm,tts-1', priority: 1 })
+  await rig.channel({ key: 'good', models: 'm,tts-1' })
   await halfOpen(path, body)
 }
 
@@ -54,9 +54,9 @@ const chatPath = '/v1/chat/completions'
 
 /** The channel that the next call goes to. */
 async function next(path: string, body: object): Promise<string | undefined> {
-  bench.upstream.forKey('bad', path === chatPath ? fake.ok() : fake.okSpeech())
+  rig.upstream.forKey('bad', path === chatPath ? fake.ok() : fake.okSpeech())
   expect((await call(path, body)).status).toBe(200)
-  return bench.upstream.last.key
+  return rig.upstream.last.key
 }
 
 test('a call that is refused before it is sent anywhere', async () => {
@@ -66,42 +66,42 @@ test('a call that is refused before it is sent anywhere', async () => {
 })
 
 test('a call that cannot pay for the next channel', async () => {
-  await bench.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
-  await bench.channel({ key: 'good' })
+  await rig.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
+  await rig.channel({ key: 'good' })
   await halfOpen(chatPath, chat)
-  const first = await bench.channel({ key: 'first', priority: 2 })
-  await bench.gateway.setOption('RetryTimes', '1')
-  bench.upstream.forKey('first', fake.status(503))
+  const first = await rig.channel({ key: 'first', priority: 2 })
+  await rig.gateway.setOption('RetryTimes', '1')
+  rig.upstream.forKey('first', fake.status(503))
   expect((await call(chatPath, { ...chat, max_tokens: 1 }, { user: 100 })).status).toBe(200)
-  expect(bench.upstream.last.key).toBe('good')
-  await bench.gateway.api('DELETE', `/api/channel/${first}`)
+  expect(rig.upstream.last.key).toBe('good')
+  await rig.gateway.api('DELETE', `/api/channel/${first}`)
   expect(await next(chatPath, { ...chat, max_tokens: 1 })).toBe('bad')
 })
 
 test('a stream whose quota runs out', async () => {
   await twoChannels(chatPath, chat)
-  bench.upstream.forKey('bad', fake.endlessStream())
+  rig.upstream.forKey('bad', fake.endlessStream())
   expectErrorEvent(await call(chatPath, chatStream, { user: 100 }), 'quota_exhausted_mid_stream')
-  expect(bench.upstream.last.key).toBe('bad')
+  expect(rig.upstream.last.key).toBe('bad')
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
 test('speech whose caller leaves', async () => {
   await twoChannels('/v1/audio/speech', speech)
-  bench.upstream.forKey(
+  rig.upstream.forKey(
     'bad',
     fake.behaviour('speaks on', async (exchange) => {
       exchange.head(200, sound)
       while (await exchange.write('\u0001'.repeat(1000))) await new Promise((resolve) => setImmediate(resolve))
     }),
   )
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const leave = new AbortController()
-  const answer = await bench.gateway.post('/v1/audio/speech', speech, caller.token, { signal: leave.signal })
+  const answer = await rig.gateway.post('/v1/audio/speech', speech, caller.token, { signal: leave.signal })
   expect(answer.status).toBe(200)
   leave.abort()
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
-  const { rows } = await chargedUnits(bench, caller)
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
+  const { rows } = await chargedUnits(rig, caller)
   expect(rows[0]).toMatchObject({ outcome: 'aborted' })
   expect(await next('/v1/audio/speech', speech)).toBe('bad')
 })
@@ -122,15 +122,15 @@ function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => vo
   return { behaviour, goOn: resolve }
 }
 
-const stateOfBad = () => bench.gateway.context.relay.relay.breaker.snapshot().at(-1)?.state
+const stateOfBad = () => rig.gateway.context.relay.relay.breaker.snapshot().at(-1)?.state
 
 test('calls that were already running when the channel was skipped do not lengthen the pause', async () => {
-  await bench.channel({ key: 'bad', priority: 1 })
-  await bench.channel({ key: 'good' })
+  await rig.channel({ key: 'bad', priority: 1 })
+  await rig.channel({ key: 'good' })
   const { behaviour, goOn } = held(fake.resetsBeforeHeaders())
-  bench.upstream.forKey('bad', behaviour)
+  rig.upstream.forKey('bad', behaviour)
   const calls = Array.from({ length: 40 }, () => call(chatPath, chat))
-  await bench.upstream.received(40)
+  await rig.upstream.received(40)
   goOn()
   for (const { status } of await Promise.all(calls)) expect(status).toBe(502)
   expect(stateOfBad()).toBe('open')
@@ -143,22 +143,22 @@ test.each([
   ['is refused', fake.status(400), 400],
   ['fails', fake.status(503), 503],
 ])('an earlier call that %s does not decide for the trial', async (_, ending, status) => {
-  await bench.channel({ key: 'bad', priority: 1 })
-  await bench.channel({ key: 'good' })
+  await rig.channel({ key: 'bad', priority: 1 })
+  await rig.channel({ key: 'good' })
   const before = held(ending)
-  bench.upstream.forKey('bad', before.behaviour)
+  rig.upstream.forKey('bad', before.behaviour)
   const old = call(chatPath, chat)
-  await bench.upstream.received(1)
+  await rig.upstream.received(1)
   await halfOpen(chatPath, chat)
   const trial = held(fake.ok())
-  bench.upstream.forKey('bad', trial.behaviour)
+  rig.upstream.forKey('bad', trial.behaviour)
   const trying = call(chatPath, chat)
-  await bench.upstream.received(7)
+  await rig.upstream.received(7)
   before.goOn()
   expect((await old).status).toBe(status)
   // The trial is still running: others go elsewhere.
   expect((await call(chatPath, chat)).status).toBe(200)
-  expect(bench.upstream.last.key).toBe('good')
+  expect(rig.upstream.last.key).toBe('good')
   trial.goOn()
   expect((await trying).status).toBe(200)
   expect(stateOfBad()).toBeUndefined()
@@ -167,10 +167,10 @@ test.each([
 test('a channel that is deleted is forgotten', async () => {
   await twoChannels(chatPath, chat)
   const leftAlone = async () => {
-    const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
+    const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
     return /^tollgate_breakers_open (\d+)$/m.exec(metrics)?.[1]
   }
   expect(await leftAlone()).not.toBe('0')
-  await bench.clear()
+  await rig.clear()
   await until(async () => (await leftAlone()) === '0')
 }, 60_000)

@@ -3,15 +3,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, see, startBench } from './setup.ts'
+import { type Rig, charged, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ UnpricedModelPolicy: 'refuse' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ UnpricedModelPolicy: 'refuse' }))
 
 const path = '/v1/responses'
 const body = {
@@ -31,29 +31,29 @@ const answer = fake.behaviour('response', (exchange) =>
 )
 
 test('image_generation has a price per image, which is charged if one arrives', async () => {
-  await bench.channel()
-  const caller = await bench.caller()
-  bench.upstream.next(answer)
-  const seen = await see(bench.gateway.post(path, body, caller.token))
+  await rig.channel()
+  const caller = await rig.caller()
+  rig.upstream.next(answer)
+  const seen = await see(rig.gateway.post(path, body, caller.token))
   expect(seen.status).toBe(200)
-  expect(bench.upstream.last.json).toEqual(body)
-  await charged(bench, caller, 15)
+  expect(rig.upstream.last.json).toEqual(body)
+  await charged(rig, caller, 15)
 })
 
 test('other tools pass', async () => {
-  await bench.channel()
-  const caller = await bench.caller()
-  bench.upstream.next(answer)
-  const seen = await see(bench.gateway.post(path, { ...body, tools: body.tools.slice(0, 1) }, caller.token))
+  await rig.channel()
+  const caller = await rig.caller()
+  rig.upstream.next(answer)
+  const seen = await see(rig.gateway.post(path, { ...body, tools: body.tools.slice(0, 1) }, caller.token))
   expect(seen.status).toBe(200)
-  await charged(bench, caller, 15)
+  await charged(rig, caller, 15)
 })
 
 test('a model that makes images itself is asked to, instead of the tool', async () => {
-  await bench.channel({ type: 24 })
-  const caller = await bench.caller()
+  await rig.channel({ type: 24 })
+  const caller = await rig.caller()
   const parts = [{ inlineData: { mimeType: 'image/png', data: fake.PNG_BASE64 } }]
-  bench.upstream.next(
+  rig.upstream.next(
     fake.behaviour('painted', (exchange) =>
       sendJson(exchange, 200, {
         candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
@@ -61,9 +61,9 @@ test('a model that makes images itself is asked to, instead of the tool', async 
       }),
     ),
   )
-  const seen = await see(bench.gateway.post(path, { ...body, tools: body.tools.slice(1) }, caller.token))
+  const seen = await see(rig.gateway.post(path, { ...body, tools: body.tools.slice(1) }, caller.token))
   expect(seen.status).toBe(200)
-  await charged(bench, caller, 1300)
+  await charged(rig, caller, 1300)
 })
 
 describe('the advisor of Anthropic, which is another model,', () => {
@@ -86,40 +86,40 @@ describe('the advisor of Anthropic, which is another model,', () => {
       usage: { input_tokens: 10, output_tokens: 5 },
     }),
   )
-  const post = (body: object, token: string) => see(bench.gateway.post(messages, body, token))
+  const post = (body: object, token: string) => see(rig.gateway.post(messages, body, token))
 
   test.each([
     ['', asked],
     [' in a stream', { ...asked, stream: true }],
     [' by any name', { ...asked, tools: [{ ...advisor, type: 'consult_20270101' }] }],
   ])('is refused%s: nothing is sent or charged', async (_, body) => {
-    await bench.channel({ type: 14 })
-    const caller = await bench.caller()
+    await rig.channel({ type: 14 })
+    const caller = await rig.caller()
     const seen = await post(body, caller.token)
     expect({ status: seen.status, message: seen.error?.message }).toEqual({
       status: 400,
       message: expect.stringContaining('has no price here: leave the tool out'),
     })
-    expect(bench.upstream.requests.length).toBe(0)
-    await charged(bench, caller, 0)
+    expect(rig.upstream.requests.length).toBe(0)
+    await charged(rig, caller, 0)
   })
 
   test('passes if unpriced items may pass', async () => {
-    await bench.clear({ UnpricedModelPolicy: 'fallback' })
-    await bench.channel({ type: 14 })
-    const caller = await bench.caller()
-    bench.upstream.next(message)
+    await rig.clear({ UnpricedModelPolicy: 'fallback' })
+    await rig.channel({ type: 14 })
+    const caller = await rig.caller()
+    rig.upstream.next(message)
     expect((await post(asked, caller.token)).status).toBe(200)
-    expect(bench.upstream.last.json).toEqual(asked)
-    await charged(bench, caller, 15)
+    expect(rig.upstream.last.json).toEqual(asked)
+    await charged(rig, caller, 15)
   })
 
   test('does not affect other tools', async () => {
-    await bench.channel({ type: 14 })
-    const caller = await bench.caller()
+    await rig.channel({ type: 14 })
+    const caller = await rig.caller()
     const tools = [asked.tools[0], { type: 'web_search_20260209', name: 'web_search' }]
-    bench.upstream.next(message)
+    rig.upstream.next(message)
     expect((await post({ ...asked, tools }, caller.token)).status).toBe(200)
-    await charged(bench, caller, 15)
+    await charged(rig, caller, 15)
   })
 })

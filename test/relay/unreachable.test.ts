@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, expectError, see, startBench, until } from './setup.ts'
+import { type Rig, charged, chat, chatStream, expectError, see, startRelayRig, until } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 let silent: SilentHost
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { ConnectTimeout: '2', FirstByteTimeout: '0' } })
+  rig = await startRelayRig({ settings: { ConnectTimeout: '2', FirstByteTimeout: '0' } })
   silent = await startSilentHost()
-  await bench.channel({ base_url: `http://127.0.0.1:${silent.port}`, models: 'm2' })
+  await rig.channel({ base_url: `http://127.0.0.1:${silent.port}`, models: 'm2' })
 })
 afterAll(async () => {
   silent.close()
-  await bench[Symbol.asyncDispose]()
+  await rig[Symbol.asyncDispose]()
 })
 
 interface SilentHost {
@@ -60,40 +60,40 @@ describe('ConnectTimeout', () => {
     ['stream', chatStream],
   ] as const) {
     test(`a host that does not answer → 504, nothing charged (${kind})`, async () => {
-      const caller = await bench.caller()
-      const seen = await see(bench.gateway.post('/v1/chat/completions', { ...body, model: 'm2' }, caller.token))
+      const caller = await rig.caller()
+      const seen = await see(rig.gateway.post('/v1/chat/completions', { ...body, model: 'm2' }, caller.token))
       expectError(seen, 504, 'upstream_timeout')
       expect(seen.error?.message).toStartWith('the upstream cannot be reached')
-      expect(await charged(bench, caller, 0)).toEqual([])
+      expect(await charged(rig, caller, 0)).toEqual([])
     }, 120_000)
   }
 
   test('a caller who leaves before it is known that a host does not answer is charged nothing', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const leave = new AbortController()
     const body = { ...chat, model: 'm2' }
-    const answer = bench.gateway.post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
-    await until(async () => (await bench.gateway.balances(caller.userId, caller.tokenId)).holds === 1)
+    const answer = rig.gateway.post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
+    await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 1)
     leave.abort()
     await answer.catch(() => undefined)
-    expect(await charged(bench, caller, 0)).toEqual([])
+    expect(await charged(rig, caller, 0)).toEqual([])
   }, 120_000)
 
   test('the gateway waits for an upstream that is reachable and still thinking', async () => {
-    const caller = await bench.caller()
-    bench.upstream.next(fake.late(3000, fake.okChat()))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const caller = await rig.caller()
+    rig.upstream.next(fake.late(3000, fake.okChat()))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expect(seen.status).toBe(200)
-    await charged(bench, caller, 15)
+    await charged(rig, caller, 15)
   })
 
   test('another channel is tried', async () => {
-    await bench.channel({ base_url: `http://127.0.0.1:${silent.port}`, priority: 5 })
-    await bench.gateway.setOption('RetryTimes', '1')
-    const caller = await bench.caller()
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    await rig.channel({ base_url: `http://127.0.0.1:${silent.port}`, priority: 5 })
+    await rig.gateway.setOption('RetryTimes', '1')
+    const caller = await rig.caller()
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expect(seen.status).toBe(200)
-    const [row] = await charged(bench, caller, 15)
+    const [row] = await charged(rig, caller, 15)
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ status: 0 }, { status: 200 }])
   }, 120_000)
 })

@@ -6,13 +6,13 @@ import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
 import type { Fake } from '../matrix/support/fakes/fake.ts'
 import { geminiFake } from '../matrix/support/fakes/google.ts'
 import { chatFake, responsesFake } from '../matrix/support/fakes/openai.ts'
-import { type Bench, type CallerName, callerCalls, chargedUnits, eventsOf, see, startBench } from './setup.ts'
+import { type Rig, type CallerName, callerCalls, chargedUnits, eventsOf, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' } })
+  rig = await startRelayRig({ channels: false, settings: { RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const said = { thought: '', text: 'The sky is blue.', calls: [] }
 const services: Readonly<Record<CallerName, { type: number; fake: Fake }>> = {
@@ -32,15 +32,15 @@ const sends = (pieces: readonly string[], headers = [['content-type', 'text/even
 
 /** A service's answer to a call in a caller's dialect that it speaks too. */
 async function ask(name: CallerName, pieces: readonly string[]) {
-  await bench.clear()
-  await bench.channel({ type: services[name].type })
-  bench.upstream.always(sends(pieces))
-  const account = await bench.caller()
+  await rig.clear()
+  await rig.channel({ type: services[name].type })
+  rig.upstream.always(sends(pieces))
+  const account = await rig.caller()
   const { path, body } = callerCalls[name]
   const streamed = name === 'gemini' ? path.replace(':generateContent', ':streamGenerateContent?alt=sse') : path
   const asked = name === 'gemini' ? body : { ...body, stream: true }
-  const seen = await see(bench.gateway.post(streamed, asked, account.token))
-  const { rows, units } = await chargedUnits(bench, account)
+  const seen = await see(rig.gateway.post(streamed, asked, account.token))
+  const { rows, units } = await chargedUnits(rig, account)
   return { seen, row: rows[0], units }
 }
 
@@ -240,10 +240,10 @@ test('without the usage that may have been in it, a stream is broken', async () 
 })
 
 test('a transcript continues without an unreadable event', async () => {
-  await bench.clear({ ModelRatio: '{"whisper-1":1,"m":1}' })
-  await bench.channel({ type: 1, models: 'whisper-1' })
+  await rig.clear({ ModelRatio: '{"whisper-1":1,"m":1}' })
+  await rig.channel({ type: 1, models: 'whisper-1' })
   const event = (more: object) => `data: ${JSON.stringify(more)}\n\n`
-  bench.upstream.always(
+  rig.upstream.always(
     sends([
       event({ type: 'transcript.text.delta', delta: 'The sky' }),
       'data: {"type":"transcript.text.delta","delta":"lo\n\n',
@@ -255,13 +255,13 @@ test('a transcript continues without an unreadable event', async () => {
       }),
     ]),
   )
-  const account = await bench.caller()
+  const account = await rig.caller()
   const form = new FormData()
   form.set('model', 'whisper-1')
   form.set('stream', 'true')
   form.set('file', new File([Buffer.alloc(100)], 'a.wav'))
   const seen = await see(
-    fetch(`${bench.gateway.url}/v1/audio/transcriptions`, {
+    fetch(`${rig.gateway.url}/v1/audio/transcriptions`, {
       method: 'POST',
       body: form,
       headers: { authorization: `Bearer ${account.token}` },
@@ -272,7 +272,7 @@ test('a transcript continues without an unreadable event', async () => {
     'transcript.text.delta',
     'transcript.text.done',
   ])
-  const { rows } = await chargedUnits(bench, account)
+  const { rows } = await chargedUnits(rig, account)
   expect(rows[0]).toMatchObject({
     outcome: 'complete',
     content: expect.stringContaining('1 unreadable event of the upstream skipped'),
@@ -280,11 +280,11 @@ test('a transcript continues without an unreadable event', async () => {
 })
 
 test('an event that has been sent in part cannot be skipped', async () => {
-  await bench.clear()
-  await bench.channel({ type: 28 })
+  await rig.clear()
+  await rig.channel({ type: 28 })
   const long = `{"choices":[{"index":0,"delta":{"content":"${'x'.repeat(600_000)}`
   const [head = ''] = piecesOf('chat')
-  bench.upstream.always(
+  rig.upstream.always(
     sends([
       head,
       ...piecesOf('chat').slice(1, 2),
@@ -293,9 +293,9 @@ test('an event that has been sent in part cannot be skipped', async () => {
       ...piecesOf('chat').slice(2),
     ]),
   )
-  const account = await bench.caller()
+  const account = await rig.caller()
   const seen = await see(
-    bench.gateway.post('/v1/chat/completions', { ...callerCalls.chat.body, stream: true }, account.token),
+    rig.gateway.post('/v1/chat/completions', { ...callerCalls.chat.body, stream: true }, account.token),
   )
   expect(seen.error?.code).toBe('upstream_stream_error')
 })

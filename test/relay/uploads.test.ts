@@ -3,34 +3,34 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   type Caller,
   charged,
   chargedUnits,
   expectError,
   type Seen,
   see,
-  startBench,
+  startRelayRig,
   until,
 } from './setup.ts'
 
 type Body = NonNullable<RequestInit['body']>
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { RetryTimes: '1', FirstByteTimeout: '20' } })
-  await bench.channel({ models: 'whisper-1,gpt-image-1' })
-  await bench.channel({ key: 'mapping', models: 'speech', model_mapping: '{"speech":"whisper-1"}' })
+  rig = await startRelayRig({ channels: false, settings: { RetryTimes: '1', FirstByteTimeout: '20' } })
+  await rig.channel({ models: 'whisper-1,gpt-image-1' })
+  await rig.channel({ key: 'mapping', models: 'speech', model_mapping: '{"speech":"whisper-1"}' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const path = '/v1/audio/transcriptions'
 const boundary = 'boundary-of-the-test'
 const type = `multipart/form-data; boundary=${boundary}`
 
 function spooled(): string[] {
-  const folder = join(bench.gateway.config.dataDir, 'spool')
+  const folder = join(rig.gateway.config.dataDir, 'spool')
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
@@ -61,9 +61,9 @@ function soundBytes(length: number): Buffer {
 }
 
 async function call(body: Body, init: { type?: string; path?: string } = {}) {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const seen = await see(
-    fetch(bench.gateway.url + (init.path ?? path), {
+    fetch(rig.gateway.url + (init.path ?? path), {
       method: 'POST',
       body,
       headers: { authorization: `Bearer ${caller.token}`, 'content-type': init.type ?? type },
@@ -80,13 +80,13 @@ describe('an upload', () => {
       const body = form(part('language', 'de'), part('model', 'speech'), file(sound), part('prompt', 'Zürich'))
       const { caller, seen } = await call(body)
       expect(seen.status).toBe(200)
-      const sent = bench.upstream.last
+      const sent = rig.upstream.last
       expect(sent.key).toBe('mapping')
       const expected = form(part('language', 'de'), part('model', 'whisper-1'), file(sound), part('prompt', 'Zürich'))
       expect(Buffer.compare(Buffer.from(sent.body), expected)).toBe(0)
       expect(sent.headers.get('content-type')).toBe(type)
       expect(sent.headers.get('content-length')).toBe(String(expected.length))
-      const { rows } = await chargedUnits(bench, caller)
+      const { rows } = await chargedUnits(rig, caller)
       expect(rows[0]).toMatchObject({ model_name: 'whisper-1', outcome: 'complete' })
       expect(spooled()).toEqual([])
     },
@@ -101,7 +101,7 @@ describe('an upload', () => {
     ])
     const { seen } = await call(body, { type: `Multipart/Form-Data; charset=utf-8; boundary="${boundary}"` })
     expect(seen.status).toBe(200)
-    expect(Buffer.compare(Buffer.from(bench.upstream.last.body), body)).toBe(0)
+    expect(Buffer.compare(Buffer.from(rig.upstream.last.body), body)).toBe(0)
   })
 
   test.each([
@@ -112,8 +112,8 @@ describe('an upload', () => {
     const inner = '--inner\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-image-1\r\n--inner--\r\n'
     const { caller, seen } = await call(form(file(inner), part('model', 'whisper-1')), { type: given })
     expect(seen.status).toBe(200)
-    expect(bench.upstream.last.headers.get('content-type')).toBe(type)
-    const { rows } = await chargedUnits(bench, caller)
+    expect(rig.upstream.last.headers.get('content-type')).toBe(type)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
@@ -121,8 +121,8 @@ describe('an upload', () => {
     const { caller, seen } = await call(Buffer.concat([Buffer.from('\r\n'), form(file())]))
     expect(seen.status).toBe(200)
     const expected = Buffer.concat([Buffer.from('\r\n'), form(part('model', 'whisper-1'), file())])
-    expect(Buffer.compare(Buffer.from(bench.upstream.last.body), expected)).toBe(0)
-    const { rows } = await chargedUnits(bench, caller)
+    expect(Buffer.compare(Buffer.from(rig.upstream.last.body), expected)).toBe(0)
+    const { rows } = await chargedUnits(rig, caller)
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
@@ -150,55 +150,55 @@ describe('an upload', () => {
     })
     const { seen } = await call(pieces as unknown as Body)
     expect(seen.status).toBe(200)
-    expect(bench.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
+    expect(rig.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
   test("that cannot be stored on this machine → 503, because it is not the caller's fault; nothing is charged", async () => {
-    const folder = join(bench.gateway.config.dataDir, 'spool')
+    const folder = join(rig.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')
-    const before = bench.upstream.requests.length
+    const before = rig.upstream.requests.length
     const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(2_000_000))))
     rmSync(folder)
     expectError(seen, 503, 'storage_unavailable')
-    expect(bench.upstream.requests.length).toBe(before)
-    await charged(bench, caller, 0)
+    expect(rig.upstream.requests.length).toBe(before)
+    await charged(rig, caller, 0)
   })
 
   test('can be sent again to another channel', async () => {
-    await bench.channel({ key: 'first', models: 'whisper-1', priority: 9 })
-    bench.upstream.forKey('first', fake.status(503))
+    await rig.channel({ key: 'first', models: 'whisper-1', priority: 9 })
+    rig.upstream.forKey('first', fake.status(503))
     const sound = soundBytes(2_000_000)
     const body = form(part('model', 'whisper-1'), file(sound))
     const { seen } = await call(body)
     expect(seen.status).toBe(200)
-    const [failed, good] = bench.upstream.requests.slice(-2)
+    const [failed, good] = rig.upstream.requests.slice(-2)
     expect(failed?.key).toBe('first')
     expect(Buffer.compare(Buffer.from(failed?.body ?? []), Buffer.from(good?.body ?? []))).toBe(0)
     expect(spooled()).toEqual([])
-    bench.upstream.forKey('first', fake.ok())
+    rig.upstream.forKey('first', fake.ok())
   })
 
   test('that the upstream refuses while it is being sent leaves no file behind', async () => {
-    await bench.gateway.setOption('RetryTimes', '0')
-    bench.upstream.forKey('first', fake.resetsDuringBody())
+    await rig.gateway.setOption('RetryTimes', '0')
+    rig.upstream.forKey('first', fake.resetsDuringBody())
     const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(8_000_000))))
     expectError(seen, 502, 'do_request_failed')
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
     expect(spooled()).toEqual([])
-    bench.upstream.forKey('first', fake.okTranscription())
+    rig.upstream.forKey('first', fake.okTranscription())
   })
 
   test('whose caller leaves in the middle leaves no file and no charge behind', async () => {
-    const caller = await bench.caller()
+    const caller = await rig.caller()
     const leave = new AbortController()
-    const before = bench.upstream.requests.length
+    const before = rig.upstream.requests.length
     const endless = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(Buffer.concat([part('model', 'whisper-1'), file(soundBytes(2_000_000))]))
       },
     })
-    const answer = fetch(bench.gateway.url + path, {
+    const answer = fetch(rig.gateway.url + path, {
       method: 'POST',
       body: endless as unknown as Body,
       signal: leave.signal,
@@ -208,8 +208,8 @@ describe('an upload', () => {
     leave.abort()
     await answer
     await until(() => spooled().length === 0)
-    await charged(bench, caller, 0)
-    expect(bench.upstream.requests.length).toBe(before)
+    await charged(rig, caller, 0)
+    expect(rig.upstream.requests.length).toBe(before)
   })
 })
 
@@ -300,11 +300,11 @@ describe('an unreadable form', () => {
   ]
   for (const { name, body, type: given, status = 400, code } of cases) {
     test(`${name} → ${status} ${code}`, async () => {
-      const before = bench.upstream.requests.length
+      const before = rig.upstream.requests.length
       const { caller, seen } = await call(body, given === undefined ? {} : { type: given })
       expectError(seen, status, code)
-      await charged(bench, caller, 0)
-      expect(bench.upstream.requests.length).toBe(before)
+      await charged(rig, caller, 0)
+      expect(rig.upstream.requests.length).toBe(before)
       expect(spooled()).toEqual([])
     })
   }
@@ -318,14 +318,14 @@ describe('an unreadable form', () => {
 describe('an upload above RequestSizeLimit → 413', () => {
   let caller: Caller
   beforeAll(async () => {
-    caller = await bench.caller()
-    await bench.gateway.setOption('RequestSizeLimit', '3000000')
+    caller = await rig.caller()
+    await rig.gateway.setOption('RequestSizeLimit', '3000000')
   })
-  afterAll(() => bench.gateway.setOption('RequestSizeLimit', String(32 * 1024 * 1024)))
+  afterAll(() => rig.gateway.setOption('RequestSizeLimit', String(32 * 1024 * 1024)))
 
   async function post(body: Body): Promise<Seen> {
     const headers = { authorization: `Bearer ${caller.token}`, 'content-type': type }
-    return see(fetch(bench.gateway.url + path, { method: 'POST', body, headers }))
+    return see(fetch(rig.gateway.url + path, { method: 'POST', body, headers }))
   }
 
   test('by its length', async () => {
@@ -343,6 +343,6 @@ describe('an upload above RequestSizeLimit → 413', () => {
     })
     expectError(await post(pieces as unknown as Body), 413, 'request_too_large')
     expect(spooled()).toEqual([])
-    await charged(bench, caller, 0)
+    await charged(rig, caller, 0)
   })
 })

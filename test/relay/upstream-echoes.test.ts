@@ -2,16 +2,16 @@
 // name.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chat, chatStream, see, startBench } from './setup.ts'
+import { type Rig, chat, chatStream, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 const key = 'sk-proj-Zq81LmW3vRx0TnB7cYd5HsK2fGjA9eUo4PiX6'
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false, settings: { ModelRatio: '{"m":1,"text-embedding-004":1}' } })
+  rig = await startRelayRig({ channels: false, settings: { ModelRatio: '{"m":1,"text-embedding-004":1}' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const calls = {
@@ -22,63 +22,63 @@ const calls = {
 } as const
 
 test('neither errors nor headers hold a part of the key of the channel, or its base64', async () => {
-  await bench.channel({ key })
+  await rig.channel({ key })
   const echoes = [key.slice(0, 20), Buffer.from(key).toString('base64'), Buffer.from(`:${key}`).toString('base64url')]
   for (const echo of echoes) {
     const message = `The request with ${echo} failed.`
     for (const [path, body] of Object.values(calls)) {
-      bench.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
-      const seen = await see(bench.gateway.post(path, body))
+      rig.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
+      const seen = await see(rig.gateway.post(path, body))
       expect(seen.status).toBe(400)
       // At most a few characters of base64 come before it, which reveal next to nothing.
       expect(seen.text).toMatch(/The request with \S{0,4}\[key\]/)
       expect(seen.text + JSON.stringify([...seen.headers])).not.toContain(echo.slice(0, 16))
     }
     for (const body of [chat, chatStream]) {
-      bench.upstream.always(fake.withHeaders([['openai-model', echo]], fake.ok()))
-      const seen = await see(bench.gateway.post('/v1/chat/completions', body))
+      rig.upstream.always(fake.withHeaders([['openai-model', echo]], fake.ok()))
+      const seen = await see(rig.gateway.post('/v1/chat/completions', body))
       expect([seen.status, seen.headers.get('openai-model')?.includes('[key]')]).toEqual([200, true])
     }
   }
 })
 
 test('every answer carries its request id under the name that the caller’s library reads', async () => {
-  await bench.channel({ type: 28 })
+  await rig.channel({ type: 28 })
   for (const reply of [fake.ok(), fake.status(500), fake.status(401)]) {
-    bench.upstream.always(reply)
+    rig.upstream.always(reply)
     for (const [path, body, name] of Object.values(calls)) {
-      const seen = await see(bench.gateway.post(path, body))
+      const seen = await see(rig.gateway.post(path, body))
       // The service's own id is kept where it sent one.
       const own = [seen.headers.get('x-oneapi-request-id'), ...(seen.status === 200 ? ['req_fake'] : [])]
       expect(own).toContain(seen.headers.get(name))
     }
   }
   const list = await see(
-    fetch(`${bench.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${bench.gateway.token}` } }),
+    fetch(`${rig.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${rig.gateway.token}` } }),
   )
   expect(list.headers.get('x-request-id')).toBe(list.headers.get('x-oneapi-request-id'))
 })
 
 test('529 is Anthropic’s own status: other callers get 503', async () => {
-  await bench.channel()
-  bench.upstream.always(fake.status(529))
+  await rig.channel()
+  rig.upstream.always(fake.status(529))
   for (const [name, [path, body]] of Object.entries(calls)) {
-    const seen = await see(bench.gateway.post(path, body))
+    const seen = await see(rig.gateway.post(path, body))
     expect([name, seen.status]).toEqual([name, name === 'messages' ? 529 : 503])
     if (name === 'gemini') expect(JSON.parse(seen.text)).toMatchObject({ error: { code: 503, status: 'UNAVAILABLE' } })
   }
 })
 
 test('vectors of a Gemini channel come with usage, which the service does not report', async () => {
-  await bench.channel({ type: 24, models: 'text-embedding-004' })
-  bench.upstream.always(
+  await rig.channel({ type: 24, models: 'text-embedding-004' })
+  rig.upstream.always(
     fake.behaviour('embeds', async (exchange) => {
       exchange.head(200, [['content-type', 'application/json']])
       await exchange.write('{"embeddings":[{"values":[1,2]}]}')
       exchange.end()
     }),
   )
-  const seen = await see(bench.gateway.post('/v1/embeddings', { model: 'text-embedding-004', input: 'One two three' }))
+  const seen = await see(rig.gateway.post('/v1/embeddings', { model: 'text-embedding-004', input: 'One two three' }))
   const { usage } = JSON.parse(seen.text) as { usage: { prompt_tokens: number; total_tokens: number } }
   expect(usage.prompt_tokens).toBeGreaterThan(0)
   expect(usage.total_tokens).toBe(usage.prompt_tokens)

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, eventsOf, expectError, see, startBench } from './setup.ts'
+import { type Rig, charged, chat, chatStream, eventsOf, expectError, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ settings: { FirstByteTimeout: '3', StreamIdleTimeout: '3' } })
+  rig = await startRelayRig({ settings: { FirstByteTimeout: '3', StreamIdleTimeout: '3' } })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 interface Case {
   upstream: fake.Behaviour
@@ -111,18 +111,18 @@ for (const kind of ['plain', 'stream'] as const) {
     for (const [index, each] of cases.entries()) {
       if (each.only && each.only !== kind) continue
       test(`${index}. ${each.upstream.name} → ${each.status} ${each.code}`, async () => {
-        const caller = await bench.caller()
-        const before = bench.upstream.requests.length
-        bench.upstream.next(each.upstream)
+        const caller = await rig.caller()
+        const before = rig.upstream.requests.length
+        rig.upstream.next(each.upstream)
         const body = kind === 'plain' ? chat : chatStream
-        const seen = await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+        const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
         expectError(seen, each.status, each.code)
         expect(seen.headers.get('content-type')).toStartWith('application/json')
         expect(seen.error?.message).toContain(each.message ?? '')
         for (const [name, value] of Object.entries(each.headers ?? {})) expect(seen.headers.get(name)).toBe(value)
-        expect(await charged(bench, caller, 0)).toEqual([])
-        expect(bench.upstream.requests.length).toBe(before + 1)
-        await bench.upstream.until(({ openStreams }) => openStreams === 0)
+        expect(await charged(rig, caller, 0)).toEqual([])
+        expect(rig.upstream.requests.length).toBe(before + 1)
+        await rig.upstream.until(({ openStreams }) => openStreams === 0)
       }, 120_000)
     }
   })
@@ -130,23 +130,23 @@ for (const kind of ['plain', 'stream'] as const) {
 
 test('an upstream that refuses connections costs nothing', async () => {
   const port = await fake.closedPort()
-  await bench.channel({ base_url: `http://127.0.0.1:${port}`, models: 'm2', key: 'refused-key' })
-  const caller = await bench.caller()
-  const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, model: 'm2' }, caller.token))
+  await rig.channel({ base_url: `http://127.0.0.1:${port}`, models: 'm2', key: 'refused-key' })
+  const caller = await rig.caller()
+  const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, model: 'm2' }, caller.token))
   expectError(seen, 502, 'do_request_failed')
-  expect(await charged(bench, caller, 0)).toEqual([])
+  expect(await charged(rig, caller, 0)).toEqual([])
 })
 
 test('error responses are counted by code, although they have no log row', async () => {
   const counted = async (code: string) => {
-    const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
+    const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
     return Number(new RegExp(`^tollgate_error_answers_total\\{code="${code}"\\} (\\d+)`, 'm').exec(metrics)?.[1] ?? 0)
   }
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const call = (model: string, token: string) =>
-    see(bench.gateway.post('/v1/chat/completions', { ...chat, model }, token))
+    see(rig.gateway.post('/v1/chat/completions', { ...chat, model }, token))
   const before = [await counted('bad_response_status_code'), await counted('invalid_token')]
-  bench.upstream.next(fake.status(500))
+  rig.upstream.next(fake.status(500))
   await call('m', caller.token)
   await call('m', 'sk-nobody')
   await call('m', 'sk-nobody')
@@ -156,57 +156,57 @@ test('error responses are counted by code, although they have no log row', async
     Number(before[1]) + 2,
   ])
   expect(await counted('no_available_channel')).toBe(1)
-  expect(await charged(bench, caller, 0)).toEqual([])
+  expect(await charged(rig, caller, 0)).toEqual([])
 })
 
 test('a short answer that stops in the middle drops its connection, and costs nothing', async () => {
   // A call that may be silent for long is read at once.
-  await bench.gateway.setOption('StreamIdleTimeout', '60')
-  await bench.gateway.setOption('RelayTimeout', '1')
-  const caller = await bench.caller()
-  bench.upstream.next(
+  await rig.gateway.setOption('StreamIdleTimeout', '60')
+  await rig.gateway.setOption('RelayTimeout', '1')
+  const caller = await rig.caller()
+  rig.upstream.next(
     fake.behaviour('half of a short answer', async (exchange) => {
       exchange.head(200, [['content-type', 'application/json']], { length: 500 })
       await exchange.write(' '.repeat(250))
       exchange.hang()
     }),
   )
-  const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
   expectError(seen, late.status, late.code)
-  await bench.upstream.until(({ openStreams }) => openStreams === 0)
-  expect(bench.upstream.last.aborted).toBe(true)
-  expect(await charged(bench, caller, 0)).toEqual([])
-  await bench.gateway.setOption('RelayTimeout', '0')
-  await bench.gateway.setOption('StreamIdleTimeout', '3')
+  await rig.upstream.until(({ openStreams }) => openStreams === 0)
+  expect(rig.upstream.last.aborted).toBe(true)
+  expect(await charged(rig, caller, 0)).toEqual([])
+  await rig.gateway.setOption('RelayTimeout', '0')
+  await rig.gateway.setOption('StreamIdleTimeout', '3')
 })
 
 test('a slow answer within the limits is not a failure', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(fake.late(150, fake.okChat()), fake.trickled(fake.okChat(), { bytes: 40, everyMs: 30 }))
+  const caller = await rig.caller()
+  rig.upstream.next(fake.late(150, fake.okChat()), fake.trickled(fake.okChat(), { bytes: 40, everyMs: 30 }))
   for (let call = 1; call <= 2; call++) {
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expect(seen.status).toBe(200)
-    await charged(bench, caller, 15 * call)
+    await charged(rig, caller, 15 * call)
   }
 })
 
 test('a slow stream within the limits is not a failure', async () => {
-  const caller = await bench.caller()
-  bench.upstream.next(fake.okStream({ chunks: 5, delayMs: 120 }))
-  const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream, caller.token))
+  const caller = await rig.caller()
+  rig.upstream.next(fake.okStream({ chunks: 5, delayMs: 120 }))
+  const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
   expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
-  await charged(bench, caller, 15)
+  await charged(rig, caller, 15)
 })
 
 describe('the row of a failed call shows administrators', () => {
   const rowOf = async (upstream: fake.Behaviour, body: object = chat) => {
-    await bench.clear()
-    await bench.channel({ type: 8 })
-    bench.upstream.always(upstream)
-    const caller = await bench.caller()
-    await see(bench.gateway.post('/v1/chat/completions', body, caller.token))
+    await rig.clear()
+    await rig.channel({ type: 8 })
+    rig.upstream.always(upstream)
+    const caller = await rig.caller()
+    await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
     const rows = await eventually(async () => {
-      const found = await bench.gateway.context.store.read
+      const found = await rig.gateway.context.store.read
         .selectFrom('logs')
         .selectAll()
         .where('token_id', '=', caller.tokenId)

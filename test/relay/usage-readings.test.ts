@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, chargedUnits, see, startBench } from './setup.ts'
+import { type Rig, chargedUnits, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
   const only = (ratio: number) => JSON.stringify({ m: ratio })
@@ -16,10 +16,10 @@ beforeAll(async () => {
     ImageRatio: only(2),
     AudioRatio: only(2),
   }
-  bench = await startBench({ channels: false, settings })
+  rig = await startRelayRig({ channels: false, settings })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear())
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear())
 
 /** A service that speaks only chat, and Google. */
 type Type = 28 | 24
@@ -71,17 +71,17 @@ const callers = {
 }
 
 async function rowOf(type: Type, name: keyof typeof callers, stream: boolean, usages: readonly object[]) {
-  await bench.channel({ type })
-  const caller = await bench.caller()
-  bench.upstream.next(reports(type, usages))
+  await rig.channel({ type })
+  const caller = await rig.caller()
+  rig.upstream.next(reports(type, usages))
   const [path, body] = callers[name](stream)
-  const seen = await see(bench.gateway.post(path, body, caller.token))
+  const seen = await see(rig.gateway.post(path, body, caller.token))
   expect({ status: seen.status, broken: seen.broken, error: seen.error }).toEqual({
     status: 200,
     broken: false,
     error: undefined,
   })
-  const { units, rows } = await chargedUnits(bench, caller)
+  const { units, rows } = await chargedUnits(rig, caller)
   return { units, row: rows[0] }
 }
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, charged, chat, chatStream, promptTokens, see, startBench } from './setup.ts'
+import { type Rig, charged, chat, chatStream, promptTokens, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench()
+  rig = await startRelayRig()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const text = 'word0 word1 word2 word3 word4'
 /** The gateway's count of that text. */
@@ -16,9 +16,9 @@ const words = ['word0', ' word1', ' word2', ' word3', ' word4']
 const counted = { estimated: 1, prompt_tokens: promptTokens, completion_tokens: textTokens }
 
 async function call(kind: 'plain' | 'stream', upstream: fake.Behaviour, body: object = {}) {
-  const caller = await bench.caller()
-  bench.upstream.next(upstream)
-  const answer = bench.gateway.post(
+  const caller = await rig.caller()
+  rig.upstream.next(upstream)
+  const answer = rig.gateway.post(
     '/v1/chat/completions',
     { ...(kind === 'plain' ? chat : chatStream), ...body },
     caller.token,
@@ -35,7 +35,7 @@ for (const kind of ['plain', 'stream'] as const) {
     for (const name of Object.keys(fake.WRONG_USAGE) as (keyof typeof fake.WRONG_USAGE)[]) {
       test(name, async () => {
         const { caller } = await call(kind, fake.wrongUsage(name, { text, chunks: words }))
-        const [row] = await charged(bench, caller, promptTokens + textTokens)
+        const [row] = await charged(rig, caller, promptTokens + textTokens)
         expect(row).toMatchObject({ outcome: 'complete', ...counted })
         expect(row?.content).toContain('usage of the upstream refused')
       })
@@ -43,7 +43,7 @@ for (const kind of ['plain', 'stream'] as const) {
 
     test('missing: nothing was rejected', async () => {
       const { caller } = await call(kind, fake.missingUsage({ text, chunks: words }))
-      const [row] = await charged(bench, caller, promptTokens + textTokens)
+      const [row] = await charged(rig, caller, promptTokens + textTokens)
       expect(row).toMatchObject({ outcome: 'complete', ...counted })
       expect(row?.content).not.toContain('refused')
     })
@@ -53,19 +53,19 @@ for (const kind of ['plain', 'stream'] as const) {
 describe('usage that is sent more than once', () => {
   test('equal usage twice is charged once', async () => {
     const { caller } = await call('stream', fake.duplicateUsage({ chunks: words }))
-    const [row] = await charged(bench, caller, 15)
+    const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
   test('running totals: the last counts', async () => {
     const { caller } = await call('stream', fake.runningUsage({ chunks: words }))
-    const [row] = await charged(bench, caller, 15)
+    const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
   test('a bad total after a good one does not fall back to the good one', async () => {
     const { caller } = await call('stream', fake.wrongUsage('negative', { chunks: words, usageChunk: 'twice' }))
-    const [row] = await charged(bench, caller, promptTokens + textTokens)
+    const [row] = await charged(rig, caller, promptTokens + textTokens)
     expect(row).toMatchObject(counted)
   })
 })
@@ -73,33 +73,33 @@ describe('usage that is sent more than once', () => {
 describe('an upstream that ignores max_tokens', () => {
   test('is charged what it reports, within reason', async () => {
     const { caller } = await call('plain', fake.ignoresMaxTokens(50), { max_tokens: 5 })
-    await charged(bench, caller, 60)
+    await charged(rig, caller, 60)
   })
 
   test('cannot take the balance below zero', async () => {
-    const caller = await bench.caller({ user: 40, token: 40 })
-    bench.upstream.next(fake.ignoresMaxTokens(100))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', { ...chat, max_tokens: 5 }, caller.token))
+    const caller = await rig.caller({ user: 40, token: 40 })
+    rig.upstream.next(fake.ignoresMaxTokens(100))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, max_tokens: 5 }, caller.token))
     expect(seen.status).toBe(200)
-    const [row] = await charged(bench, caller, 40, 40)
+    const [row] = await charged(rig, caller, 40, 40)
     expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 100, quota: 40 })
   })
 
   test('a plain call is capped by the balance', async () => {
-    const caller = await bench.caller({ user: 40, token: 40 })
-    bench.upstream.next(fake.okChat({ text: 'word '.repeat(100).trim() }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chat, caller.token))
+    const caller = await rig.caller({ user: 40, token: 40 })
+    rig.upstream.next(fake.okChat({ text: 'word '.repeat(100).trim() }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expect(seen.status).toBe(200)
-    const cap = bench.upstream.last.fields['max_tokens'] as number
+    const cap = rig.upstream.last.fields['max_tokens'] as number
     expect(cap).toBeGreaterThan(20)
     expect(cap).toBeLessThanOrEqual(40 - promptTokens)
-    await charged(bench, caller, Math.min(40, 10 + cap), 40)
+    await charged(rig, caller, Math.min(40, 10 + cap), 40)
   })
 })
 
 test('the metrics report what calls used, however often they are read', async () => {
   const figures = async () => {
-    const metrics = await fetch(`${bench.gateway.url}/metrics`).then((response) => response.text())
+    const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
     const figure = (name: string) =>
       Number(
         metrics

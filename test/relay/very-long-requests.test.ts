@@ -1,18 +1,18 @@
 // One request must not block all the others: work for each pair of its many parts would take minutes here.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Bench, see, startBench } from './setup.ts'
+import { type Rig, see, startRelayRig } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
-  await bench.gateway.setOption('ModelRatio', '{"openai":1,"google":1,"ollama":1}')
-  await bench.channel({ models: 'openai' })
-  await bench.channel({ type: 24, models: 'google' })
-  await bench.channel({ type: 30, models: 'ollama' })
+  rig = await startRelayRig({ channels: false })
+  await rig.gateway.setOption('ModelRatio', '{"openai":1,"google":1,"ollama":1}')
+  await rig.channel({ models: 'openai' })
+  await rig.channel({ type: 24, models: 'google' })
+  await rig.channel({ type: 30, models: 'ollama' })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const times = <Item>(count: number, make: (index: number) => Item) => Array.from({ length: count }, (_, at) => make(at))
 
@@ -66,20 +66,20 @@ describe('passed on at once:', () => {
   test.each(requests)(
     '%s',
     async (_, path, body) => {
-      const caller = await bench.caller({ user: 100_000_000, token: 100_000_000 })
-      bench.upstream.next(fake.status(400))
-      const before = bench.upstream.requests.length
-      await see(bench.gateway.post(path, body(), caller.token))
-      expect(bench.upstream.requests.length).toBe(before + 1)
+      const caller = await rig.caller({ user: 100_000_000, token: 100_000_000 })
+      rig.upstream.next(fake.status(400))
+      const before = rig.upstream.requests.length
+      await see(rig.gateway.post(path, body(), caller.token))
+      expect(rig.upstream.requests.length).toBe(before + 1)
     },
     60_000,
   )
 })
 
 test('refused at once: a name in both spellings among many', async () => {
-  const caller = await bench.caller()
+  const caller = await rig.caller()
   const fields = Object.fromEntries(times(4_000, (index) => [`k${index}`, 0]))
   const body = { ...fields, some_field: 0, someField: 0 }
-  const seen = await see(bench.gateway.post(inGoogle('google'), body, caller.token))
+  const seen = await see(rig.gateway.post(inGoogle('google'), body, caller.token))
   expect([seen.status, seen.error?.message]).toEqual([400, expect.stringContaining('someField stands twice')])
 }, 60_000)

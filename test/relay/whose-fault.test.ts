@@ -4,32 +4,32 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Bench,
+  type Rig,
   type CallerName,
   callerCalls,
   callers,
   chargedUnits,
   chatStream,
   see,
-  startBench,
+  startRelayRig,
 } from './setup.ts'
 
-let bench: Bench
+let rig: Rig
 
 beforeAll(async () => {
-  bench = await startBench({ channels: false })
+  rig = await startRelayRig({ channels: false })
 })
-afterAll(() => bench[Symbol.asyncDispose]())
-beforeEach(() => bench.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
+afterAll(() => rig[Symbol.asyncDispose]())
+beforeEach(() => rig.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
 
 /** Types of channels by the dialect that their upstreams speak. */
 const channelTypes = { chat: 1, messages: 14, gemini: 24 } as const
 
 async function ask(caller: CallerName, init: { token?: string; headers?: Record<string, string>; stream?: true } = {}) {
   const { path, body } = callerCalls[caller]
-  const account = await bench.caller()
+  const account = await rig.caller()
   const seen = await see(
-    fetch(bench.gateway.url + path, {
+    fetch(rig.gateway.url + path, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${init.token ?? account.token}`,
@@ -114,34 +114,34 @@ describe("an upstream's refusal of the operator's account is 503 for the caller:
   test.each(refusals.map(([reply, type]) => [reply.name, type, reply] as const))(
     '%s from %s',
     async (_, type, reply) => {
-      await bench.channel({ type: channelTypes[type] })
-      bench.upstream.always(reply)
+      await rig.channel({ type: channelTypes[type] })
+      rig.upstream.always(reply)
       for (const caller of callers) {
         const { account, seen } = await ask(caller)
         expectUnavailable(caller, seen)
-        expect((await chargedUnits(bench, account)).units).toBe(0)
+        expect((await chargedUnits(rig, account)).units).toBe(0)
       }
     },
   )
 
   test('other channels and keys are tried first', async () => {
-    await bench.gateway.setOption('RetryTimes', '1')
-    await bench.channel({ key: 'first-key\nsecond-key', key_mode: 'multi', priority: 1 })
-    await bench.channel({ key: 'third-key' })
-    for (const key of ['first-key', 'second-key']) bench.upstream.forKey(key, json(402, { error: { message: 'Pay.' } }))
+    await rig.gateway.setOption('RetryTimes', '1')
+    await rig.channel({ key: 'first-key\nsecond-key', key_mode: 'multi', priority: 1 })
+    await rig.channel({ key: 'third-key' })
+    for (const key of ['first-key', 'second-key']) rig.upstream.forKey(key, json(402, { error: { message: 'Pay.' } }))
     expect((await ask('chat')).seen.status).toBe(200)
-    expect(new Set(bench.upstream.requests.map(({ key }) => key))).toEqual(
+    expect(new Set(rig.upstream.requests.map(({ key }) => key))).toEqual(
       new Set(['first-key', 'second-key', 'third-key']),
     )
   })
 
   test('it is also reported in a stream that has begun', async () => {
-    await bench.channel()
+    await rig.channel()
     const refused = {
       error: { message: 'Your credit balance is too low', type: 'billing_error', code: 'insufficient_quota' },
     }
     const hello = { choices: [{ index: 0, delta: { content: 'Hel' } }] }
-    bench.upstream.next(
+    rig.upstream.next(
       fake.behaviour('a refusal in the middle', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
         await exchange.write(`data: ${JSON.stringify(hello)}\n\ndata: ${JSON.stringify(refused)}\n\n`)
@@ -161,8 +161,8 @@ describe("errors in the caller's own request are passed on:", () => {
     ['Content violates usage guidelines.'],
     ['You do not have permission to access the File abc or it may not exist.'],
   ])('403 %s', async (message) => {
-    await bench.channel()
-    bench.upstream.always(json(403, { error: { message, code: 403 } }))
+    await rig.channel()
+    rig.upstream.always(json(403, { error: { message, code: 403 } }))
     const { seen } = await ask('chat')
     expect(seen.status).toBe(403)
     expect(seen.error?.message).toContain(message)
@@ -171,25 +171,25 @@ describe("errors in the caller's own request are passed on:", () => {
 
 describe('whether it may pass', () => {
   test("an upstream's x-should-retry is passed on", async () => {
-    await bench.channel()
+    await rig.channel()
     for (const [status, said] of [
       [429, 'false'],
       [500, 'false'],
       [400, 'true'],
       [529, 'true'],
     ] as const) {
-      bench.upstream.always(fake.status(status, { headers: [['x-should-retry', said]] }))
+      rig.upstream.always(fake.status(status, { headers: [['x-should-retry', said]] }))
       for (const caller of callers) expect((await ask(caller)).seen.headers.get('x-should-retry')).toBe(said)
     }
-    bench.upstream.always(fake.status(503))
+    rig.upstream.always(fake.status(503))
     expect((await ask('chat')).seen.headers.get('x-should-retry')).toBeNull()
   })
 
   test('a lasting refusal says that another call will not help, in every dialect', async () => {
-    await bench.channel()
-    const empty = await bench.caller({ user: 1_000, token: 0 }, { token: { status: 4 } })
-    const banned = await bench.caller(undefined, { user: { status: 2 } })
-    const old = await bench.caller(undefined, { token: { expired_time: 1_000 } })
+    await rig.channel()
+    const empty = await rig.caller({ user: 1_000, token: 0 }, { token: { status: 4 } })
+    const banned = await rig.caller(undefined, { user: { status: 2 } })
+    const old = await rig.caller(undefined, { token: { expired_time: 1_000 } })
     for (const caller of callers) {
       for (const token of ['sk-nobody', empty.token, banned.token, old.token]) {
         const { seen } = await ask(caller, { token })
@@ -203,12 +203,12 @@ describe('whether it may pass', () => {
   test('an invalid call says so, and one that found no channel does not', async () => {
     const none = (await ask('chat')).seen
     expect([none.status, none.headers.get('x-should-retry')]).toEqual([503, null])
-    const wrong = await see(bench.gateway.post('/v1/chat/completions', { model: 'm' }))
+    const wrong = await see(rig.gateway.post('/v1/chat/completions', { model: 'm' }))
     expect([wrong.status, wrong.headers.get('x-should-retry')]).toEqual([400, 'false'])
   })
 
   test('Codex, which ignores this header, is refused with the only status that it does not retry', async () => {
-    await bench.channel()
+    await rig.channel()
     const marks: Record<string, string>[] = [
       { originator: 'codex_exec' },
       { 'user-agent': 'codex_cli_rs/0.171.0 (Debian 13)' },
@@ -217,14 +217,14 @@ describe('whether it may pass', () => {
       const { seen } = await ask('responses', { token: 'sk-nobody', headers: headers })
       expect([seen.status, seen.error?.code]).toEqual([400, 'invalid_token'])
     }
-    bench.upstream.always(fake.status(401))
+    rig.upstream.always(fake.status(401))
     expect((await ask('responses', { headers: { originator: 'codex_exec' } })).seen.status).toBe(503)
   })
 
   test('a stream that never began reports it like a plain answer', async () => {
-    await bench.channel()
-    bench.upstream.always(fake.status(429, { headers: [['x-should-retry', 'false']] }))
-    const seen = await see(bench.gateway.post('/v1/chat/completions', chatStream))
+    await rig.channel()
+    rig.upstream.always(fake.status(429, { headers: [['x-should-retry', 'false']] }))
+    const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream))
     expect([seen.status, seen.headers.get('x-should-retry')]).toEqual([429, 'false'])
   })
 })

@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import { RateLimitError, toFile } from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
-import { type Bench, startBench } from './support/bench.ts'
+import { type Rig, startRelayRig } from './support/rig.ts'
 import { outcomeOf } from './support/outcome.ts'
 import { plainCharge, soundCharge } from './support/prices.ts'
 import { answer, chatReply, chunk, events, json, usageChunk } from './support/replies.ts'
@@ -11,10 +11,10 @@ import { answer, chatReply, chunk, events, json, usageChunk } from './support/re
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user' as const, content: 'How warm is it in Oslo?' }]
 
-let bench: Bench
+let rig: Rig
 let client: OpenAI
 beforeAll(async () => {
-  bench = await startBench([
+  rig = await startRelayRig([
     model,
     'text-embedding-3-small',
     'dall-e-2',
@@ -24,20 +24,20 @@ beforeAll(async () => {
     'gpt-4o-transcribe',
     'omni-moderation-latest',
   ])
-  client = await bench.through()
+  client = await rig.through()
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** The call through the gateway ends the same as the call to the upstream itself. */
 async function expectSame(call: (sdk: OpenAI) => Promise<unknown>) {
-  const direct = await outcomeOf(() => call(bench.direct))
+  const direct = await outcomeOf(() => call(rig.direct))
   expect(direct.error).toBeUndefined()
   expect(await outcomeOf(() => call(client))).toEqual(direct)
   return direct.value
 }
 
 async function expectLog(prompt: number, completion: number, quota = plainCharge(prompt, completion)): Promise<void> {
-  const row = await bench.lastLog()
+  const row = await rig.lastLog()
   expect([row.prompt_tokens, row.completion_tokens, row.quota]).toEqual([prompt, completion, quota])
 }
 
@@ -49,7 +49,7 @@ const all = async (stream: Promise<AsyncIterable<unknown>>) => {
 
 describe('the official SDK', () => {
   test('chat', async () => {
-    bench.answer(json(chatReply({ content: 'Four degrees.' }), 200, { 'x-request-id': 'req-7' }))
+    rig.answer(json(chatReply({ content: 'Four degrees.' }), 200, { 'x-request-id': 'req-7' }))
     const value = await expectSame((sdk) => sdk.chat.completions.create({ model, messages }))
     expect(value).toMatchObject({ _request_id: 'req-7' })
     await expectLog(12, 7)
@@ -57,12 +57,12 @@ describe('the official SDK', () => {
 
   test('a stream, without the usage event if the caller did not ask for it', async () => {
     const told = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Four ° ☀' }), chunk({}, 'stop')]
-    bench.answer(events(...told, usageChunk, '[DONE]'))
+    rig.answer(events(...told, usageChunk, '[DONE]'))
     const ask = (include_usage: boolean) => (sdk: OpenAI) =>
       all(sdk.chat.completions.create({ model, messages, stream: true, stream_options: { include_usage } }))
     expect(await expectSame(ask(true))).toEqual([...told, usageChunk])
     expect(await ask(false)(client)).toEqual(told)
-    expect(bench.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
+    expect(rig.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
     await expectLog(12, 7)
   })
 
@@ -87,7 +87,7 @@ describe('the official SDK', () => {
     ] as const
     for (const [stream, [first, second]] of loops.entries()) {
       const run = async (sdk: OpenAI) => {
-        bench.answer(first, second)
+        rig.answer(first, second)
         const asked: string[] = []
         const warmth = (args: { city: string }) => `${asked.push(args.city)}: 4`
         const parameters = { type: 'object', properties: { city: { type: 'string' } } }
@@ -107,7 +107,7 @@ describe('the official SDK', () => {
   })
 
   test('structured output by parse', async () => {
-    bench.answer(json(chatReply({ content: '{"city":"Oslo","degrees":4}' })))
+    rig.answer(json(chatReply({ content: '{"city":"Oslo","degrees":4}' })))
     const response_format = zodResponseFormat(z.object({ city: z.string(), degrees: z.number() }), 'warmth')
     const value = await expectSame((sdk) => sdk.chat.completions.parse({ model, messages, response_format }))
     expect(value).toMatchObject({ choices: [{ message: { parsed: { city: 'Oslo', degrees: 4 } } }] })
@@ -116,7 +116,7 @@ describe('the official SDK', () => {
   test('embeddings, which the SDK requests as base64', async () => {
     const embedding = Buffer.from(new Float32Array([0.25, -1, 3]).buffer).toString('base64')
     const data = [{ object: 'embedding', index: 0, embedding }]
-    bench.answer(
+    rig.answer(
       json({ object: 'list', data, model: 'text-embedding-3-small', usage: { prompt_tokens: 5, total_tokens: 5 } }),
     )
     const value = await expectSame((sdk) => sdk.embeddings.create({ model: 'text-embedding-3-small', input: 'a b c' }))
@@ -125,42 +125,42 @@ describe('the official SDK', () => {
   })
 
   test('images', async () => {
-    bench.answer(
+    rig.answer(
       json({ created: 1, data: [{ url: 'https://images.example/1.png' }, { url: 'https://images.example/2.png' }] }),
     )
     await expectSame((sdk) => sdk.images.generate({ model: 'dall-e-2', prompt: 'a fjord', n: 2, size: '256x256' }))
-    expect((await bench.lastLog()).quota).toBe(16_000)
+    expect((await rig.lastLog()).quota).toBe(16_000)
     const usage = {
       input_tokens: 320,
       output_tokens: 1056,
       total_tokens: 1376,
       input_tokens_details: { text_tokens: 20, image_tokens: 300 },
     }
-    bench.answer(json({ created: 1, data: [{ b64_json: 'aGVsbG8=' }], usage }))
+    rig.answer(json({ created: 1, data: [{ b64_json: 'aGVsbG8=' }], usage }))
     const image = await toFile(Buffer.from('a picture'), 'a.png', { type: 'image/png' })
     await expectSame((sdk) => sdk.images.edit({ model: 'gpt-image-1', image, prompt: 'bluer' }))
-    const row = await bench.lastLog()
+    const row = await rig.lastLog()
     expect([row.prompt_tokens, row.completion_tokens, Boolean(row.estimated)]).toEqual([320, 1056, false])
   })
 
   test('speech', async () => {
-    bench.answer(answer(new Uint8Array([255, 251, 144, 0, 1, 2]), { 'content-type': 'audio/mpeg' }))
+    rig.answer(answer(new Uint8Array([255, 251, 144, 0, 1, 2]), { 'content-type': 'audio/mpeg' }))
     const input = 'Fjære, så vidt 🌊'
     await expectSame(async (sdk) => {
       const response = await sdk.audio.speech.create({ model: 'tts-1', voice: 'alloy', input })
       return Buffer.from(await response.arrayBuffer()).toString('hex')
     })
-    expect((await bench.lastLog()).quota).toBe(plainCharge([...input].length, 0))
+    expect((await rig.lastLog()).quota).toBe(plainCharge([...input].length, 0))
   })
 
   test('transcriptions as JSON, as text and as a stream', async () => {
     const file = await toFile(Buffer.alloc(2000), 'speech.wav')
-    bench.answer(json({ text: 'Good morning.', usage: { type: 'duration', seconds: 30 } }))
+    rig.answer(json({ text: 'Good morning.', usage: { type: 'duration', seconds: 30 } }))
     await expectSame((sdk) => sdk.audio.transcriptions.create({ model: 'whisper-1', file }))
-    expect((await bench.lastLog()).quota).toBe(soundCharge(30))
-    bench.answer(answer('WEBVTT\n\n00:00.000 --> 00:02.000\nGood morning.\n', { 'content-type': 'text/vtt' }))
+    expect((await rig.lastLog()).quota).toBe(soundCharge(30))
+    rig.answer(answer('WEBVTT\n\n00:00.000 --> 00:02.000\nGood morning.\n', { 'content-type': 'text/vtt' }))
     await expectSame((sdk) => sdk.audio.transcriptions.create({ model: 'whisper-1', file, response_format: 'vtt' }))
-    expect(Boolean((await bench.lastLog()).estimated)).toBe(true)
+    expect(Boolean((await rig.lastLog()).estimated)).toBe(true)
     const usage = {
       type: 'tokens',
       input_tokens: 40,
@@ -168,7 +168,7 @@ describe('the official SDK', () => {
       total_tokens: 43,
       input_token_details: { text_tokens: 0, audio_tokens: 40 },
     }
-    bench.answer(
+    rig.answer(
       events(
         { type: 'transcript.text.delta', delta: 'Good ' },
         { type: 'transcript.text.delta', delta: 'morning.' },
@@ -182,12 +182,12 @@ describe('the official SDK', () => {
 
   test('moderations', async () => {
     const result = { flagged: false, categories: { violence: false }, category_scores: { violence: 0.01 } }
-    bench.answer(json({ id: 'modr-1', model: 'omni-moderation-latest', results: [result] }))
+    rig.answer(json({ id: 'modr-1', model: 'omni-moderation-latest', results: [result] }))
     await expectSame((sdk) => sdk.moderations.create({ model: 'omni-moderation-latest', input: 'a calm sentence' }))
   })
 
   test('models', async () => {
-    await bench.gateway.addChannel({ base_url: bench.upstream.url, models: `${model},house/special` })
+    await rig.gateway.addChannel({ base_url: rig.upstream.url, models: `${model},house/special` })
     const ids: string[] = []
     for await (const { id } of client.models.list()) ids.push(id)
     expect(ids).toContain('house/special')
@@ -200,7 +200,7 @@ describe('the official SDK', () => {
 
   test('an error keeps its class, code, parameter and Retry-After', async () => {
     const error = { message: 'Slow down.', type: 'requests', param: null, code: 'rate_limit_exceeded' }
-    bench.answer(json({ error }, 429, { 'retry-after': '7' }))
+    rig.answer(json({ error }, 429, { 'retry-after': '7' }))
     const failed = await client.chat.completions.create({ model, messages }).catch((thrown: unknown) => thrown)
     expect(failed).toBeInstanceOf(RateLimitError)
     const { status, code, type, param, message, headers } = failed as RateLimitError
@@ -210,25 +210,25 @@ describe('the official SDK', () => {
   })
 
   test('an answer that breaks off, or stops without its end, throws', async () => {
-    bench.answer(events(chunk({ role: 'assistant', content: 'Half an ans' })))
+    rig.answer(events(chunk({ role: 'assistant', content: 'Half an ans' })))
     const got: unknown[] = []
     const read = async () => {
       for await (const one of await client.chat.completions.create({ model, messages, stream: true })) got.push(one)
     }
     expect((await outcomeOf(read)).error).toMatchObject({ name: 'APIError', code: 'upstream_stream_incomplete' })
     expect(got).toEqual([chunk({ role: 'assistant', content: 'Half an ans' })])
-    expect(await bench.lastLog()).toMatchObject({ outcome: 'interrupted' })
+    expect(await rig.lastLog()).toMatchObject({ outcome: 'interrupted' })
   })
 
   test('impossible usage for a prompt is rejected, and usage that tools can explain is believed', async () => {
     const usage = { prompt_tokens: 1_000_000_000, completion_tokens: 7, total_tokens: 1_000_000_007 }
     const reply = { ...(chatReply({ content: 'Four.' }) as object), usage }
-    bench.answer(json(reply))
+    rig.answer(json(reply))
     await client.chat.completions.create({ model, messages })
-    const row = await bench.lastLog()
+    const row = await rig.lastLog()
     expect(row.prompt_tokens).toBeLessThan(50)
     expect(row.content).toContain('refused')
-    bench.answer(json({ ...reply, usage: { prompt_tokens: 150_000, completion_tokens: 7, total_tokens: 150_007 } }))
+    rig.answer(json({ ...reply, usage: { prompt_tokens: 150_000, completion_tokens: 7, total_tokens: 150_007 } }))
     await client.chat.completions.create({ model, messages, web_search_options: {} })
     await expectLog(150_000, 7)
   })
@@ -255,9 +255,9 @@ describe('the official SDK', () => {
     ['sound beside the prompt', { ...total(9, 5, 54), prompt_tokens_details: { audio_tokens: 40 } }, 49, 5, 912],
   ]
   test.each(variants)('usage with %s', async (_name, usage, prompt, completion, quota) => {
-    bench.answer(json({ ...(chatReply({ content: 'Four.' }) as object), usage }))
+    rig.answer(json({ ...(chatReply({ content: 'Four.' }) as object), usage }))
     await client.chat.completions.create({ model, messages })
     await expectLog(prompt, completion, quota)
-    expect(Boolean((await bench.lastLog()).estimated)).toBe(false)
+    expect(Boolean((await rig.lastLog()).estimated)).toBe(false)
   })
 })

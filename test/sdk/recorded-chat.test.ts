@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, recorded, startBench } from './support/bench.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import {
   isWholeStream,
   openaiCases,
@@ -24,11 +24,11 @@ const wholeOnes = all.filter(
 )
 const streams = all.filter(({ kind }) => kind === 'sse')
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench(recordedModels(all))
+  rig = await startRelayRig(recordedModels(all))
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 const create = (client: OpenAI, recording: RecordingCase, body: JsonObject): Promise<unknown> =>
   recording.api === 'chat'
@@ -40,7 +40,7 @@ const create = (client: OpenAI, recording: RecordingCase, body: JsonObject): Pro
  * counted.
  */
 async function expectCharge(recording: RecordingCase, outcome = 'complete'): Promise<void> {
-  const row = await bench.lastLog()
+  const row = await rig.lastLog()
   const usage = recordedUsage(recording)
   if (!usage) {
     expect([Boolean(row.estimated), row.outcome]).toEqual([true, 'complete'])
@@ -74,13 +74,13 @@ function expectedTarget({ provider, api, request }: RecordingCase): string {
 describe.skipIf(!recordingsAvailable)('recorded whole answers through the SDK (skipped without recordings)', () => {
   for (const recording of wholeOnes) {
     test(recording.id, async () => {
-      bench.answer(recorded(recording))
+      rig.answer(recorded(recording))
       const body = requestOf(recording)
-      const client = await bench.through(setupOf(recording))
-      const direct = await outcomeOf(() => create(bench.direct, recording, body))
+      const client = await rig.through(setupOf(recording))
+      const direct = await outcomeOf(() => create(rig.direct, recording, body))
       const through = await outcomeOf(() => create(client, recording, body))
       expect(through).toEqual(direct)
-      expect(bench.upstream.last.target).toBe(expectedTarget(recording))
+      expect(rig.upstream.last.target).toBe(expectedTarget(recording))
       await expectCharge(recording)
     })
   }
@@ -98,11 +98,11 @@ describe.skipIf(!recordingsAvailable)('recorded streams through the SDK (skipped
   for (const recording of streams) {
     test(recording.id, async () => {
       const body = requestOf(recording)
-      const client = await bench.through(setupOf(recording))
+      const client = await rig.through(setupOf(recording))
       const open = (sdk: OpenAI) => () => create(sdk, recording, body) as unknown as Promise<AsyncIterable<unknown>>
-      bench.answer(recorded(withNumberedCalls(recording)))
-      const direct = await collected(open(bench.direct))
-      bench.answer(recorded(recording))
+      rig.answer(recorded(withNumberedCalls(recording)))
+      const direct = await collected(open(rig.direct))
+      rig.answer(recorded(recording))
       const through = await collected(open(client))
       expect(through.value).toEqual(expectedChunks(direct, body) as unknown[])
       const whole = isWholeStream(recordedEvents(recording), recording.responseText.includes('[DONE]'))

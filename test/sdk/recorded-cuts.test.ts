@@ -4,7 +4,7 @@ import type OpenAI from 'openai'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
 import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
-import { type Bench, startBench } from './support/bench.ts'
+import { type Rig, startRelayRig } from './support/rig.ts'
 import { isWholeStream, openaiCases, recordedModels, recordedUsage, requestOf } from './support/cases.ts'
 import { numberedCalls } from './support/numbered-calls.ts'
 import { collected } from './support/outcome.ts'
@@ -12,11 +12,11 @@ import { plainCharge } from './support/prices.ts'
 
 const streams = ['chat', 'completions'].flatMap((api) => openaiCases(api, { kind: 'sse', status: 'ok' }))
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench(recordedModels(streams))
+  rig = await startRelayRig(recordedModels(streams))
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** How the connection ends after the cut: properly, as if the answer were complete, or in the middle of the body. */
 type Ending = 'end' | 'fin'
@@ -115,11 +115,11 @@ function saysSomething(chunk: JsonObject): boolean {
 
 /** One cut: the SDK gets what came before it, and throws unless that was the whole answer; the charge matches. */
 async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: number, ending: Ending): Promise<void> {
-  bench.answer(cutAt(recording, bytes, ending))
+  rig.answer(cutAt(recording, bytes, ending))
   const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
   const choices = typeof body['n'] === 'number' ? body['n'] : 1
   const { chunks, isComplete } = prefixOf(recording, bytes, choices)
-  const before = await bench.logCount()
+  const before = await rig.logCount()
   const call = () =>
     (recording.api === 'chat'
       ? client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParamsStreaming)
@@ -135,7 +135,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   expect([where, got.value]).toEqual([where, expected])
   if (!isComplete || got.value.length < chunks.length) expect([where, got.error?.name]).not.toEqual([where, undefined])
   else if (ending === 'end') expect([where, got.error]).toEqual([where, undefined])
-  const charged = (await bench.logCount()) - before
+  const charged = (await rig.logCount()) - before
   if (got.error?.status !== undefined) {
     // It failed before its first byte: an ordinary error response, and no charge.
     expect([where, got.value, charged]).toEqual([where, [], 0])
@@ -143,7 +143,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   }
   expect([where, got.error, charged]).toEqual([where, got.error, 1])
   if (!got.error) return
-  const row = await bench.lastLog()
+  const row = await rig.lastLog()
   expect([where, row.outcome]).toEqual([where, 'interrupted'])
   const sent = got.value as JsonObject[]
   const responseText = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
@@ -172,7 +172,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
 describe.skipIf(!recordingsAvailable)('recorded streams cut short (skipped without recordings)', () => {
   for (const recording of streams) {
     test(recording.id, { timeout: 120_000 }, async () => {
-      const client = await bench.through()
+      const client = await rig.through()
       const ends: Ending[] = ['end', 'fin']
       for (const [index, bytes] of [0, ...sampled(boundaries(recording).slice(0, -1))].entries())
         await expectHonestEnd(client, recording, bytes, ends[index % 2] ?? 'end')

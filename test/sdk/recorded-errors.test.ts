@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import { isObject } from '../../server/lib/json.ts'
 import { isAboutAccount, isTooLong, unavailable } from '../helpers/recorded-failures.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, recorded, startBench } from './support/bench.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import { openaiCases, recordedModels, requestOf, setupOf } from './support/cases.ts'
 import { outcomeOf } from './support/outcome.ts'
 
@@ -14,11 +14,11 @@ const hidden = openaiCases('chat', { status: 'ok', kind: 'json' }).filter(
   ({ responseJson }) => isObject(responseJson) && !Array.isArray(responseJson['choices']),
 )
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench(recordedModels([...failed, ...hidden]))
+  rig = await startRelayRig(recordedModels([...failed, ...hidden]))
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 function call(client: OpenAI, recording: RecordingCase): Promise<unknown> {
   const body = requestOf(recording)
@@ -42,12 +42,12 @@ function upstreamMessage({ responseJson }: RecordingCase): string {
 describe.skipIf(!recordingsAvailable)('recorded errors through the SDK (skipped without recordings)', () => {
   for (const recording of failed) {
     test(recording.id, async () => {
-      bench.answer(recorded(recording))
-      const client = await bench.through(setupOf(recording))
-      const charged = await bench.logCount()
-      const { error: direct } = await outcomeOf(() => call(bench.direct, recording))
+      rig.answer(recorded(recording))
+      const client = await rig.through(setupOf(recording))
+      const charged = await rig.logCount()
+      const { error: direct } = await outcomeOf(() => call(rig.direct, recording))
       const { error: through } = await outcomeOf(() => call(client, recording))
-      expect(await bench.logCount()).toBe(charged)
+      expect(await rig.logCount()).toBe(charged)
       if (isAboutAccount(recording)) {
         expect(through).toMatchObject({ name: 'InternalServerError', status: 503, code: 'upstream_unavailable' })
         expect(through?.message).toContain(unavailable)
@@ -77,13 +77,13 @@ describe.skipIf(!recordingsAvailable)('recorded errors through the SDK (skipped 
 
   for (const recording of hidden) {
     test(`${recording.id}: an error with status 200 is an error`, async () => {
-      bench.answer(recorded(recording))
-      const client = await bench.through(setupOf(recording))
-      const charged = await bench.logCount()
+      rig.answer(recorded(recording))
+      const client = await rig.through(setupOf(recording))
+      const charged = await rig.logCount()
       const { error } = await outcomeOf(() => call(client, recording))
       expect(error?.name).toBe('InternalServerError')
       expect(error?.message).toContain(upstreamMessage(recording))
-      expect(await bench.logCount()).toBe(charged)
+      expect(await rig.logCount()).toBe(charged)
     })
   }
 })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
 import { runsAll } from '../helpers/sweeps.ts'
-import { type Bench, recorded, startBench } from './support/bench.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import { isWholeStream, openaiCases, recordedEvents, recordedModels, requestOf, setupOf } from './support/cases.ts'
 import { withNumberedCalls } from './support/numbered-calls.ts'
 import { outcomeOf } from './support/outcome.ts'
@@ -19,11 +19,11 @@ const streams = chats.filter(
 /** Recordings whose request asks for an answer with a JSON schema. */
 const structured = chats.filter((one) => schemaOf(one) !== undefined)
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench(recordedModels(chats))
+  rig = await startRelayRig(recordedModels(chats))
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 function schemaOf({ requestJson }: RecordingCase): { name: string; schema: JsonObject } | undefined {
   const format = isObject(requestJson) ? requestJson['response_format'] : undefined
@@ -58,10 +58,10 @@ describe.skipIf(!recordingsAvailable)('recorded streams by the stream helper (sk
     test(recording.id, async () => {
       const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
       delete body['response_format']
-      const client = await bench.through(setupOf(recording))
-      bench.answer(recorded(withNumberedCalls(recording)))
-      const direct = await helped(bench.direct, body)
-      bench.answer(recorded(recording))
+      const client = await rig.through(setupOf(recording))
+      rig.answer(recorded(withNumberedCalls(recording)))
+      const direct = await helped(rig.direct, body)
+      rig.answer(recorded(recording))
       expect(await helped(client, body)).toEqual(direct)
     })
   }
@@ -70,7 +70,7 @@ describe.skipIf(!recordingsAvailable)('recorded streams by the stream helper (sk
 describe.skipIf(!recordingsAvailable)('recorded structured outputs by parse (skipped without recordings)', () => {
   for (const recording of structured) {
     test(recording.id, async () => {
-      bench.answer(recorded(recording))
+      rig.answer(recorded(recording))
       const { name, schema } = schemaOf(recording) ?? { name: '', schema: {} }
       const body: JsonObject = { ...requestOf(recording) }
       body['response_format'] = zodResponseFormat(z.fromJSONSchema(schema), name)
@@ -83,8 +83,8 @@ describe.skipIf(!recordingsAvailable)('recorded structured outputs by parse (ski
             ? client.chat.completions.stream(body as unknown as StreamParams).finalChatCompletion()
             : client.chat.completions.parse(body as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming),
         )
-      const direct = await run(bench.direct)
-      const through = await run(await bench.through(setupOf(recording)))
+      const direct = await run(rig.direct)
+      const through = await run(await rig.through(setupOf(recording)))
       if (!body['stream_options'] && isObject(direct.value)) delete (direct.value as JsonObject)['usage']
       if (!body['stream_options'] && isObject(through.value)) delete (through.value as JsonObject)['usage']
       expect(through).toEqual(direct)

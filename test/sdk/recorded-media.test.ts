@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { toFile } from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, recorded, startBench } from './support/bench.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import { allOpenaiCases, openaiCases, recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
 import { collected, outcomeOf } from './support/outcome.ts'
 import { expectedCharge, imageCharge, plainCharge, soundCharge } from './support/prices.ts'
@@ -19,24 +19,24 @@ const all = [embeddings, images, edits, moderations, speeches, transcriptions].f
 const speechModel = 'tts-1'
 const editModel = 'gpt-image-1'
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench([...recordedModels(all), speechModel, editModel, 'whisper-1'])
+  rig = await startRelayRig([...recordedModels(all), speechModel, editModel, 'whisper-1'])
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** Makes the same call at the upstream and through the gateway; both must end the same. */
 async function expectSame(recording: RecordingCase, call: (client: OpenAI) => Promise<unknown>): Promise<void> {
-  bench.answer(recorded(recording))
-  const client = await bench.through(setupOf(recording))
-  const direct = await outcomeOf(() => call(bench.direct))
+  rig.answer(recorded(recording))
+  const client = await rig.through(setupOf(recording))
+  const direct = await outcomeOf(() => call(rig.direct))
   expect(direct.error).toBeUndefined()
   expect(await outcomeOf(() => call(client))).toEqual(direct)
 }
 
 async function expectTokens(usage: JsonObject): Promise<void> {
   const { prompt, completion, quota } = expectedCharge(usage)
-  const { prompt_tokens, completion_tokens, quota: charged, estimated } = await bench.lastLog()
+  const { prompt_tokens, completion_tokens, quota: charged, estimated } = await rig.lastLog()
   expect([prompt_tokens, completion_tokens, charged, Boolean(estimated)]).toEqual([prompt, completion, quota, false])
 }
 
@@ -59,7 +59,7 @@ describe.skipIf(!recordingsAvailable)('recorded images (skipped without recordin
     test(recording.id, async () => {
       const body = requestOf(recording) as unknown as OpenAI.ImageGenerateParamsNonStreaming
       await expectSame(recording, (client) => client.images.generate(body))
-      expect((await bench.lastLog()).quota).toBe(imageCharge(body.n ?? 1))
+      expect((await rig.lastLog()).quota).toBe(imageCharge(body.n ?? 1))
     })
   }
   for (const recording of edits) {
@@ -68,13 +68,13 @@ describe.skipIf(!recordingsAvailable)('recorded images (skipped without recordin
         // The SDK's own method only supports the form; services that take JSON are called by path.
         const body = requestOf(recording)
         await expectSame(recording, (client) => client.post('/images/edits', { body }))
-        expect(bench.upstream.last.json).toEqual(body)
-        expect((await bench.lastLog()).quota).toBe(imageCharge(1))
+        expect(rig.upstream.last.json).toEqual(body)
+        expect((await rig.lastLog()).quota).toBe(imageCharge(1))
         return
       }
       const image = await toFile(Buffer.from('not really a picture'), 'a.png', { type: 'image/png' })
       await expectSame(recording, (client) => client.images.edit({ model: editModel, image, prompt: 'greener' }))
-      const row = await bench.lastLog()
+      const row = await rig.lastLog()
       expect(row.quota).toBeGreaterThan(0)
       expect(Boolean(row.estimated)).toBe(true)
     })
@@ -86,7 +86,7 @@ describe.skipIf(!recordingsAvailable)('recorded moderations (skipped without rec
     test(recording.id, async () => {
       const body = requestOf(recording) as unknown as OpenAI.ModerationCreateParams
       await expectSame(recording, (client) => client.moderations.create(body))
-      const row = await bench.lastLog()
+      const row = await rig.lastLog()
       expect([row.quota, row.completion_tokens]).toEqual([plainCharge(row.prompt_tokens, 0), 0])
       expect(row.prompt_tokens).toBeGreaterThan(0)
     })
@@ -111,7 +111,7 @@ describe.skipIf(!recordingsAvailable)('recorded speech (skipped without recordin
         const response = await client.audio.speech.create(body)
         return [response.headers.get('content-type'), Buffer.from(await response.arrayBuffer()).toString('base64')]
       })
-      expect((await bench.lastLog()).quota).toBeGreaterThan(0)
+      expect((await rig.lastLog()).quota).toBeGreaterThan(0)
     })
   }
 })
@@ -131,17 +131,17 @@ describe.skipIf(!recordingsAvailable)('recorded transcriptions (skipped without 
     test(recording.id, async () => {
       const body = (await formOf(recording)) as OpenAI.Audio.TranscriptionCreateParamsNonStreaming
       if (recording.kind === 'sse') {
-        bench.answer(recorded(recording))
-        const client = await bench.through(setupOf(recording))
+        rig.answer(recorded(recording))
+        const client = await rig.through(setupOf(recording))
         const open = (sdk: OpenAI) => () =>
           sdk.audio.transcriptions.create({ ...body, stream: true }) as unknown as Promise<AsyncIterable<unknown>>
-        const direct = await collected(open(bench.direct))
+        const direct = await collected(open(rig.direct))
         expect(await collected(open(client))).toEqual(direct)
       } else {
         await expectSame(withType(recording, 'text/plain'), (client) => client.audio.transcriptions.create(body))
       }
       const usage = [recordedUsage(recording), recording.responseJson].find(isObject)
-      const row = await bench.lastLog()
+      const row = await rig.lastLog()
       const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
       if (typeof seconds === 'number') expect(row.quota).toBe(soundCharge(seconds))
       else if (recordedUsage(recording)) await expectTokens(recordedUsage(recording) ?? {})
@@ -157,8 +157,8 @@ describe.skipIf(!recordingsAvailable)('recorded model lists (skipped without rec
       .flatMap(({ responseJson }) => (responseJson as { data: { id: string }[] }).data.map(({ id }) => id))
     const ids = [...new Set(listed)]
     expect(ids.length).toBeGreaterThan(50)
-    await bench.gateway.addChannel({ type: 8, base_url: bench.upstream.url, models: ids.join(',') })
-    const client = new OpenAI({ apiKey: bench.gateway.token, baseURL: `${bench.gateway.url}/v1`, maxRetries: 0 })
+    await rig.gateway.addChannel({ type: 8, base_url: rig.upstream.url, models: ids.join(',') })
+    const client = new OpenAI({ apiKey: rig.gateway.token, baseURL: `${rig.gateway.url}/v1`, maxRetries: 0 })
     const found = new Map<string, OpenAI.Model>()
     for await (const model of client.models.list()) found.set(model.id, model)
     expect(ids.filter((id) => !found.has(id))).toEqual([])

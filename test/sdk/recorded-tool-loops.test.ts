@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { listSequences, loadCase, type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Bench, recorded, startBench } from './support/bench.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import { recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
 import { outcomeOf } from './support/outcome.ts'
 import { expectedCharge } from './support/prices.ts'
@@ -11,11 +11,11 @@ const loops = listSequences({ api: 'chat' })
   .map(({ cases }) => cases.map((id) => loadCase(id)))
   .filter((steps) => steps.every(({ requestJson }) => isObject(requestJson)))
 
-let bench: Bench
+let rig: Rig
 beforeAll(async () => {
-  bench = await startBench(recordedModels(loops.flat()))
+  rig = await startRelayRig(recordedModels(loops.flat()))
 })
-afterAll(() => bench[Symbol.asyncDispose]())
+afterAll(() => rig[Symbol.asyncDispose]())
 
 /** The recorded tools with functions that return, call by call, the recorded results. */
 function runnableTools(steps: readonly RecordingCase[]): unknown[] {
@@ -30,13 +30,13 @@ function runnableTools(steps: readonly RecordingCase[]): unknown[] {
 
 /** Runs the loop with the SDK; returns what was sent and received, and the final conversation. */
 async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise<unknown> {
-  bench.answer(...(steps.map(recorded) as [ReturnType<typeof recorded>]))
+  rig.answer(...(steps.map(recorded) as [ReturnType<typeof recorded>]))
   const body = { ...requestOf(steps[0] as RecordingCase), tools: runnableTools(steps) }
   // With a single tool forced, the reply that calls it ends the loop; that is the SDK's own behaviour.
   const params = body as unknown as Parameters<typeof client.chat.completions.runTools>[0]
   const runner = client.chat.completions.runTools(params, { maxChatCompletions: steps.length })
   const outcome = await outcomeOf(() => runner.done())
-  const sent = bench.upstream.requests.map(({ fields }) => {
+  const sent = rig.upstream.requests.map(({ fields }) => {
     const { stream_options: _asked, ...rest } = fields
     return rest
   })
@@ -48,15 +48,15 @@ describe.skipIf(!recordingsAvailable)('recorded tool loops by runTools (skipped 
     const [first] = steps
     if (!first) continue
     test(`${first.id} (${steps.length} steps)`, async () => {
-      const client = await bench.through(setupOf(first))
-      const direct = await runLoop(bench.direct, steps)
-      const before = await bench.logCount()
+      const client = await rig.through(setupOf(first))
+      const direct = await runLoop(rig.direct, steps)
+      const before = await rig.logCount()
       const through = await runLoop(client, steps)
       expect(JSON.parse(JSON.stringify(through))).toEqual(JSON.parse(JSON.stringify(direct)))
-      const made = (await bench.logCount()) - before
-      expect(made).toBe(bench.upstream.requests.length)
+      const made = (await rig.logCount()) - before
+      expect(made).toBe(rig.upstream.requests.length)
       const usage = recordedUsage(steps[made - 1] ?? first)
-      if (usage) expect((await bench.lastLog()).quota).toBe(expectedCharge(usage).quota)
+      if (usage) expect((await rig.lastLog()).quota).toBe(expectedCharge(usage).quota)
     })
   }
 })

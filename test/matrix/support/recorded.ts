@@ -9,7 +9,7 @@ import {
   sseData,
 } from '../../helpers/recordings.ts'
 import { swept } from '../../helpers/sweeps.ts'
-import type { Setup } from './bench.ts'
+import type { Setup } from './rig.ts'
 import { givingTokens } from './fakes/index.ts'
 import type { Recorded, WireReader } from './learned.ts'
 import { readChat } from './read-chat.ts'

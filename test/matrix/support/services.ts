@@ -1,4 +1,4 @@
-import type { Setup } from './bench.ts'
+import type { Setup } from './rig.ts'
 
 /** One service of each format that can do everything, with a channel to it. */
 export const formatServices: readonly { provider: string; dialect: string; setup: Setup }[] = [

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 import { sendJson } from '../../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, type RecordedRequest } from '../../helpers/fake-upstream.ts'
-import type { Setup } from './bench.ts'
+import type { Setup } from './rig.ts'
 import { messagesFake } from './fakes/anthropic.ts'
 import type { Fake, Said } from './fakes/fake.ts'
 import { geminiFake } from './fakes/google.ts'

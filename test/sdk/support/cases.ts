@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData } from '../../helpers/recordings.ts'
 import { swept } from '../../helpers/sweeps.ts'
-import type { ChannelSetup } from './bench.ts'
+import type { ChannelSetup } from './rig.ts'
 
 /** The path of each kind of call in the OpenAI API; a recording from another path has another dialect. */
 const paths: Readonly<Record<string, string>> = {

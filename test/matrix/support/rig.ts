@@ -10,7 +10,7 @@ export const model = 'any-model'
 export type Setup = Omit<ChannelInput, 'base_url' | 'models'> & { type: number; basePath?: string; base?: string }
 
 /** One gateway in front of one scripted upstream. */
-export interface Bench extends AsyncDisposable {
+export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   /** Clients that talk to the upstream directly. */
@@ -26,7 +26,7 @@ export interface Bench extends AsyncDisposable {
 }
 
 /** Starts both. `models` are priced like the usual one. The gateway cannot reach any host name. */
-export async function startMatrixBench(models: Iterable<string> = []): Promise<Bench> {
+export async function startMatrixRig(models: Iterable<string> = []): Promise<Rig> {
   const gateway = await startTestGateway({ resolve: () => Promise.resolve(['169.254.169.254']) })
   const upstream = await startFakeUpstream()
   for (const [key, value] of ratioOptions([model, ...models])) await gateway.setOption(key, value)

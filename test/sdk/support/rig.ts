@@ -17,7 +17,7 @@ export interface ChannelSetup {
 /**
  * A gateway in front of a scripted upstream, and official clients for both: the same call made twice must end the same.
  */
-export interface Bench extends AsyncDisposable {
+export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   /** A client that talks to the upstream directly. */
@@ -34,7 +34,7 @@ export interface Bench extends AsyncDisposable {
 const openaiChannel: ChannelSetup = { type: 1, basePath: '' }
 
 /** Starts both, with round prices for the named models. */
-export async function startBench(models: Iterable<string>): Promise<Bench> {
+export async function startRelayRig(models: Iterable<string>): Promise<Rig> {
   const gateway = await startTestGateway()
   const upstream = await startFakeUpstream()
   for (const [key, value] of ratioOptions(models)) await gateway.setOption(key, value)

@@ -18,7 +18,7 @@ interface Actor {
 }
 
 /** A gateway in a separate process, with rows to act on and users of each role, who may be lost during the run. */
-export class FuzzBench implements AsyncDisposable {
+export class FuzzRig implements AsyncDisposable {
   readonly gateway: GatewayProcess
   readonly store: Store
   readonly #installation: Installation
@@ -37,7 +37,7 @@ export class FuzzBench implements AsyncDisposable {
     this.#world = { users: [], channels: [], redemptions: [], nowhere }
   }
 
-  static async start(databaseUrl: string): Promise<FuzzBench> {
+  static async start(databaseUrl: string): Promise<FuzzRig> {
     const port = await closedPort()
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_ACCESS_TOKEN: controlToken,
@@ -49,11 +49,11 @@ export class FuzzBench implements AsyncDisposable {
       NO_PROXY: '127.0.0.1,localhost',
     })
     const gateway = await installation.start()
-    const bench = new FuzzBench(installation, gateway, `http://127.0.0.1:${port}`)
-    await bench.resetOptions()
-    await bench.refill()
-    for (const role of ['user', 'admin', 'root'] as const) await bench.#renew(role)
-    return bench
+    const rig = new FuzzRig(installation, gateway, `http://127.0.0.1:${port}`)
+    await rig.resetOptions()
+    await rig.refill()
+    for (const role of ['user', 'admin', 'root'] as const) await rig.#renew(role)
+    return rig
   }
 
   /** Options that would make whole routes unreachable, or contact the outside. */
