@@ -78,8 +78,8 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
 /** The caller left while the upstream was working, and the upstream charges for the prompt it has read. */
 async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
   noteHealth(deps, open, 'undecided')
-  const found = await measure(deps, open, { usage: undefined, output: () => '' })
-  await settle(deps, open, { measure: found.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
+  const measurement = await measure(deps, open, { usage: undefined, output: () => '' })
+  await settle(deps, open, { measure: measurement.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
   // Nobody reads this; 499 is the usual status for a caller who closed the request.
   return new Response(null, { status: 499, headers: ownHeaders(open.call) })
 }

@@ -113,7 +113,7 @@ function mountBilling(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
     ] as const) {
       const handle = (c: AppContext) =>
         answer(c, deps, async (caller) =>
-          c.json(await asked<object>(read(deps.store.read, caller, deps.relay.settings()))),
+          c.json(await fromDatabase<object>(read(deps.store.read, caller, deps.relay.settings()))),
         )
       for (const path of [`${prefix}/${name}`, `${prefix}/${name}/`]) app.get(path, handle)
     }
@@ -133,13 +133,13 @@ async function named(deps: RelayRouteDeps, caller: Caller, model: string): Promi
 
 /** Even a call that costs nothing needs a token that has quota left. */
 async function requireQuota(deps: RelayRouteDeps, caller: Caller): Promise<void> {
-  if (caller.unlimited || (await asked(tokenHasQuota(deps.store.read, caller.tokenId)))) return
+  if (caller.unlimited || (await fromDatabase(tokenHasQuota(deps.store.read, caller.tokenId)))) return
   deps.exhausted(caller.tokenId)
   throw tokenExhausted(caller)
 }
 
 /** The result of a database query. A failed query is not the caller's fault. */
-async function asked<T>(work: Promise<T>): Promise<T> {
+async function fromDatabase<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

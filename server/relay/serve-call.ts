@@ -93,5 +93,5 @@ function readBody(
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
     throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
   }
-  return readForm(source.body, type, limits, deps.spoolDir).then((made) => ({ kind: 'form', form: made }))
+  return readForm(source.body, type, limits, deps.spoolDir).then((formBody) => ({ kind: 'form', form: formBody }))
 }

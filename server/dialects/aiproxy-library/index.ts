@@ -17,20 +17,20 @@ export const aiProxyLibrary = chatBased({
 })
 
 /** The service remembers no earlier turns: it is sent the user's last message. */
-function requestOut(asked: ChatRequest): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
+function requestOut(request: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
   const query = alternating(turns).findLast(({ role }) => role === 'user')?.text ?? system
-  return { model: asked.model, query, stream: asked.stream }
+  return { model: request.model, query, stream: request.stream }
 }
 
 function completion(wire: JsonObject, member: 'message' | 'delta', content: string, isEnd: boolean): JsonObject {
   const annotations = looseList(wire['documents']).flatMap(({ title, url }) =>
     looseText(url) ? [{ type: 'url_citation', url_citation: { url, title } }] : [],
   )
-  const said = { role: 'assistant', content, ...(annotations.length > 0 && { annotations }) }
+  const message = { role: 'assistant', content, ...(annotations.length > 0 && { annotations }) }
   return {
     model: wire['model'],
-    choices: [{ index: 0, [member]: said, finish_reason: isEnd ? 'stop' : null }],
+    choices: [{ index: 0, [member]: message, finish_reason: isEnd ? 'stop' : null }],
   }
 }
 

@@ -137,8 +137,8 @@ function searchResultIn(block: Fields): NativePart {
 function spelled(block: Fields, heads: readonly (string | undefined)[], content: readonly Part[]): NativePart {
   block.raw('type')
   const texts = heads.flatMap((text) => (text ? [{ type: 'text', text } satisfies TextPart] : []))
-  const said = content.filter((part) => part.type === 'text' || part.type === 'media')
-  return { type: 'native', dialect, value: block.keep(), parts: [...texts, ...said] }
+  const contentParts = content.filter((part) => part.type === 'text' || part.type === 'media')
+  return { type: 'native', dialect, value: block.keep(), parts: [...texts, ...contentParts] }
 }
 
 function resultIn(block: Fields): ToolResultPart {

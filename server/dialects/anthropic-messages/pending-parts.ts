@@ -23,9 +23,9 @@ export class WaitingParts {
   /** Events of a part that has not begun are not kept. */
   add(event: PartEvent): void {
     const place = this.#count++
-    const found = this.#byNumber.get(event.index)
-    if (found) found.events.push({ place, event })
-    if (found || event.type !== 'part') return
+    const known = this.#byNumber.get(event.index)
+    if (known) known.events.push({ place, event })
+    if (known || event.type !== 'part') return
     const part = { at: this.#parts.length, place, events: [{ place, event }] }
     this.#byNumber.set(event.index, part)
     this.#nearest.push(this.#parts.length)
@@ -53,13 +53,13 @@ export class WaitingParts {
 
   /** The first waiting part from `at` on. Parts skipped on the way are skipped in one step the next time. */
   #waitingFrom(at: number): number {
-    let found = at
-    while ((this.#nearest[found] ?? found) !== found) found = this.#nearest[found] ?? found
-    for (let each = at; each < found; ) {
-      const next = this.#nearest[each] ?? found
-      this.#nearest[each] = found
+    let waitingAt = at
+    while ((this.#nearest[waitingAt] ?? waitingAt) !== waitingAt) waitingAt = this.#nearest[waitingAt] ?? waitingAt
+    for (let each = at; each < waitingAt; ) {
+      const next = this.#nearest[each] ?? waitingAt
+      this.#nearest[each] = waitingAt
       each = next
     }
-    return found
+    return waitingAt
   }
 }

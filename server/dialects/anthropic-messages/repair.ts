@@ -16,11 +16,11 @@ const dialect = 'anthropic-messages'
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
   const isOthers = options.takesUnsigned === true || isOfOtherMaker(options.model)
   const { edits, dropped } = withOwnThoughts(body, text, options, isOthers)
-  const given = edits['messages'] ?? body['messages']
-  if (isOthers || !Array.isArray(given)) return { edits, dropped }
-  const messages = withoutBlanks(given as unknown[])
+  const original = edits['messages'] ?? body['messages']
+  if (isOthers || !Array.isArray(original)) return { edits, dropped }
+  const messages = withoutBlanks(original as unknown[])
   const fit = text.includes('tool_use') ? withFitIds(messages, messagesRules.ids, callsIn, true) : undefined
-  const isChanged = fit !== undefined || messages !== given
+  const isChanged = fit !== undefined || messages !== original
   return { edits: isChanged ? { ...edits, messages: fit ?? messages } : edits, dropped }
 }
 
@@ -30,8 +30,8 @@ function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
   return messages.flatMap((message) => {
     if (!isObject(message) || !isBlankInPart(message)) return [message]
     const { content } = message
-    const said = Array.isArray(content) ? (content as unknown[]).filter((block) => !isBlankBlock(block)) : []
-    return said.length === 0 ? [] : [{ ...message, content: said }]
+    const blocks = Array.isArray(content) ? (content as unknown[]).filter((block) => !isBlankBlock(block)) : []
+    return blocks.length === 0 ? [] : [{ ...message, content: blocks }]
   })
 }
 
@@ -61,17 +61,22 @@ function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions,
   if (!Array.isArray(messages) || !text.includes('thinking')) return { edits: {}, dropped: [] }
   const dropped = new Set<string>()
   const thoughtOut = (block: JsonObject) => {
-    const kept = options.withoutThoughts ? undefined : signedThought(block, keepsUnsigned)
-    if (!kept) dropped.add('messages.thinking')
-    return kept
+    const thought = options.withoutThoughts ? undefined : signedThought(block, keepsUnsigned)
+    if (!thought) dropped.add('messages.thinking')
+    return thought
   }
-  const kept = (messages as unknown[]).flatMap((message) => {
+  const remaining = (messages as unknown[]).flatMap((message) => {
     const without = withoutForeign(message, thoughtOut)
     return without === undefined ? [] : [without]
   })
-  const isChanged = kept.length !== messages.length || kept.some((message, at) => message !== messages[at])
-  const edits = isChanged ? { messages: kept } : {}
-  if (keepsUnsigned || !isObject(body['thinking']) || body['thinking']['type'] !== 'enabled' || !lacksThought(kept))
+  const isChanged = remaining.length !== messages.length || remaining.some((message, at) => message !== messages[at])
+  const edits = isChanged ? { messages: remaining } : {}
+  if (
+    keepsUnsigned ||
+    !isObject(body['thinking']) ||
+    body['thinking']['type'] !== 'enabled' ||
+    !lacksThought(remaining)
+  )
     return { edits, dropped: [...dropped] }
   return {
     edits: { ...edits, thinking: { type: 'disabled' }, ...withoutClearing(body['context_management']) },
@@ -84,13 +89,13 @@ function withoutForeign(message: unknown, thoughtOut: (block: JsonObject) => Jso
   const content = isObject(message) ? message['content'] : undefined
   if (!isObject(message) || message['role'] !== 'assistant' || !Array.isArray(content)) return message
   const blocks = content as unknown[]
-  const kept = blocks.flatMap((block) => {
+  const remaining = blocks.flatMap((block) => {
     if (!isThought(block)) return [block]
     const out = thoughtOut(block)
     return out ? [out] : []
   })
-  if (kept.length === blocks.length && kept.every((block, at) => block === blocks[at])) return message
-  return kept.length === 0 ? undefined : { ...message, content: kept }
+  if (remaining.length === blocks.length && remaining.every((block, at) => block === blocks[at])) return message
+  return remaining.length === 0 ? undefined : { ...message, content: remaining }
 }
 
 function isThought(block: unknown): block is JsonObject {
@@ -100,11 +105,11 @@ function isThought(block: unknown): block is JsonObject {
 /** A thought as it goes to the service; undefined if the service did not make it. */
 function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | undefined {
   const member = block['type'] === 'thinking' ? 'signature' : 'data'
-  const given = block[member]
-  if (keepsUnsigned && member === 'signature' && (given === undefined || given === null || given === '')) return block
-  const own = ownState(given, dialect)
+  const value = block[member]
+  if (keepsUnsigned && member === 'signature' && (value === undefined || value === null || value === '')) return block
+  const own = ownState(value, dialect)
   if (own === undefined) return undefined
-  return own === given ? block : { ...block, [member]: own }
+  return own === value ? block : { ...block, [member]: own }
 }
 
 /** True in the middle of a loop of tool calls in which no turn has a thought. */
@@ -125,6 +130,6 @@ function hasResult(message: JsonObject | undefined): boolean {
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])
-  const kept = all.filter(({ type }) => !looseText(type).startsWith('clear_thinking'))
-  return kept.length === all.length ? {} : { context_management: { ...management, edits: kept } }
+  const remaining = all.filter(({ type }) => !looseText(type).startsWith('clear_thinking'))
+  return remaining.length === all.length ? {} : { context_management: { ...management, edits: remaining } }
 }

@@ -18,16 +18,16 @@ const dialect = 'anthropic-messages'
  * A Messages request for Anthropic (API reference, "Create a Message"). Throws GatewayError for anything that cannot be
  * expressed.
  */
-export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
-  const conversation = withCacheMarks(spelledOut(given, dialect))
+export function encodeRequest(original: Conversation, options: EncodeOptions = {}): EncodedRequest {
+  const conversation = withCacheMarks(spelledOut(original, dialect))
   const losses = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
-  const asked = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
+  const tokenLimit = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
   // If nobody named a limit, the thinking budget is added to the usual length of an answer. A limit that was named
   // stays.
   const { budget = 0 } = thinking
-  const maxTokens = budget >= asked ? Math.min(budget + asked, usualRoom) : asked
+  const maxTokens = budget >= tokenLimit ? Math.min(budget + tokenLimit, usualRoom) : tokenLimit
   const { tools, choice } = offerOf(conversation, losses, (tool) => toolOut(tool, losses))
   const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, losses) }
   const body: JsonObject = {

@@ -11,7 +11,7 @@ const dialect = 'anthropic-messages'
 /** A block that has begun and not ended. */
 interface OpenBlock {
   readonly type: ReplyPart['type']
-  readonly told: TextBuffer
+  readonly text: TextBuffer
   /** The input that a call started with: it counts if no deltas follow. */
   held: string
   isSealed: boolean
@@ -39,10 +39,10 @@ export class StreamBlocks {
   }
 
   #begin(index: number, part: ReplyPart): StreamEvent[] {
-    const open: OpenBlock = { type: part.type, told: new TextBuffer(), held: '', isSealed: 'seal' in part }
+    const open: OpenBlock = { type: part.type, text: new TextBuffer(), held: '', isSealed: 'seal' in part }
     this.#begun.add(index)
     this.#open.set(index, open)
-    if (part.type === 'text' || part.type === 'reasoning') open.told.add(part.text)
+    if (part.type === 'text' || part.type === 'reasoning') open.text.add(part.text)
     if (part.type !== 'tool-call') return [{ type: 'part', choice: 0, index, part }]
     if (part.input !== '{}') open.held = part.input
     return [{ type: 'part', choice: 0, index, part: { ...part, input: '' } }]
@@ -116,7 +116,7 @@ export class StreamBlocks {
   #more(index: number, type: 'text' | 'reasoning', text: string): StreamEvent[] {
     if (text === '') return []
     const begun = this.#begun.has(index) ? [] : this.#begin(index, { type, text: '' })
-    this.#open.get(index)?.told.add(text)
+    this.#open.get(index)?.text.add(text)
     return [...begun, { type: 'delta', choice: 0, index, text }]
   }
 
@@ -126,7 +126,7 @@ export class StreamBlocks {
     if (native || text === '') return []
     const open = this.#open.get(index)
     if (open) open.held = ''
-    open?.told.add(text)
+    open?.text.add(text)
     return [{ type: 'delta', choice: 0, index, text }]
   }
 
@@ -138,13 +138,13 @@ export class StreamBlocks {
     const events: StreamEvent[] = []
     const text =
       part.type === 'tool-call' ? part.input : part.type === 'text' || part.type === 'reasoning' ? part.text : ''
-    const told = open.told.toString()
-    const isNew = text.length > told.length && text.startsWith(told)
+    const textSoFar = open.text.toString()
+    const isNew = text.length > textSoFar.length && text.startsWith(textSoFar)
     // An empty input at the end means nothing if another input came before.
     if (isNew && !(text === '{}' && open.held !== '')) {
       open.held = ''
-      events.push({ type: 'delta', choice: 0, index, text: text.slice(told.length) })
-    } else if (part.type === 'tool-call' && told !== '' && !isObject(tryParse(told))) {
+      events.push({ type: 'delta', choice: 0, index, text: text.slice(textSoFar.length) })
+    } else if (part.type === 'tool-call' && textSoFar !== '' && !isObject(tryParse(textSoFar))) {
       this.isContradictory = true
     }
     if (part.type === 'reasoning' && part.seal && !open.isSealed)

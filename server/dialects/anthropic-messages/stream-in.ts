@@ -37,7 +37,7 @@ export class MessageStreamDecoder implements StreamDecoder {
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':
         if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
-        return this.#told(this.#blocks.stop(index, event['content_block']))
+        return this.#withFailure(this.#blocks.stop(index, event['content_block']))
       case 'message_delta':
         return this.#messageDelta(event)
       case 'message_stop':
@@ -69,7 +69,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
   }
 
-  #told(events: StreamEvent[]): StreamEvent[] {
+  #withFailure(events: StreamEvent[]): StreamEvent[] {
     return this.#blocks.isContradictory ? this.#end([...events, { type: 'error', failure: contradictory }]) : events
   }
 
@@ -98,7 +98,7 @@ export class MessageStreamDecoder implements StreamDecoder {
   #stop(message: JsonObject): StreamEvent[] {
     if (this.#isTornAtEnd()) return this.#torn()
     if (Array.isArray(message['content'])) this.#content = looseList(message['content'])
-    const events = this.#told(this.#blocks.finish(this.#content))
+    const events = this.#withFailure(this.#blocks.finish(this.#content))
     return this.#ended ? events : this.#end([...events, { type: 'end' }])
   }
 }

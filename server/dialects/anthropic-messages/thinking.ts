@@ -91,8 +91,8 @@ function lacksThought({ messages }: Conversation): boolean {
   const hasResult = (message: Message) => message.parts.some(({ type }) => type === 'tool-result')
   const last = messages.at(-1)
   if (!last || !hasResult(last)) return false
-  const asked = messages.findLastIndex((message) => message.role === 'user' && !hasResult(message))
+  const questionAt = messages.findLastIndex((message) => message.role === 'user' && !hasResult(message))
   return !messages
-    .slice(asked + 1)
+    .slice(questionAt + 1)
     .some(({ parts }) => parts.some((part) => part.type === 'reasoning' && part.seal?.from === dialect))
 }

@@ -18,9 +18,9 @@ interface Counts {
  * addition to `input_tokens` there, and as part of the prompt here. Undefined if a total is missing or not a count.
  */
 export function usageIn(raw: JsonObject | undefined): Usage | undefined {
-  const told = raw && countsIn(raw)
-  if (!told) return undefined
-  const { input, output, cached, written, written1h } = billed(told, raw['iterations'])
+  const totals = raw && countsIn(raw)
+  if (!totals) return undefined
+  const { input, output, cached, written, written1h } = billed(totals, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, placeIn(raw['inference_geo']))
   // Thinking is part of the output. It can only exceed the output if a gateway counts it separately.
@@ -41,15 +41,15 @@ function countsIn(raw: JsonObject): Counts | undefined {
   const input = raw['input_tokens']
   const output = raw['output_tokens']
   if (!isCount(input) || !isCount(output)) return undefined
-  const kept = looseObject(raw['cache_creation'])
-  const written1h = looseCount(kept['ephemeral_1h_input_tokens'])
+  const cacheCreation = looseObject(raw['cache_creation'])
+  const written1h = looseCount(cacheCreation['ephemeral_1h_input_tokens'])
   return {
     input,
     output,
     cached: looseCount(raw['cache_read_input_tokens']),
     written: Math.max(
       looseCount(raw['cache_creation_input_tokens']),
-      looseCount(kept['ephemeral_5m_input_tokens']) + written1h,
+      looseCount(cacheCreation['ephemeral_5m_input_tokens']) + written1h,
     ),
     written1h,
   }
@@ -59,15 +59,15 @@ function countsIn(raw: JsonObject): Counts | undefined {
  * The totals leave out steps that are billed with them (Anthropic docs, "Compaction", "Advisor tool"). If each step is
  * reported, the steps are summed. A value that is not a list of such steps is ignored.
  */
-function billed(told: Counts, iterations: unknown): Counts {
-  if (!Array.isArray(iterations)) return told
+function billed(totals: Counts, iterations: unknown): Counts {
+  if (!Array.isArray(iterations)) return totals
   const sum: Counts = { input: 0, output: 0, cached: 0, written: 0, written1h: 0 }
   for (const each of iterations) {
     const counts = isObject(each) ? countsIn(each) : undefined
-    if (!counts) return told
+    if (!counts) return totals
     for (const key of keys) sum[key] += counts[key]
   }
-  for (const key of keys) sum[key] = Math.max(sum[key], told[key])
+  for (const key of keys) sum[key] = Math.max(sum[key], totals[key])
   return sum
 }
 

@@ -27,11 +27,11 @@ function blockIn(block: JsonObject): ReplyPart[] {
   }
   if (isObject(reasoningContent)) return [thoughtIn(reasoningContent)]
   if (isObject(citationsContent)) {
-    const said = looseList(citationsContent['content'])
+    const citedText = looseList(citationsContent['content'])
       .map((each) => looseText(each['text']))
       .join('')
     const citations = looseList(citationsContent['citations']).map(citationIn)
-    return [{ type: 'text', text: said, ...(citations.length > 0 && { citations }) }]
+    return [{ type: 'text', text: citedText, ...(citations.length > 0 && { citations }) }]
   }
   if (isObject(image)) {
     const data = looseText(looseObject(image['source'])['bytes'])

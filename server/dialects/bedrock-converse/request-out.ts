@@ -15,10 +15,10 @@ import { thinkingOut } from './thinking.ts'
  * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the URL. Throws GatewayError
  * for anything that cannot be expressed.
  */
-export function encodeRequest(given: Conversation): EncodedRequest {
-  const traits = modelTraits(given.model)
-  const told = spelledOut(given, 'bedrock-converse')
-  const conversation = traits.caches ? withCacheMarks(told) : told
+export function encodeRequest(original: Conversation): EncodedRequest {
+  const traits = modelTraits(original.model)
+  const plain = spelledOut(original, 'bedrock-converse')
+  const conversation = traits.caches ? withCacheMarks(plain) : plain
   const losses = new DroppedFields(conversation, 'bedrock-converse')
   const context: BlockContext = { losses, traits }
   const thinking = thinkingOut(conversation, context)

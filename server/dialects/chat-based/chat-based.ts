@@ -16,7 +16,7 @@ export interface ChatBased {
   readonly options?: EncodeOptions
   readonly billsPromptAlone?: true
   /** The service's request. Throws GatewayError (400) for anything that the service does not support. */
-  request(asked: ChatRequest): JsonObject
+  request(request: ChatRequest): JsonObject
   /** A whole answer as a chat completion. */
   reply(wire: JsonObject): JsonObject
   /** Messages and tools are passed on unchanged. */
@@ -44,9 +44,9 @@ export function chatBased(kin: ChatBased): UpstreamDialect {
       // Unknown fields of the request itself are passed on, or listed with the fields that are dropped.
       const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
       const losses = new DroppedFields(conversation, kin.name, carries)
-      const asked = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
-      const wire = kin.request(asked)
-      asked.loseRest()
+      const request = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
+      const wire = kin.request(request)
+      request.loseRest()
       return { body: wire, dropped: [...new Set([...dropped, ...losses.names])] }
     },
     decodeReply: (wire, idSeed) => openaiChat.decodeReply(kin.reply(wire), idSeed),
@@ -206,8 +206,8 @@ export class ChatRequest {
   }
 
   /** Notes that something was dropped. */
-  lose(what: Loss, given: unknown): void {
-    this.#losses.lose(what, given)
+  lose(what: Loss, value: unknown): void {
+    this.#losses.lose(what, value)
   }
 
   /** Lists everything that was not taken. */

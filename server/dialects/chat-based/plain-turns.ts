@@ -43,10 +43,10 @@ export function plainTurns(messages: readonly JsonObject[]): { system: string; t
         else turns.push({ role: 'user', text: systemWords(text) })
         break
       case 'assistant': {
-        const made = looseList(message['tool_calls']).map(callOf)
-        for (const call of made) calls.set(call.id, call)
+        const toolCalls = looseList(message['tool_calls']).map(callOf)
+        for (const call of toolCalls) calls.set(call.id, call)
         const thought = looseText(message['reasoning_content'])
-        turns.push({ role: 'assistant', text: text || looseText(message['refusal']), calls: made, thought })
+        turns.push({ role: 'assistant', text: text || looseText(message['refusal']), calls: toolCalls, thought })
         break
       }
       case 'tool': {
@@ -79,7 +79,7 @@ export function textOf(content: unknown): string {
 }
 
 /** Turns with calls and their results as text, for services that have no other field for them. */
-export function toldTurns(turns: readonly Turn[]): Turn[] {
+export function textTurns(turns: readonly Turn[]): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') return { role: 'user', text: `Answer of ${turn.call?.name}: ${turn.text}` }
     const calls = (turn.calls ?? []).map(({ name, input }) => `I call ${name} with ${input || '{}'}.`)

@@ -15,12 +15,12 @@ function kindOf(status: number): FailureKind {
 
 /** Why an answer was cut off, as its last event says. */
 export function endFailure(reason: string, delta: unknown): Failure {
-  const said = isObject(delta) && typeof delta['error'] === 'string' ? delta['error'] : ''
+  const message = isObject(delta) && typeof delta['error'] === 'string' ? delta['error'] : ''
   const isTimeout = reason === 'TIMEOUT'
   return {
     status: isTimeout ? 504 : 502,
     kind: isTimeout ? 'timeout' : 'server',
-    message: said || `the upstream gave up its answer (${reason})`,
+    message: message || `the upstream gave up its answer (${reason})`,
     code: reason,
   }
 }

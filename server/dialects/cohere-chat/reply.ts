@@ -60,8 +60,8 @@ function citationsOf(
     const index = named === undefined ? fitting(citation) : looseCount(named)
     const text = index === undefined ? undefined : texts.get(index)
     if (index === undefined || !text) continue
-    const found = out.get(index)
-    if (found) found.push(citationAt(citation, text))
+    const citations = out.get(index)
+    if (citations) citations.push(citationAt(citation, text))
     else out.set(index, [citationAt(citation, text)])
   }
   return out
@@ -116,9 +116,9 @@ class CountedText {
     const end = looseCount(citation['end'])
     const cited = looseText(citation['text'])
     if (cited === '' || this.#text.slice(start, end) === cited) return { start, end }
-    const found = this.placeOf(citation) ?? this.#quotes.find(cited)
-    if (found < 0) return { start, end }
-    return { start: found, end: found + cited.length }
+    const quoteAt = this.placeOf(citation) ?? this.#quotes.find(cited)
+    if (quoteAt < 0) return { start, end }
+    return { start: quoteAt, end: quoteAt + cited.length }
   }
 
   /** The code unit at which the citation's text starts, if it is where the citation says; undefined otherwise. */

@@ -22,8 +22,8 @@ interface Context {
  * A Chat request for Cohere (API reference, "Chat", version 2). Throws GatewayError for anything that cannot be
  * expressed.
  */
-export function encodeRequest(given: Conversation): EncodedRequest {
-  const conversation = spelledOut(given, 'cohere-chat')
+export function encodeRequest(original: Conversation): EncodedRequest {
+  const conversation = spelledOut(original, 'cohere-chat')
   const losses = new DroppedFields(conversation, 'cohere-chat')
   const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
   const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
@@ -118,7 +118,7 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
 /** For models without other thinking, thoughts before tool calls become their plan. */
 function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const { losses, thinks } = context
-  const said = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')
+  const text = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')
   const calls = parts.flatMap((part) => {
     if (part.type !== 'tool-call') return []
     const input = part.freeform ? JSON.stringify(wrapFreeform(part.input)) : part.input || '{}'
@@ -134,8 +134,8 @@ function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   )
   const content =
     thinks && thought !== ''
-      ? [{ type: 'thinking', thinking: thought }, ...(said === '' ? [] : [{ type: 'text', text: said }])]
-      : said
+      ? [{ type: 'thinking', thinking: thought }, ...(text === '' ? [] : [{ type: 'text', text }])]
+      : text
   if (content === '' && calls.length === 0) return []
   return [
     {

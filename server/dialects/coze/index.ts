@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { type ChatRequest, chatBased, noChoices } from '../chat-based/chat-based.ts'
-import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
+import { alternating, plainTurns, systemAsTurns, textTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
@@ -19,11 +19,11 @@ export const cozeChat = chatBased({
   decodeFailure: failureIn,
 })
 
-function requestOut(asked: ChatRequest): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
-  const spoken = alternating([...systemAsTurns(system), ...toldTurns(turns)])
+function requestOut(request: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
+  const spoken = alternating([...systemAsTurns(system), ...textTurns(turns)])
   return {
-    bot_id: asked.model.replace(/^bot-/, ''),
+    bot_id: request.model.replace(/^bot-/, ''),
     stream: true,
     // The caller sends the whole conversation each time.
     auto_save_history: false,
@@ -55,14 +55,14 @@ function completion(wire: JsonObject, member: 'message' | 'delta', finish: strin
   const prompt = looseCount(usage['input_count'])
   const answer = looseCount(usage['output_count'])
   const thought = looseText(wire['reasoning_content'])
-  const said = {
+  const message = {
     role: 'assistant',
     content: looseText(wire['content']),
     ...(thought && { reasoning_content: thought }),
   }
   return {
     id: looseText(wire['chat_id']),
-    choices: [{ index: 0, [member]: said, finish_reason: finish }],
+    choices: [{ index: 0, [member]: message, finish_reason: finish }],
     ...(prompt + answer > 0 && {
       usage: { prompt_tokens: prompt, completion_tokens: answer, total_tokens: prompt + answer },
     }),
@@ -78,21 +78,21 @@ export function collected(messages: readonly string[]): JsonObject {
     const wire = looseObject(tryParse(message))
     if (failureWithin(wire)) return wire
     const data = looseObject(wire['data'])
-    const told = data['type'] === 'answer' ? tellers[looseText(wire['event'])] : undefined
-    if (told) {
-      const to = told === 'delta' ? answer : whole
+    const kind = data['type'] === 'answer' ? contentEvents[looseText(wire['event'])] : undefined
+    if (kind) {
+      const to = kind === 'delta' ? answer : whole
       to.content += looseText(data['content'])
       to.reasoning_content += looseText(data['reasoning_content'])
     }
     if (wire['event'] === 'conversation.chat.completed') end = data
   }
   if (!end) return { event: 'error', data: { code: 0, msg: 'the upstream ended its answer before it was complete' } }
-  const said = whole.content.length > answer.content.length ? whole : answer
-  return { ...said, chat_id: looseText(end['id']), usage: end['usage'] }
+  const longest = whole.content.length > answer.content.length ? whole : answer
+  return { ...longest, chat_id: looseText(end['id']), usage: end['usage'] }
 }
 
 /** Events with content of the answer: a piece of it, or all of it. */
-const tellers: Readonly<Record<string, 'delta' | 'whole'>> = {
+const contentEvents: Readonly<Record<string, 'delta' | 'whole'>> = {
   'conversation.message.delta': 'delta',
   'conversation.message.completed': 'whole',
 }

@@ -13,36 +13,36 @@ const mostTopP = 0.9999
  * A request for text-generation or multimodal-generation (DashScope API reference, "Qwen"). Throws GatewayError (400)
  * for anything that it does not support.
  */
-export function requestOut(asked: ChatRequest): JsonObject {
-  const { model, stream, messages } = asked
+export function requestOut(request: ChatRequest): JsonObject {
+  const { model, stream, messages } = request
   const inLists = isMultimodal(model)
-  const search = asked.take('web_search_options') !== undefined || wantsSearch(model)
-  const functions = asked.functions
-  const choice = asked.take('tool_choice')
-  const parallel = asked.take('parallel_tool_calls')
-  const format = asked.take('response_format')
+  const search = request.take('web_search_options') !== undefined || wantsSearch(model)
+  const functions = request.functions
+  const choice = request.take('tool_choice')
+  const parallel = request.take('parallel_tool_calls')
+  const format = request.take('response_format')
   const parameters: JsonObject = {
     result_format: 'message',
     ...(stream && { incremental_output: true }),
     ...(search && { enable_search: true }),
-    temperature: asked.takeWithin('temperature', 0, 1.9999),
-    top_p: asked.takeWithin('top_p', 0.0001, mostTopP),
-    top_k: asked.takeNumber('top_k'),
-    max_tokens: asked.maxTokens,
-    seed: asked.take('seed'),
-    stop: asked.take('stop'),
-    presence_penalty: asked.take('presence_penalty'),
-    n: asked.take('n'),
-    logprobs: asked.take('logprobs'),
-    top_logprobs: asked.take('top_logprobs'),
-    ...thinkingOut(asked),
+    temperature: request.takeWithin('temperature', 0, 1.9999),
+    top_p: request.takeWithin('top_p', 0.0001, mostTopP),
+    top_k: request.takeNumber('top_k'),
+    max_tokens: request.maxTokens,
+    seed: request.take('seed'),
+    stop: request.take('stop'),
+    presence_penalty: request.take('presence_penalty'),
+    n: request.take('n'),
+    logprobs: request.take('logprobs'),
+    top_logprobs: request.take('top_logprobs'),
+    ...thinkingOut(request),
     ...(isObject(format) && format['type'] !== 'text' && { response_format: format }),
     ...(functions.length > 0 && {
       tools: functions.map((declared) => ({ type: 'function', function: declared })),
-      ...choiceOut(choice, asked),
+      ...choiceOut(choice, request),
       ...(parallel === true && { parallel_tool_calls: true }),
     }),
-    ...asked.takeUnknown(),
+    ...request.takeUnknown(),
   }
   return {
     model: bareModel(model),
@@ -52,19 +52,19 @@ export function requestOut(asked: ChatRequest): JsonObject {
 }
 
 /** Hybrid models only think when they are told to. */
-function thinkingOut(asked: ChatRequest): JsonObject {
-  const effort = efforts.find((each): each is Effort => each === asked.take('reasoning_effort'))
+function thinkingOut(request: ChatRequest): JsonObject {
+  const effort = efforts.find((each): each is Effort => each === request.take('reasoning_effort'))
   if (!effort) return {}
   if (effort === 'none') return { enable_thinking: false }
   const wanted = budgetOf({ effort })
-  const budget = wanted === undefined ? undefined : budgetWithin(asked.maxTokens, wanted)
+  const budget = wanted === undefined ? undefined : budgetWithin(request.maxTokens, wanted)
   return { enable_thinking: true, ...(budget !== undefined && { thinking_budget: budget }) }
 }
 
-function choiceOut(choice: unknown, asked: ChatRequest): JsonObject {
+function choiceOut(choice: unknown, request: ChatRequest): JsonObject {
   if (choice === 'auto' || choice === 'none') return { tool_choice: choice }
   if (isObject(choice) && isObject(choice['function'])) return { tool_choice: choice }
-  asked.lose('toolChoice', choice)
+  request.lose('toolChoice', choice)
   return {}
 }
 

@@ -34,8 +34,8 @@ export function chunkReader(): (event: JsonObject) => JsonObject[] {
   }
 
   return (event) => {
-    const found = sourcesIn(event)
-    if ('annotations' in found) sources = found
+    const newSources = sourcesIn(event)
+    if ('annotations' in newSources) sources = newSources
     const choices = choicesOf(event).map((choice) => ({
       index: choice.index,
       delta: deltaOf(choice),

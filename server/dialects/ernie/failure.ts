@@ -42,8 +42,9 @@ export function failureWithin(wire: JsonObject): Failure | undefined {
 export function failureIn(status: number, body: unknown): Failure {
   const within = isObject(body) ? failureWithin(body) : undefined
   if (within) return { ...within, status: status >= 400 ? status : within.status }
-  const said = isObject(body) ? looseText(body['error_description']) : ''
-  if (said) return serviceFailure(status, kindOfStatus(status), said, looseText((body as JsonObject)['error']))
+  const description = isObject(body) ? looseText(body['error_description']) : ''
+  if (description)
+    return serviceFailure(status, kindOfStatus(status), description, looseText((body as JsonObject)['error']))
   return isObject(body) && isObject(body['error'])
     ? decodeFailure(status, body)
     : serviceFailure(status, kindOfStatus(status), messageOf(body, status), '')

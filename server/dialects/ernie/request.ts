@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
 import { type ChatRequest, cannotSay } from '../chat-based/chat-based.ts'
-import { fillerTurn, gap, plainTurns, type Turn, toldTurns } from '../chat-based/plain-turns.ts'
+import { fillerTurn, gap, plainTurns, type Turn, textTurns } from '../chat-based/plain-turns.ts'
 import { looseText } from '../neutral/fields.ts'
 
 /** The limits of the service: it refuses a request outside them (Qianfan API reference, "ERNIE-4.0-8K"). */
@@ -9,40 +9,40 @@ const leastTemperature = 0.01
 const leastTokens = 2
 
 /** A request to Baidu's `wenxinworkshop/chat`. Throws GatewayError (400) for anything that it does not support. */
-export function requestOut(asked: ChatRequest): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
-  for (const { thought, calls } of turns) if (thought && !calls?.length) asked.lose('thought', thought)
-  const maxTokens = asked.maxTokens
+export function requestOut(request: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
+  for (const { thought, calls } of turns) if (thought && !calls?.length) request.lose('thought', thought)
+  const maxTokens = request.maxTokens
   // A negative penalty (a reward) cannot be expressed there.
-  const frequency = asked.takeWithin('frequency_penalty', 0, 2)
-  const format = asked.takeFormat()
-  if (format === 'json_schema') asked.lose('format', format)
+  const frequency = request.takeWithin('frequency_penalty', 0, 2)
+  const format = request.takeFormat()
+  if (format === 'json_schema') request.lose('format', format)
   return {
     // A lone system message is sent as the user's, so that there is somebody to answer.
     messages: messagesOut(turns.length === 0 && system !== '' ? [{ role: 'user', text: system }] : turns),
     ...(system !== '' && turns.length > 0 && { system }),
-    stream: asked.stream,
-    temperature: asked.takeWithin('temperature', leastTemperature, 1),
-    top_p: asked.takeWithin('top_p', leastTemperature, 1),
+    stream: request.stream,
+    temperature: request.takeWithin('temperature', leastTemperature, 1),
+    top_p: request.takeWithin('top_p', leastTemperature, 1),
     // No penalty is 1 there and 0 here.
     ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
-    stop: asked.takeStop(),
-    user_id: asked.take('user'),
+    stop: request.takeStop(),
+    user_id: request.take('user'),
     ...(format !== undefined && { response_format: 'json_object' }),
-    ...functionsOut(asked),
-    ...asked.takeUnknown(),
+    ...functionsOut(request),
+    ...request.takeUnknown(),
   }
 }
 
-function functionsOut(asked: ChatRequest): JsonObject {
-  const choice = asked.take('tool_choice')
-  const functions = asked.functions
+function functionsOut(request: ChatRequest): JsonObject {
+  const choice = request.take('tool_choice')
+  const functions = request.functions
   if (functions.length === 0 || choice === 'none') return {}
   const only = functions.length === 1 ? looseText(functions[0]?.['name']) : ''
   const forced = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
   const name = forced ?? (choice === 'required' && only !== '' ? only : undefined)
-  if (name === undefined && choice !== 'auto') asked.lose('toolChoice', choice)
+  if (name === undefined && choice !== 'auto') request.lose('toolChoice', choice)
   return {
     functions: functions.map((declared) => ({
       name: declared['name'],
@@ -70,15 +70,15 @@ function messagesOut(turns: readonly Turn[]): JsonObject[] {
 function oneByOne(turns: readonly Turn[]): Turn[] {
   const answers = new Map<string | undefined, Turn>()
   for (const turn of turns) if (turn.role === 'tool' && !answers.has(turn.call?.id)) answers.set(turn.call?.id, turn)
-  const made = new Set(turns.flatMap(({ calls = [] }) => calls.map(({ id }) => id)))
+  const callIds = new Set(turns.flatMap(({ calls = [] }) => calls.map(({ id }) => id)))
   return turns.flatMap((turn): Turn[] => {
-    if (turn.role === 'tool') return made.has(turn.call?.id ?? '') ? [] : toldTurns([turn])
-    const { calls = [], ...said } = turn
-    if (calls.length === 0) return [said]
+    if (turn.role === 'tool') return callIds.has(turn.call?.id ?? '') ? [] : textTurns([turn])
+    const { calls = [], ...textTurn } = turn
+    if (calls.length === 0) return [textTurn]
     return calls.flatMap((call, index): Turn[] => {
       const answer = answers.get(call.id)
-      const made: Turn = { ...(index === 0 ? said : { role: 'assistant', text: '' }), calls: [call] }
-      return answer ? [made, answer] : [made]
+      const callTurn: Turn = { ...(index === 0 ? textTurn : { role: 'assistant', text: '' }), calls: [call] }
+      return answer ? [callTurn, answer] : [callTurn]
     })
   })
 }
@@ -104,8 +104,12 @@ function inTurns(turns: readonly Turn[]): Turn[] {
 
 function messageOut({ role, text, thought, calls = [], call }: Turn): JsonObject {
   if (role === 'tool') return { role: 'function', name: call?.name, content: text || '{}' }
-  const [made] = calls
-  if (!made) return { role, content: text }
+  const [firstCall] = calls
+  if (!firstCall) return { role, content: text }
   const thoughts = thought ? { thoughts: thought } : {}
-  return { role, content: text, function_call: { name: made.name, arguments: made.input || '{}', ...thoughts } }
+  return {
+    role,
+    content: text,
+    function_call: { name: firstCall.name, arguments: firstCall.input || '{}', ...thoughts },
+  }
 }

@@ -1,7 +1,7 @@
 import type { ContextSizes, Failure } from '../neutral/reply.ts'
 
 /** What a service says about an error; status 0 = unknown. */
-export interface Said {
+export interface ServiceError {
   readonly status: number
   readonly message: string
   /** Its own words for the kind of error, if it has any. */
@@ -57,7 +57,7 @@ const ofPrompt = /context|prompt|input|messages/i
 /**
  * The sizes in an error that says that prompt and answer exceed the model's context; undefined for every other error.
  */
-export function contextSizes({ status, message, words }: Said): ContextSizes | undefined {
+export function contextSizes({ status, message, words }: ServiceError): ContextSizes | undefined {
   if (otherMatters.has(status) || words.includes('string_above_max_length')) return undefined
   const text = message.slice(0, 2_000).toLowerCase()
   if (words.some((word) => codes.test(word))) return sizesIn(text)
@@ -95,8 +95,8 @@ const outputs = [
 /** MiniMax puts its code after the message. */
 const codeBehind = / \(\d{4}\)$/
 
-function sizesIn(told: string): ContextSizes {
-  const text = told.replace(codeBehind, '')
+function sizesIn(message: string): ContextSizes {
+  const text = message.replace(codeBehind, '')
   const limit = firstOf(limits, text)
   const prompt = firstOf(prompts, text) ?? (limit === undefined ? undefined : largestBeyond(limit, text))
   const output = firstOf(outputs, text)
@@ -109,15 +109,15 @@ function sizesIn(told: string): ContextSizes {
 
 function firstOf(patterns: readonly RegExp[], text: string): number | undefined {
   for (const pattern of patterns) {
-    const found = pattern.exec(text)?.[1]
-    if (found) return Number(found.replaceAll(',', ''))
+    const digits = pattern.exec(text)?.[1]
+    if (digits) return Number(digits.replaceAll(',', ''))
   }
   return undefined
 }
 
 /** The size of a prompt is somewhere next to the limit, which it exceeds. */
 function largestBeyond(limit: number, text: string): number | undefined {
-  const numbers = [...text.matchAll(/\d[\d,]*/g)].map(([found]) => Number(found.replaceAll(',', '')))
+  const numbers = [...text.matchAll(/\d[\d,]*/g)].map(([digits]) => Number(digits.replaceAll(',', '')))
   const largest = Math.max(...numbers.filter(Number.isSafeInteger))
   return largest > limit ? largest : undefined
 }

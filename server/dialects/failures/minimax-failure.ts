@@ -19,10 +19,10 @@ const kinds: Readonly<Record<number, FailureKind>> = {
 
 /** The error in an answer with status 200; undefined if it is not an error. */
 export function minimaxFailureWithin(wire: JsonObject): Failure | undefined {
-  const told = wire['base_resp']
-  const code = isObject(told) ? Number(told['status_code'] ?? 0) : 0
-  if (!isObject(told) || !code) return undefined
-  return serviceFailure(0, kinds[code] ?? 'server', looseText(told['status_msg']), String(code))
+  const baseResponse = wire['base_resp']
+  const code = isObject(baseResponse) ? Number(baseResponse['status_code'] ?? 0) : 0
+  if (!isObject(baseResponse) || !code) return undefined
+  return serviceFailure(0, kinds[code] ?? 'server', looseText(baseResponse['status_msg']), String(code))
 }
 
 /** A MiniMax error body. */

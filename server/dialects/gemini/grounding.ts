@@ -45,8 +45,8 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
   // If Google counted in a text other than the one it sent, its quote is searched for instead.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
-  const found = counted.quotes.find(quote)
-  return found < 0 ? span : { start: found, end: found + quote.length }
+  const quoteAt = counted.quotes.find(quote)
+  return quoteAt < 0 ? span : { start: quoteAt, end: quoteAt + quote.length }
 }
 
 /** A citation of the whole text, as a citation of the part that begins at `start` in that text. */

@@ -81,7 +81,7 @@ export function imageReply(answer: JsonObject): JsonObject {
 }
 
 function whyNone(answer: JsonObject, parts: readonly JsonObject[]): string {
-  const said = parts.map((part) => looseText(part['text'])).find((text) => text !== '')
+  const modelText = parts.map((part) => looseText(part['text'])).find((text) => text !== '')
   const filtered = looseList(answer['predictions']).map((each) => looseText(each['raiFilteredReason']))
   const [candidate] = looseList(answer['candidates'])
   const feedback = answer['promptFeedback']
@@ -90,5 +90,5 @@ function whyNone(answer: JsonObject, parts: readonly JsonObject[]): string {
     looseText(candidate?.['finishMessage']) ||
     looseText(candidate?.['finishReason']) ||
     (isObject(feedback) ? looseText(feedback['blockReason']) : '')
-  return `the model made no image${reason || said ? `: ${reason || said}` : ''}`
+  return `the model made no image${reason || modelText ? `: ${reason || modelText}` : ''}`
 }

@@ -43,9 +43,9 @@ function put(root: JsonObject, path: readonly (string | number)[], value: unknow
       holder[step] = value
       return
     }
-    const found = Object.hasOwn(holder, step) ? holder[step] : undefined
+    const existing = Object.hasOwn(holder, step) ? holder[step] : undefined
     const inner: JsonObject | unknown[] =
-      Array.isArray(found) || isObject(found) ? found : typeof next === 'number' ? [] : {}
+      Array.isArray(existing) || isObject(existing) ? existing : typeof next === 'number' ? [] : {}
     holder[step] = inner
     at = inner
   }

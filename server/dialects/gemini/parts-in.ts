@@ -28,8 +28,8 @@ export class CallIds {
   /** How many results named the id of a call that has not been passed. */
   readonly #answered = new Map<string, number>()
 
-  call(name: string, given: string | undefined): string {
-    const id = given ?? `call_${++this.#count}`
+  call(name: string, wireId: string | undefined): string {
+    const id = wireId ?? `call_${++this.#count}`
     const named = this.#calls.get(name)
     if (named) named.ids.push(id)
     else this.#calls.set(name, { ids: [id], passed: 0 })
@@ -38,10 +38,10 @@ export class CallIds {
   }
 
   /** The given id; without one, the id of the oldest call of that name that has no result. */
-  result(name: string, given: string | undefined): string {
-    if (given !== undefined) {
-      if (addTo(this.#open, given, -1)) addTo(this.#answered, given, 1)
-      return given
+  result(name: string, wireId: string | undefined): string {
+    if (wireId !== undefined) {
+      if (addTo(this.#open, wireId, -1)) addTo(this.#answered, wireId, 1)
+      return wireId
     }
     const named = this.#calls.get(name)
     while (named && named.passed < named.ids.length) {
@@ -91,8 +91,8 @@ function partIn(part: Fields, ids: CallIds): Part | LooseSeal {
   const response = protoMember(part, 'functionResponse')
   if (response) return resultIn(part, response, ids)
   if (signature !== undefined && Object.keys(part.value).length === 1) return { type: 'text', text: '', ...seal }
-  const told = codeText(part)
-  return { type: 'native', dialect, value: part.whole(), ...told }
+  const code = codeText(part)
+  return { type: 'native', dialect, value: part.whole(), ...code }
 }
 
 function textIn(part: Fields, text: string, signature: string | undefined, seal: { seal?: Seal }): Part | LooseSeal {

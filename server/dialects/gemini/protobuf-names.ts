@@ -52,10 +52,10 @@ export function spellingIn(object: JsonObject, name: string): string {
 
 /** Throws GatewayError (400) for one of the names in other capitals, or with letters that are treated as equal. */
 export function refuseOtherCase(fields: Fields, names: readonly string[]): void {
-  for (const found of Object.keys(fields.value)) {
-    const name = names.find((each) => each !== found && foldedName(each) === foldedName(found))
+  for (const fieldName of Object.keys(fields.value)) {
+    const name = names.find((each) => each !== fieldName && foldedName(each) === foldedName(fieldName))
     if (name === undefined) continue
-    const place = fields.at(found)
+    const place = fields.at(fieldName)
     throw new GatewayError('invalid_field_value', `${place} must be written ${name}`, { param: place })
   }
 }

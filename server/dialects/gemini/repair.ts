@@ -18,19 +18,19 @@ export function repairContents(body: JsonObject, text: string, options: RepairOp
   const mayHold = text.includes('hought') || (needsSigned && (text.includes(calls[0]) || text.includes(calls[1])))
   if (!Array.isArray(contents) || !mayHold) return { edits: {}, dropped: [] }
   const dropped = new Set<string>()
-  const kept = (contents as unknown[]).flatMap((content) => {
+  const remaining = (contents as unknown[]).flatMap((content) => {
     const repaired = repairContent(content, needsSigned, options.withoutThoughts === true, dropped)
     return repaired === undefined ? [] : [repaired]
   })
-  const isChanged = kept.length !== contents.length || kept.some((content, at) => content !== contents[at])
-  return { edits: isChanged ? { contents: kept } : {}, dropped: [...dropped] }
+  const isChanged = remaining.length !== contents.length || remaining.some((content, at) => content !== contents[at])
+  return { edits: isChanged ? { contents: remaining } : {}, dropped: [...dropped] }
 }
 
 function repairContent(content: unknown, needsSigned: boolean, without: boolean, dropped: Set<string>): unknown {
   if (!isObject(content) || content['role'] !== 'model' || !Array.isArray(content['parts'])) return content
   const parts = content['parts'] as unknown[]
   let isFirstCall = true
-  const kept = parts.flatMap((part) => {
+  const remaining = parts.flatMap((part) => {
     if (!isObject(part)) return [part]
     const own = withOwnSignature(part, without, dropped)
     const isCall = calls.some((name) => isObject(part[name]))
@@ -40,25 +40,25 @@ function repairContent(content: unknown, needsSigned: boolean, without: boolean,
     isFirstCall = false
     return [signed]
   })
-  if (kept.length === parts.length && kept.every((part, at) => part === parts[at])) return content
-  return kept.length === 0 ? undefined : { ...content, parts: kept }
+  if (remaining.length === parts.length && remaining.every((part, at) => part === parts[at])) return content
+  return remaining.length === 0 ? undefined : { ...content, parts: remaining }
 }
 
 /** A part with Gemini's own signature or none; undefined if it is only another service's thought. */
 function withOwnSignature(part: JsonObject, without: boolean, dropped: Set<string>): JsonObject | undefined {
   const name = spellingIn(part, 'thoughtSignature')
-  const given = part[name]
+  const signature = part[name]
   const isThought = part['thought'] === true
   if (without && isThought) {
     dropped.add('contents.thought')
     return undefined
   }
-  if (given === undefined) return part
-  const own = without && given !== unsignedCall ? undefined : ownState(given, dialect)
-  if (own === given) return part
-  const { [name]: _given, ...rest } = part
+  if (signature === undefined) return part
+  const own = without && signature !== unsignedCall ? undefined : ownState(signature, dialect)
+  if (own === signature) return part
+  const { [name]: _signature, ...rest } = part
   if (own !== undefined) return { ...rest, [name]: own }
-  if (given === '' || given === null) return rest
+  if (signature === '' || signature === null) return rest
   dropped.add(isThought ? 'contents.thought' : 'contents.parts.thoughtSignature')
   const saysNothing = Object.keys(rest).every((each) => each === 'text') && !rest['text']
   return isThought || saysNothing ? undefined : rest

@@ -13,7 +13,7 @@ import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
 const dialect = 'gemini'
 
 /** The settings that Google has a field for. */
-const said = [
+const supported = [
   'frequencyPenalty',
   'presencePenalty',
   'seed',
@@ -28,8 +28,8 @@ const said = [
  * A generateContent request for Google (API reference, "Generating content"); the model goes into the URL. Throws
  * GatewayError for anything that cannot be expressed.
  */
-export function encodeRequest(given: Conversation): EncodedRequest {
-  const conversation = spelledOut(given, dialect)
+export function encodeRequest(original: Conversation): EncodedRequest {
+  const conversation = spelledOut(original, dialect)
   const losses = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
   const context: PartsContext = { losses, traits, callNames: callNamesOf(conversation.messages) }
@@ -45,7 +45,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
     generationConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
     ...(conversation.serviceTier && conversation.serviceTier !== 'auto' && { serviceTier: conversation.serviceTier }),
   }
-  losses.loseWishesBut(conversation, ...said)
+  losses.loseWishesBut(conversation, ...supported)
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
@@ -82,8 +82,8 @@ function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const isFunction = ({ type }: Tool) => type === 'function' || type === 'freeform'
   if (meant.some(isFunction)) {
     const others = new Set(meant)
-    const kept = tools.filter((tool) => isFunction(tool) || others.has(tool))
-    return { tools: toolsOut(choice.mode === 'allowed' ? kept : tools, losses), choice }
+    const allowed = tools.filter((tool) => isFunction(tool) || others.has(tool))
+    return { tools: toolsOut(choice.mode === 'allowed' ? allowed : tools, losses), choice }
   }
   const own = toolsOut(meant, losses)
   if (mustCall(choice) || own.length === 0) losses.lose('toolChoice', choice)

@@ -16,9 +16,9 @@ export function speechRequest(body: JsonObject): JsonObject {
   const { voice, response_format: format = 'wav' } = body
   if (format !== 'wav') throw wrongField('response_format', 'wav: this channel makes no other sound')
   const voiceName = typeof voice === 'string' && !openaiVoices.has(voice) ? voice : defaultVoice
-  const told = [looseText(body['instructions']), looseText(body['input'])].filter((text) => text !== '')
+  const texts = [looseText(body['instructions']), looseText(body['input'])].filter((text) => text !== '')
   return {
-    contents: [{ role: 'user', parts: [{ text: told.join('\n\n') }] }],
+    contents: [{ role: 'user', parts: [{ text: texts.join('\n\n') }] }],
     generationConfig: {
       responseModalities: ['AUDIO'],
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } },

@@ -53,9 +53,9 @@ export class ContentStreamDecoder implements StreamDecoder {
       events.push({ type: 'stop', choice: 0, stop: blocked })
       this.#state(0).stopped = true
     }
-    const told = usageIn(chunk['usageMetadata'])
-    if (told) {
-      this.#usage = laterReport(this.#usage, told)
+    const usage = usageIn(chunk['usageMetadata'])
+    if (usage) {
+      this.#usage = laterReport(this.#usage, usage)
       events.push({ type: 'usage', usage: this.#usage })
     }
     return events
@@ -96,8 +96,8 @@ export class ContentStreamDecoder implements StreamDecoder {
   }
 
   #state(index: number): Candidate {
-    const found = this.#candidates.get(index)
-    if (found) return found
+    const known = this.#candidates.get(index)
+    if (known) return known
     const state: Candidate = {
       parts: 0,
       open: undefined,
@@ -209,8 +209,8 @@ export class ContentStreamDecoder implements StreamDecoder {
       return !state.cited.has(key) && state.cited.add(key)
     }
     const { text, openedAt } = state
-    const found = citationsIn(candidate, text).filter(isNew)
-    const citations = found.map((each) => withinPart(each, openedAt, text.length - openedAt))
+    const newCitations = citationsIn(candidate, text).filter(isNew)
+    const citations = newCitations.map((each) => withinPart(each, openedAt, text.length - openedAt))
     if (citations.length > 0) events.push({ type: 'detail', choice, index: open.index, detail: { citations } })
   }
 }

@@ -99,9 +99,9 @@ export class ContentStreamEncoder implements StreamEncoder {
   }
 
   #textOf(choice: number): { text: string; citations: Citation[] } {
-    const found = this.#texts.get(choice) ?? { text: '', citations: [] }
-    this.#texts.set(choice, found)
-    return found
+    const entry = this.#texts.get(choice) ?? { text: '', citations: [] }
+    this.#texts.set(choice, entry)
+    return entry
   }
 
   #detail(choice: number, index: number, detail: PartDetail): string {

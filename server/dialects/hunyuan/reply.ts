@@ -13,13 +13,13 @@ export function chunkIn(event: JsonObject): JsonObject {
   return completion(event, (choice) => ({ delta: messageIn(choice['Delta']) }))
 }
 
-function completion(answer: JsonObject, said: (choice: JsonObject) => JsonObject): JsonObject {
+function completion(answer: JsonObject, messageOf: (choice: JsonObject) => JsonObject): JsonObject {
   return {
     id: answer['Id'] ?? answer['RequestId'],
     created: answer['Created'],
     choices: looseList(answer['Choices']).map((choice) => ({
       index: looseCount(choice['Index']),
-      ...said(choice),
+      ...messageOf(choice),
       finish_reason: reasonIn(looseText(choice['FinishReason'])),
     })),
     usage: usageIn(answer['Usage']),

@@ -8,20 +8,20 @@ import { toPascal } from './names.ts'
  * A Tencent ChatCompletions request (Hunyuan API reference). Throws GatewayError (400) for anything that it does not
  * support.
  */
-export function requestOut(asked: ChatRequest): JsonObject {
-  const stop = asked.takeStop()
-  const seed = asked.takeNumber('seed')
+export function requestOut(request: ChatRequest): JsonObject {
+  const stop = request.takeStop()
+  const seed = request.takeNumber('seed')
   return {
-    Model: asked.model,
-    Messages: messagesOut(asked.messages),
-    Stream: asked.stream,
-    Temperature: asked.takeWithin('temperature', 0, 2),
-    TopP: asked.takeWithin('top_p', 0, 1),
+    Model: request.model,
+    Messages: messagesOut(request.messages),
+    Stream: request.stream,
+    Temperature: request.takeWithin('temperature', 0, 2),
+    TopP: request.takeWithin('top_p', 0, 1),
     ...(stop && { Stop: stop }),
     // 0 is not a valid seed there.
     ...(seed !== undefined && seed > 0 && { Seed: seed }),
-    ...toolsOut(asked),
-    ...(asked.take('web_search_options') !== undefined && { EnableEnhancement: true, ForceSearchEnhancement: true }),
+    ...toolsOut(request),
+    ...(request.take('web_search_options') !== undefined && { EnableEnhancement: true, ForceSearchEnhancement: true }),
   }
 }
 
@@ -52,9 +52,9 @@ function contentOut(content: unknown): JsonObject {
   }
 }
 
-function toolsOut(asked: ChatRequest): JsonObject {
-  const functions = asked.functions
-  const choice = asked.take('tool_choice')
+function toolsOut(request: ChatRequest): JsonObject {
+  const functions = request.functions
+  const choice = request.take('tool_choice')
   if (functions.length === 0) return {}
   const tools = functions.map(({ name, description, parameters }) => ({
     Type: 'function',
@@ -66,7 +66,7 @@ function toolsOut(asked: ChatRequest): JsonObject {
   }))
   const forced = isObject(choice) ? looseObject(choice['function'])['name'] : undefined
   const custom = tools.find((tool) => tool.Function.Name === forced) ?? (choice === 'required' ? tools[0] : undefined)
-  if (choice === 'required' && tools.length > 1) asked.lose('toolChoice', choice)
+  if (choice === 'required' && tools.length > 1) request.lose('toolChoice', choice)
   if (custom && (forced !== undefined || tools.length === 1))
     return { Tools: tools, ToolChoice: 'custom', CustomTool: custom }
   return { Tools: tools, ...(choice === 'auto' || choice === 'none' ? { ToolChoice: choice } : {}) }

@@ -26,7 +26,7 @@ export class EventTally {
   /** Answers that gave a stop reason, and all that have begun. */
   readonly #stopped = new Set<number>()
   readonly #begun = new Set<number>()
-  readonly #said = new TextBuffer()
+  readonly #output = new TextBuffer()
 
   /** True if every answer that has begun gave its stop reason. */
   get stopped(): boolean {
@@ -39,7 +39,7 @@ export class EventTally {
 
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
   output(): string {
-    return this.#said.toString()
+    return this.#output.toString()
   }
 
   take(event: StreamEvent): void {
@@ -88,7 +88,7 @@ export class EventTally {
 
   #add(text: string): void {
     if (text === '') return
-    this.#said.add(text)
+    this.#output.add(text)
     this.characters += text.length
     this.extraBytes += Buffer.byteLength(text) - text.length
     this.pieces++

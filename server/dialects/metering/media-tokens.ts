@@ -19,15 +19,15 @@ export class MediaCounter {
   addSound(base64: string): void {
     if (base64 === '') return
     this.#audioBytes += (base64.length * 3) / 4
-    this.#told()
+    this.#update()
   }
 
   addImage(): void {
     this.#images++
-    this.#told()
+    this.#update()
   }
 
-  #told(): void {
+  #update(): void {
     this.tokens = {
       audio: Math.ceil(this.#audioBytes * audioTokensPerByte),
       images: this.#images * tokensPerImage,

@@ -45,7 +45,7 @@ const usageKinds: Readonly<Record<string, string>> = {
 /** Counts the calls of hosted tools in an answer of any dialect: it is fed the whole answer, or its events. */
 export class ToolCounter {
   /** The upstream's own counts: totals that grow. */
-  readonly #told = new Map<string, number>()
+  readonly #reportedCounts = new Map<string, number>()
   /** Calls seen in the answer: their names, or the queries they made. */
   readonly #seen = new Map<string, Set<string>>()
   #searchSize = ''
@@ -86,10 +86,10 @@ export class ToolCounter {
     const counts: Record<string, number> = {}
     for (const [kind, calls] of this.#seen) if (calls.size > 0) counts[kind] = calls.size
     // The upstream's own count takes precedence over ours, even if ours distinguishes sizes.
-    for (const kind of Object.keys(counts)) if (this.#told.has(kind.split(':')[0] ?? '')) delete counts[kind]
-    for (const [kind, calls] of this.#told) if (calls > 0) counts[kind] = calls
+    for (const kind of Object.keys(counts)) if (this.#reportedCounts.has(kind.split(':')[0] ?? '')) delete counts[kind]
+    for (const [kind, calls] of this.#reportedCounts) if (calls > 0) counts[kind] = calls
     const isShown = this.#isCited && known.some((kind) => kind.startsWith('web_search'))
-    const isSilent = hasSearched && !this.#told.has('web_search')
+    const isSilent = hasSearched && !this.#reportedCounts.has('web_search')
     if ((isShown || isSilent) && counts['web_search'] === undefined) counts['web_search'] = 1
     if (this.#searchSize && counts['web_search'] !== undefined) {
       counts[`web_search:${this.#searchSize}`] = counts['web_search']
@@ -145,22 +145,22 @@ export class ToolCounter {
   }
 
   #choice(choice: JsonObject): void {
-    for (const said of [choice['message'], choice['delta']].filter(isObject)) {
-      if (looseList(said['annotations']).some(({ type }) => type === 'url_citation')) this.#isCited = true
-      for (const [at, tool] of looseList(said['executed_tools']).entries()) {
+    for (const message of [choice['message'], choice['delta']].filter(isObject)) {
+      if (looseList(message['annotations']).some(({ type }) => type === 'url_citation')) this.#isCited = true
+      for (const [at, tool] of looseList(message['executed_tools']).entries()) {
         const name = String(tool['index'] ?? at)
         if (/search/.test(looseText(tool['type']))) this.#see('web_search', name)
         if (/python|code/.test(looseText(tool['type']))) this.#see('code_interpreter', name)
       }
-      for (const [at, call] of looseList(said['tool_calls']).entries())
+      for (const [at, call] of looseList(message['tool_calls']).entries())
         if (looseObject(call['function'])['name'] === '$web_search')
           this.#see('web_search', nameAt(call['id'], `${String(choice['index'] ?? 0)}.${String(call['index'] ?? at)}`))
     }
   }
 
   #tell(kind: string, calls: unknown): void {
-    const told = Math.min(looseCount(calls), mostCalls)
-    this.#told.set(kind, Math.max(this.#told.get(kind) ?? 0, told))
+    const count = Math.min(looseCount(calls), mostCalls)
+    this.#reportedCounts.set(kind, Math.max(this.#reportedCounts.get(kind) ?? 0, count))
   }
 
   #see(kind: string, name: string): void {

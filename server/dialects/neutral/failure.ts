@@ -49,8 +49,8 @@ export function messageOf(body: unknown, status: number): string {
   if (isObject(object)) {
     const error = object['error']
     const candidates = [isObject(error) ? error['message'] : error, object['message'], object['msg'], object['detail']]
-    const found = candidates.find((value): value is string => typeof value === 'string' && value !== '')
-    if (found !== undefined) return found
+    const message = candidates.find((value): value is string => typeof value === 'string' && value !== '')
+    if (message !== undefined) return message
   }
   return status > 0 ? `bad response status code ${status}` : 'the upstream reported an error'
 }

@@ -22,7 +22,7 @@ export class Fields {
   readonly path: string
   readonly #object: JsonObject
   /** Fields that exist and were read. There are few, so a list is faster than a set; a request has many objects. */
-  readonly #asked: string[] = []
+  readonly #readNames: string[] = []
   /** Nested objects by field name, and objects in lists; created on demand, like everything below. */
   #members: Map<string, Fields> | undefined
   #lists: Map<string, Fields[]> | undefined
@@ -50,7 +50,7 @@ export class Fields {
   /** The value unchanged; undefined for null. */
   raw(name: string): unknown {
     const value = this.#object[name] ?? undefined
-    if (value !== undefined) this.#asked.push(name)
+    if (value !== undefined) this.#readNames.push(name)
     return value
   }
 
@@ -150,20 +150,20 @@ export class Fields {
   /** One of several words; undefined for any other, which is left to the caller's own dialect. */
   knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.#object[name]
-    const found = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
-    if (found !== undefined || typeof value !== 'string') this.text(name)
+    const match = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
+    if (match !== undefined || typeof value !== 'string') this.text(name)
     else {
       this.#decisive ??= new Set()
       this.#decisive.add(name)
     }
-    return found
+    return match
   }
 
   /** One of several words. */
   word<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.text(name)
-    const found = words.find((word) => word === value)
-    if (value === undefined || found !== undefined) return found
+    const match = words.find((word) => word === value)
+    if (value === undefined || match !== undefined) return match
     throw wrongField(this.at(name), `one of ${words.join(', ')}`)
   }
 
@@ -209,9 +209,9 @@ export class Fields {
   /** Sorts the paths of all fields that were not read, in this object and those within it. */
   addUnread(unread: Unread, isWithinKept = false): void {
     const isKept = isWithinKept || this.#isKeptWhole
-    const found = isKept || this.#isKept ? unread.kept : unread.lost
+    const paths = isKept || this.#isKept ? unread.kept : unread.lost
     for (const [name] of this.#rest())
-      if (!harmless.has(name) || this.#decisive?.has(name)) found.add(plainPlace(this.at(name)))
+      if (!harmless.has(name) || this.#decisive?.has(name)) paths.add(plainPlace(this.at(name)))
     if (this.#members) for (const fields of this.#members.values()) fields.addUnread(unread, isKept)
     if (this.#lists)
       for (const list of this.#lists.values()) for (const fields of list) fields.addUnread(unread, isKept)
@@ -223,7 +223,7 @@ export class Fields {
     if (this.#isWhole) return rest
     for (const name in this.#object) {
       const value = this.#object[name]
-      if (value !== null && !this.#asked.includes(name)) rest.push([name, value])
+      if (value !== null && !this.#readNames.includes(name)) rest.push([name, value])
     }
     return rest
   }

@@ -65,10 +65,10 @@ const marked = 8
  * A valid name made from an invalid one: as much of it as possible, and a hash of the whole. `attempt` distinguishes
  * names whose hashes collide.
  */
-export function made(word: string, rule: WordRule, attempt: number): string {
+export function validName(word: string, rule: WordRule, attempt: number): string {
   const hash = textHash(`${attempt} ${word}`)
   if (rule.nine) return hash.slice(0, rule.longest)
-  const kept = word.replace(rule.other, '_').slice(0, rule.longest - marked - 2)
-  const whole = `${kept}_${hash.slice(0, marked)}`
+  const prefix = word.replace(rule.other, '_').slice(0, rule.longest - marked - 2)
+  const whole = `${prefix}_${hash.slice(0, marked)}`
   return rule.beginsWithLetter && !/^[a-zA-Z_]/.test(whole) ? `_${whole}` : whole
 }

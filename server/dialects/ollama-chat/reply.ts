@@ -53,9 +53,9 @@ export function callsIn(
 
 /** `done_reason` → Stop. Ollama says "stop" for a call, too, and older versions say nothing. */
 export function stopIn(reason: unknown, hasCalls: boolean): Stop {
-  const said = looseText(reason)
-  if (said === 'length') return { reason: 'length' }
-  if (said === 'stop' || said === 'tool_calls' || said === '') return { reason: hasCalls ? 'tool-calls' : 'stop' }
+  const name = looseText(reason)
+  if (name === 'length') return { reason: 'length' }
+  if (name === 'stop' || name === 'tool_calls' || name === '') return { reason: hasCalls ? 'tool-calls' : 'stop' }
   return { reason: 'other' }
 }
 

@@ -12,8 +12,8 @@ import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
  * A chat request for Ollama (API reference, "Generate a chat message"). Throws GatewayError for anything that cannot be
  * expressed.
  */
-export function encodeRequest(given: Conversation): EncodedRequest {
-  const conversation = spelledOut(given, 'ollama-chat')
+export function encodeRequest(original: Conversation): EncodedRequest {
+  const conversation = spelledOut(original, 'ollama-chat')
   const losses = new DroppedFields(conversation, 'ollama-chat', (place) => ownNames.includes(place))
   const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
@@ -85,8 +85,8 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
     if (part.type !== 'tool-result') return []
     losses.lose('cacheMark', part.cache)
     const name = names.get(part.callId)
-    const said = saidOf(part.content, losses)
-    return [{ role: 'tool', ...said, ...(name && { tool_name: name }), tool_call_id: part.callId }]
+    const fields = contentOf(part.content, losses)
+    return [{ role: 'tool', ...fields, ...(name && { tool_name: name }), tool_call_id: part.callId }]
   })
   const others = message.parts.filter(({ type }) => type !== 'tool-result')
   if (others.length === 0) return results
@@ -104,7 +104,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
     ...results,
     {
       role: message.role,
-      ...saidOf(others, losses),
+      ...contentOf(others, losses),
       ...(thought !== '' && { thinking: thought }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
@@ -112,7 +112,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
 }
 
 /** Text and images of a message: the service has one text, with the images in a separate field. */
-function saidOf(parts: readonly Part[], losses: DroppedFields): { content: string; images?: string[] } {
+function contentOf(parts: readonly Part[], losses: DroppedFields): { content: string; images?: string[] } {
   const texts: string[] = []
   const images: string[] = []
   for (const part of parts) {

@@ -59,10 +59,10 @@ function attachments({ callId, content }: ToolResultPart): Part[] {
 }
 
 function assistantOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
-  const said = parts.filter(({ type }) => type === 'text' || type === 'native' || type === 'media')
+  const contentParts = parts.filter(({ type }) => type === 'text' || type === 'native' || type === 'media')
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('')
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, losses, options)] : []))
-  const content = joinedTexts(contentOut(said, losses, options))
+  const content = joinedTexts(contentOut(contentParts, losses, options))
   return {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,

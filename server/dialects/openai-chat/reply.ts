@@ -77,7 +77,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
   return [
     ...(thought && !isTold ? [{ type: 'reasoning', text: thought } satisfies ReasoningPart] : []),
     ...details.parts,
-    ...said(message['content'], citationsIn(message['annotations']), details.textSeal),
+    ...contentParts(message['content'], citationsIn(message['annotations']), details.textSeal),
     ...(refusal ? [{ type: 'refusal', text: refusal } as const] : []),
     ...media(message),
     ...calls,
@@ -85,7 +85,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
 }
 
 /** The content: a text, or a list of texts and thoughts as in Mistral's API. */
-function said(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
+function contentParts(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
   const rest = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) }
   if (typeof content === 'string') return content === '' && !seal ? [] : [{ type: 'text', text: content, ...rest }]
   const parts = looseList(content).map((part): ReplyPart => {

@@ -229,13 +229,13 @@ function reasoningIn(body: Fields): ReasoningWish | undefined {
   const router = body.fields('reasoning')
   const thinking = body.fields('thinking')
   if (router) {
-    const asked = effortIn(router, 'effort') ?? effort
+    const routerEffort = effortIn(router, 'effort') ?? effort
     const budgetTokens = router.count('max_tokens')
     const hidden = router.flag('exclude')
     const enabled = router.flag('enabled')
     if (enabled === false) return { effort: 'none' }
     return {
-      ...(asked && { effort: asked }),
+      ...(routerEffort && { effort: routerEffort }),
       ...(budgetTokens !== undefined && { budgetTokens }),
       ...(enabled && { adaptive: true }),
       ...(hidden !== undefined && { visible: !hidden }),

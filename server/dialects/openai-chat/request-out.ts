@@ -17,8 +17,8 @@ const dialect = 'openai-chat'
  * A chat completion request (OpenAI API reference, "Create chat completion"). Throws GatewayError for anything that
  * cannot be expressed.
  */
-export function encodeRequest(given: Conversation, options: EncodeOptions = {}): EncodedRequest {
-  const conversation = spelledOut(given, dialect)
+export function encodeRequest(original: Conversation, options: EncodeOptions = {}): EncodedRequest {
+  const conversation = spelledOut(original, dialect)
   const losses = new DroppedFields(conversation, dialect)
   const { tools, choice, search } = offered(conversation, losses, options)
   const { output } = conversation
@@ -102,8 +102,8 @@ function toolOut(tool: Tool, losses: DroppedFields, options: EncodeOptions): Jso
       const { name, description, format } = tool
       if (options.freeformTools) return [{ type: 'custom', custom: { name, description, format } }]
       losses.lose('toolFormat', format)
-      const told = freeformDescription(description, format) || undefined
-      return [{ type: 'function', function: { name, description: told, parameters: freeformSchema } }]
+      const fullDescription = freeformDescription(description, format) || undefined
+      return [{ type: 'function', function: { name, description: fullDescription, parameters: freeformSchema } }]
     }
     case 'web-search':
       return []

@@ -16,10 +16,10 @@ import { citationsIn } from './annotations.ts'
 import { soundType } from './parts-in.ts'
 import { readDetails, thoughtOf } from './reasoning.ts'
 import { freeformIn, googleSeal, logprobsIn, stopOf } from './reply.ts'
-import { laterMessage, restOf, type ToldCall } from './stream-rest.ts'
+import { laterMessage, restOf, type SentCall } from './stream-rest.ts'
 
 /** A call that has begun: its part, its first id, and whether its signature came at the start. */
-interface OpenCall extends ToldCall {
+interface OpenCall extends SentCall {
   readonly index: number
   readonly isSealed: boolean
 }
@@ -51,7 +51,7 @@ interface ChoiceState {
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
   /** Text passed on so far, by kind, and whether sources and media have been. */
-  readonly told: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
+  readonly texts: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
   hasCitations: boolean
   hasMedia: boolean
   /** The whole message, if the service sends it instead of deltas or in addition to them. */
@@ -85,9 +85,9 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (error) return this.#end([{ type: 'error', failure: decodeFailure(0, error) }])
     const events = this.#start(chunk)
     for (const choice of looseList(chunk['choices'])) this.#choice(choice, events)
-    const told = readUsage(usageOf(chunk))
-    if (told) {
-      this.#usage = laterReport(this.#usage, told)
+    const usage = readUsage(usageOf(chunk))
+    if (usage) {
+      this.#usage = laterReport(this.#usage, usage)
       events.push({ type: 'usage', usage: this.#usage })
     }
     return events
@@ -149,9 +149,9 @@ export class ChunkStreamDecoder implements StreamDecoder {
 
   #stop(choice: number, state: ChoiceState, wire: JsonObject, events: StreamEvent[]): void {
     if (state.message && !state.stopped) {
-      const { told, begun, hasCitations, hasMedia } = state
+      const { texts, begun, hasCitations, hasMedia } = state
       const calls = [...begun.values()]
-      this.#delta(choice, state, restOf(state.message, { ...told, calls, hasCitations, hasMedia }), events)
+      this.#delta(choice, state, restOf(state.message, { ...texts, calls, hasCitations, hasMedia }), events)
     }
     this.#closeAll(choice, state, events)
     state.stopped = true
@@ -181,10 +181,10 @@ export class ChunkStreamDecoder implements StreamDecoder {
 
   #delta(choice: number, state: ChoiceState, delta: JsonObject, events: StreamEvent[]): void {
     const details = readDetails(delta['reasoning_details'])
-    const told = details.parts.map(({ text }) => text).join('')
+    const detailText = details.parts.map(({ text }) => text).join('')
     // A signature comes together with the whole text that it covers, after that text came in pieces.
-    const isRepeated = state.open?.type === 'reasoning' && told === state.thought
-    const thought = thoughtOf(delta) ?? (isRepeated ? '' : told)
+    const isRepeated = state.open?.type === 'reasoning' && detailText === state.thought
+    const thought = thoughtOf(delta) ?? (isRepeated ? '' : detailText)
     this.#text(choice, state, 'reasoning', thought, events)
     for (const { seal } of details.parts) if (seal) this.#sealThought(choice, state, seal, events)
     this.#content(choice, state, delta['content'], events)
@@ -235,7 +235,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
       if (type === 'reasoning') state.thought = ''
     }
     if (type === 'reasoning') state.thought += text
-    state.told[type].add(text)
+    state.texts[type].add(text)
     events.push({ type: 'delta', choice, index: state.open.index, text })
   }
 
@@ -353,7 +353,7 @@ function newState(): ChoiceState {
     lastText: undefined,
     kinds: new Set(),
     stopped: false,
-    told: { text: new TextBuffer(), reasoning: new TextBuffer(), refusal: new TextBuffer() },
+    texts: { text: new TextBuffer(), reasoning: new TextBuffer(), refusal: new TextBuffer() },
     hasCitations: false,
     hasMedia: false,
     message: undefined,

@@ -126,11 +126,11 @@ export class ChunkStreamEncoder implements StreamEncoder {
   }
 
   #call(choice: number, call: number, part: ReplyPart & { type: 'tool-call' }): string {
-    const made = callOut(part, this.#freeform)
+    const toolCall = callOut(part, this.#freeform)
     // The input follows in pieces; if there is none, it is written at the end.
-    const fn = made.type === 'function' ? { function: { name: part.name, arguments: part.input } } : {}
+    const fn = toolCall.type === 'function' ? { function: { name: part.name, arguments: part.input } } : {}
     if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: fn.function })
-    return this.#chunk(choice, { tool_calls: [{ index: call, ...made, ...fn }] })
+    return this.#chunk(choice, { tool_calls: [{ index: call, ...toolCall, ...fn }] })
   }
 
   #delta(choice: number, index: number, text: string): string {
@@ -188,8 +188,8 @@ export class ChunkStreamEncoder implements StreamEncoder {
       for (const citation of detail.citations) known.cited.push(citation)
       known.part = { ...part, citations: known.cited }
     }
-    const said = detail.transcript ? this.#chunk(choice, { audio: { transcript: detail.transcript } }) : ''
-    return said + this.#logprobs(choice, detail.logprobs)
+    const audioChunk = detail.transcript ? this.#chunk(choice, { audio: { transcript: detail.transcript } }) : ''
+    return audioChunk + this.#logprobs(choice, detail.logprobs)
   }
 
   #partEnd(choice: number, index: number): string {

@@ -4,7 +4,7 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { thoughtOf } from './reasoning.ts'
 
 /** A call as its caller knows it so far. */
-export interface ToldCall {
+export interface SentCall {
   /** The service's index; undefined = it has none. */
   readonly number: number | undefined
   readonly id: string
@@ -14,11 +14,11 @@ export interface ToldCall {
 }
 
 /** What has been passed on of one choice. */
-export interface Told {
+export interface SentParts {
   readonly text: TextBuffer
   readonly reasoning: TextBuffer
   readonly refusal: TextBuffer
-  readonly calls: readonly ToldCall[]
+  readonly calls: readonly SentCall[]
   readonly hasCitations: boolean
   readonly hasMedia: boolean
 }
@@ -28,28 +28,29 @@ export interface Told {
  * in the last one, and some make a message of every piece.
  */
 export function laterMessage(before: JsonObject | undefined, message: JsonObject): JsonObject {
-  const said = looseText(before?.['content'])
+  const textBefore = looseText(before?.['content'])
   const text = looseText(message['content'])
-  if (said === '' || text === '' || text.startsWith(said)) return { ...before, ...message, content: text || said }
-  return { ...before, ...message, content: said + text }
+  if (textBefore === '' || text === '' || text.startsWith(textBefore))
+    return { ...before, ...message, content: text || textBefore }
+  return { ...before, ...message, content: textBefore + text }
 }
 
 /**
  * The parts of a whole message that no delta contained, as a delta; parts that differ from their deltas stay as they
  * were sent.
  */
-export function restOf(message: JsonObject, told: Told): JsonObject {
+export function restOf(message: JsonObject, sent: SentParts): JsonObject {
   const content = textIn(message['content'])
-  const calls = restOfCalls(looseList(message['tool_calls']), told.calls)
+  const calls = restOfCalls(looseList(message['tool_calls']), sent.calls)
   const old = message['function_call']
   return {
-    reasoning_content: restOfText(thoughtOf(message) ?? '', told.reasoning),
-    content: restOfText(content, told.text),
-    refusal: restOfText(looseText(message['refusal']), told.refusal),
+    reasoning_content: restOfText(thoughtOf(message) ?? '', sent.reasoning),
+    content: restOfText(content, sent.text),
+    refusal: restOfText(looseText(message['refusal']), sent.refusal),
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(isObject(old) && told.calls.length === 0 && { function_call: old }),
-    ...(!told.hasCitations && message['annotations'] !== undefined && { annotations: message['annotations'] }),
-    ...(!told.hasMedia && { audio: message['audio'], images: message['images'] }),
+    ...(isObject(old) && sent.calls.length === 0 && { function_call: old }),
+    ...(!sent.hasCitations && message['annotations'] !== undefined && { annotations: message['annotations'] }),
+    ...(!sent.hasMedia && { audio: message['audio'], images: message['images'] }),
   }
 }
 
@@ -60,20 +61,20 @@ function textIn(content: unknown): string {
     .join('')
 }
 
-function restOfText(whole: string, told: TextBuffer): string {
-  return whole.length > told.length && whole.startsWith(told.toString()) ? whole.slice(told.length) : ''
+function restOfText(whole: string, sentText: TextBuffer): string {
+  return whole.length > sentText.length && whole.startsWith(sentText.toString()) ? whole.slice(sentText.length) : ''
 }
 
-function restOfCalls(calls: readonly JsonObject[], told: readonly ToldCall[]): JsonObject[] {
-  const byId = new Map<string, ToldCall>()
+function restOfCalls(calls: readonly JsonObject[], sentCalls: readonly SentCall[]): JsonObject[] {
+  const byId = new Map<string, SentCall>()
   let free = 0
-  for (const each of told) {
+  for (const each of sentCalls) {
     if (!byId.has(each.id)) byId.set(each.id, each)
     free = Math.max(free, (each.number ?? -1) + 1)
   }
   return calls.flatMap<JsonObject>((call, at) => {
     const id = looseText(call['id'])
-    const known = id === '' ? told[at] : byId.get(id)
+    const known = id === '' ? sentCalls[at] : byId.get(id)
     if (!known) return { ...call, index: free + at }
     const called = looseObject(call['function'] ?? call['custom'])
     const whole = called['arguments'] ?? called['input']

@@ -51,6 +51,6 @@ export function readErrorBody(text: string, status: number): UpstreamErrorBody {
     typeof error === 'string' ? error : undefined,
     object['detail'],
   ]
-  const found = candidates.find((value): value is string => typeof value === 'string' && value !== '')
-  return { message: found ?? fallback, shaped: undefined }
+  const message = candidates.find((value): value is string => typeof value === 'string' && value !== '')
+  return { message: message ?? fallback, shaped: undefined }
 }

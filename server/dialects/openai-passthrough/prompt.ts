@@ -36,7 +36,7 @@ const bytesPerUnknownToken = 8
 const shortBytes = 4000
 
 /** The content of a request as read so far. */
-interface Said {
+interface PromptTally {
   readonly texts: string[]
   fixedTokens: number
   mediaTokens: number
@@ -45,11 +45,11 @@ interface Said {
   unknownBytes: number
 }
 
-function nothingSaid(): Said {
+function emptyTally(): PromptTally {
   return { texts: [], fixedTokens: 0, mediaTokens: 0, isOpenEnded: false, unknownBytes: 0 }
 }
 
-function promptText({ texts, fixedTokens, mediaTokens, isOpenEnded, unknownBytes }: Said): PromptText {
+function promptText({ texts, fixedTokens, mediaTokens, isOpenEnded, unknownBytes }: PromptTally): PromptText {
   const unknownTokens = unknownBytes > shortBytes ? Math.ceil(unknownBytes / bytesPerUnknownToken) : 0
   return {
     texts,
@@ -62,37 +62,37 @@ function promptText({ texts, fixedTokens, mediaTokens, isOpenEnded, unknownBytes
 /** Texts and fixed tokens of a chat request: messages, tool definitions and the response schema. */
 export function chatPrompt(messages: unknown, body: JsonObject): PromptText {
   if (!Array.isArray(messages)) throw wrong('messages', 'a list of messages')
-  const said = nothingSaid()
-  said.fixedTokens = perReply
+  const tally = emptyTally()
+  tally.fixedTokens = perReply
   for (const message of messages as unknown[]) {
     if (!isObject(message)) throw wrong('messages', 'a list of objects')
     if (typeof message['role'] !== 'string') throw wrong('messages', 'a list of objects that each have a role')
-    addMessage(message, said)
+    addMessage(message, tally)
   }
-  addRest(body, 'messages', said)
-  return promptText(said)
+  addRest(body, 'messages', tally)
+  return promptText(tally)
 }
 
-function addMessage(message: JsonObject, said: Said): void {
-  said.fixedTokens += perMessage
+function addMessage(message: JsonObject, tally: PromptTally): void {
+  tally.fixedTokens += perMessage
   let thinks = false
   for (const field in message) {
     const value = message[field]
     switch (field) {
       case 'role':
-        said.texts.push(value as string)
+        tally.texts.push(value as string)
         break
       case 'content':
-        addContent(value, said)
+        addContent(value, tally)
         break
       case 'name':
-        if (typeof value === 'string') said.fixedTokens += perName
-        addText(value, said)
+        if (typeof value === 'string') tally.fixedTokens += perName
+        addText(value, tally)
         break
       case 'refusal':
       case 'tool_calls':
       case 'function_call':
-        addText(value, said)
+        addText(value, tally)
         break
       case 'reasoning':
       case 'reasoning_content':
@@ -101,28 +101,28 @@ function addMessage(message: JsonObject, said: Said): void {
         thinks = true
         break
       default:
-        addUnknown(field, value, said)
+        addUnknown(field, value, tally)
     }
   }
-  if (thinks) addThought(message, said)
+  if (thinks) addThought(message, tally)
 }
 
 /** All fields of the request except the one that has been read. */
-function addRest(body: JsonObject, read: string, said: Said): void {
+function addRest(body: JsonObject, read: string, tally: PromptTally): void {
   for (const field in body) {
     const value = body[field]
     // Most fields are numbers and flags.
     if ((typeof value !== 'string' && typeof value !== 'object') || field === read || isUnread(field)) continue
     if (readFields.has(field)) {
-      addText(value, said)
+      addText(value, tally)
       continue
     }
-    const before = said.unknownBytes
-    addSize(value, said)
-    if (!mediaKinds.test(field) || said.unknownBytes - before <= shortBytes) continue
+    const before = tally.unknownBytes
+    addSize(value, tally)
+    if (!mediaKinds.test(field) || tally.unknownBytes - before <= shortBytes) continue
     // Media in an unknown form; short values are options for making media.
-    said.unknownBytes = before
-    addMedia(value, said)
+    tally.unknownBytes = before
+    addMedia(value, tally)
   }
 }
 
@@ -132,23 +132,23 @@ function isUnread(field: string): boolean {
 }
 
 /** A text, or the JSON of an object or list. */
-function addText(value: unknown, said: Said): void {
-  if (typeof value === 'string') said.texts.push(value)
-  else if (typeof value === 'object' && value !== null) said.texts.push(written(value))
+function addText(value: unknown, tally: PromptTally): void {
+  if (typeof value === 'string') tally.texts.push(value)
+  else if (typeof value === 'object' && value !== null) tally.texts.push(written(value))
 }
 
 /** Gateways put a thought into several fields, for the client programs of several services: it is counted once. */
-function addThought(message: JsonObject, said: Said): void {
+function addThought(message: JsonObject, tally: PromptTally): void {
   let longest = ''
   for (const field of thoughtFields) {
-    const text = thoughtIn(message[field], said)
+    const text = thoughtIn(message[field], tally)
     if (text.length > longest.length) longest = text
   }
-  said.texts.push(longest)
+  tally.texts.push(longest)
 }
 
 /** A thought: a text, or a list of entries with texts. */
-function thoughtIn(value: unknown, said: Said): string {
+function thoughtIn(value: unknown, tally: PromptTally): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return isObject(value) ? written(value) : ''
   let text = ''
@@ -159,7 +159,7 @@ function thoughtIn(value: unknown, said: Said): string {
       const member = entry[field]
       if (field === 'text' || field === 'summary') text += typeof member === 'string' ? member : sentText(member)
       // The size of encrypted data shows how much the model thought.
-      else if (!isMark(field)) addSize(member, said)
+      else if (!isMark(field)) addSize(member, tally)
     }
   }
   return text
@@ -174,9 +174,9 @@ function isMark(field: string): boolean {
   return field === 'type' || field === 'format' || field === 'cache_control'
 }
 
-function addUnknown(field: string, value: unknown, said: Said): void {
-  if (mediaKinds.test(field) && isMedium(value)) addMedia(value, said)
-  else addSize(value, said)
+function addUnknown(field: string, value: unknown, tally: PromptTally): void {
+  if (mediaKinds.test(field) && isMedium(value)) addMedia(value, tally)
+  else addSize(value, tally)
 }
 
 /** Numbers, flags and short texts only describe media: its name, its id, that there is one. */
@@ -185,38 +185,38 @@ function isMedium(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function addMedia(value: unknown, said: Said): void {
-  said.mediaTokens += imageTokens * (Array.isArray(value) ? value.length : 1)
+function addMedia(value: unknown, tally: PromptTally): void {
+  tally.mediaTokens += imageTokens * (Array.isArray(value) ? value.length : 1)
 }
 
 /**
  * The size of the texts in any value, however deeply nested; an object with a media type counts as one media part. Each
  * value is visited once, and nothing is built for it: there may be hundreds of thousands.
  */
-function addSize(value: unknown, said: Said): void {
+function addSize(value: unknown, tally: PromptTally): void {
   const open: unknown[] = []
-  addSized(value, said, open)
+  addSized(value, tally, open)
   while (open.length > 0) {
     const each = open.pop() as object
-    if (Array.isArray(each)) for (const inner of each as unknown[]) addSized(inner, said, open)
-    else if (isTypedMedium(each as JsonObject)) said.mediaTokens += imageTokens
-    else addMembers(each as JsonObject, said, open)
+    if (Array.isArray(each)) for (const inner of each as unknown[]) addSized(inner, tally, open)
+    else if (isTypedMedium(each as JsonObject)) tally.mediaTokens += imageTokens
+    else addMembers(each as JsonObject, tally, open)
   }
 }
 
-function addMembers(object: JsonObject, said: Said, open: unknown[]): void {
+function addMembers(object: JsonObject, tally: PromptTally, open: unknown[]): void {
   for (const name in object) {
-    said.unknownBytes += name.length
-    addSized(object[name], said, open)
+    tally.unknownBytes += name.length
+    addSized(object[name], tally, open)
   }
 }
 
 /** Adds a text; queues a list or an object. */
-function addSized(value: unknown, said: Said, open: unknown[]): void {
+function addSized(value: unknown, tally: PromptTally, open: unknown[]): void {
   if (typeof value === 'object' && value !== null) open.push(value)
   else if (typeof value !== 'string' || value === '') return
-  else if (isDataUrl(value)) said.mediaTokens += imageTokens
-  else said.unknownBytes += Buffer.byteLength(value)
+  else if (isDataUrl(value)) tally.mediaTokens += imageTokens
+  else tally.unknownBytes += Buffer.byteLength(value)
 }
 
 /** The fields in which Anthropic, Google and LangChain put the media type of the bytes. */
@@ -235,33 +235,33 @@ function written(value: object): string {
   return JSON.stringify(value)
 }
 
-function addContent(content: unknown, said: Said): void {
+function addContent(content: unknown, tally: PromptTally): void {
   if (typeof content === 'string') {
-    said.texts.push(content)
+    tally.texts.push(content)
     return
   }
   if (content === undefined || content === null) return
   if (!Array.isArray(content)) throw wrong('messages', 'messages whose content is text or a list of parts')
   for (const part of content as unknown[]) {
     if (!isObject(part)) throw wrong('messages', 'messages whose content parts are objects')
-    addPart(part, said)
+    addPart(part, tally)
   }
 }
 
-function addPart(part: JsonObject, said: Said): void {
+function addPart(part: JsonObject, tally: PromptTally): void {
   // A media part with a text next to it, even an empty one, is still media.
   const mediaTokens = mediaTokensOf(part)
   if (mediaTokens > 0) {
     for (const field in part) if (field !== 'text' && field !== 'type') refuseSchemes(part[field])
-    said.mediaTokens += mediaTokens
-    if (isNamed(part)) said.isOpenEnded = true
+    tally.mediaTokens += mediaTokens
+    if (isNamed(part)) tally.isOpenEnded = true
   }
   for (const field in part) {
     const value = part[field]
-    if (field === 'text' || field === 'refusal') addText(value, said)
-    else if (field === 'thinking') said.texts.push(thoughtIn(value, said))
-    else if (mediaTokens === 0 && field === 'data' && isTypedMedium(part)) addMedia(value, said)
-    else if (mediaTokens === 0 && !isMark(field)) addUnknown(field, value, said)
+    if (field === 'text' || field === 'refusal') addText(value, tally)
+    else if (field === 'thinking') tally.texts.push(thoughtIn(value, tally))
+    else if (mediaTokens === 0 && field === 'data' && isTypedMedium(part)) addMedia(value, tally)
+    else if (mediaTokens === 0 && !isMark(field)) addUnknown(field, value, tally)
   }
 }
 
@@ -308,23 +308,23 @@ function sized(data: unknown, charactersPerToken: number): number {
  * A request whose prompt is one field: a string, a list of strings, token ids, lists of token ids, or content parts.
  */
 export function fieldPrompt(value: unknown, field: string, body: JsonObject): PromptText {
-  const said = nothingSaid()
-  addItems(value, field, said)
-  addRest(body, field, said)
-  return promptText(said)
+  const tally = emptyTally()
+  addItems(value, field, tally)
+  addRest(body, field, tally)
+  return promptText(tally)
 }
 
-function addItems(value: unknown, field: string, said: Said): void {
+function addItems(value: unknown, field: string, tally: PromptTally): void {
   if (typeof value === 'string') {
-    said.texts.push(value)
+    tally.texts.push(value)
     return
   }
   if (!Array.isArray(value)) throw wrong(field, 'text or a list')
   for (const item of value as unknown[]) {
-    if (typeof item === 'string') said.texts.push(item)
-    else if (typeof item === 'number') said.fixedTokens++
-    else if (Array.isArray(item)) said.fixedTokens += item.length
-    else if (isObject(item)) addPart(item, said)
+    if (typeof item === 'string') tally.texts.push(item)
+    else if (typeof item === 'number') tally.fixedTokens++
+    else if (Array.isArray(item)) tally.fixedTokens += item.length
+    else if (isObject(item)) addPart(item, tally)
     else throw wrong(field, 'a list of texts or token numbers')
   }
 }
@@ -333,22 +333,22 @@ function addItems(value: unknown, field: string, said: Said): void {
 export function rerankPrompt(query: unknown, documents: unknown, body: JsonObject): PromptText {
   if (typeof query !== 'string') throw wrong('query', 'a string')
   if (!Array.isArray(documents)) throw wrong('documents', 'a list')
-  const said = nothingSaid()
+  const tally = emptyTally()
   for (const each of documents as unknown[]) {
-    if (typeof each === 'string') said.texts.push(each)
-    else if (isObject(each) && typeof each['text'] === 'string') addDocument(each, said)
-    else if (isObject(each) && (each['text'] ?? undefined) === undefined) said.texts.push(written(each))
+    if (typeof each === 'string') tally.texts.push(each)
+    else if (isObject(each) && typeof each['text'] === 'string') addDocument(each, tally)
+    else if (isObject(each) && (each['text'] ?? undefined) === undefined) tally.texts.push(written(each))
     else throw wrong('documents', 'a list of texts, or of objects with a text')
   }
-  addRest(body, 'documents', said)
-  return promptText(said)
+  addRest(body, 'documents', tally)
+  return promptText(tally)
 }
 
 /** Any field next to a document's text describes the document, whatever its name. */
-function addDocument(document: JsonObject, said: Said): void {
+function addDocument(document: JsonObject, tally: PromptTally): void {
   for (const field in document) {
-    if (field === 'text') said.texts.push(document['text'] as string)
-    else addSize(document[field], said)
+    if (field === 'text') tally.texts.push(document['text'] as string)
+    else addSize(document[field], tally)
   }
 }
 

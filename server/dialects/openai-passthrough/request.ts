@@ -50,16 +50,16 @@ function refuseSchemesIn(value: unknown): void {
 }
 
 function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefined): string {
-  const given = body['model'] ?? pathModel
-  if (given === undefined || given === null || given === '') {
+  const model = body['model'] ?? pathModel
+  if (model === undefined || model === null || model === '') {
     const fallback = defaultModels[mode]
     if (fallback !== undefined) return fallback
     throw missing('model')
   }
-  if (typeof given !== 'string') throw wrongType('model', 'a string')
-  if (given.length > modelLimit)
+  if (typeof model !== 'string') throw wrongType('model', 'a string')
+  if (model.length > modelLimit)
     throw new GatewayError('invalid_field_value', `model is longer than ${modelLimit} characters`, { param: 'model' })
-  return given
+  return model
 }
 
 function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {

@@ -20,7 +20,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   error: JsonObject | undefined
   instead: string | undefined
   pieces = 0
-  readonly #said = new TextBuffer()
+  readonly #output = new TextBuffer()
   readonly #media = new MediaCounter()
   readonly #unreadable = new UnreadableEvents()
   /** The text of the last plain event before and after its content; '' = none was seen. */
@@ -67,11 +67,11 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   get characters(): number {
-    return this.#said.length
+    return this.#output.length
   }
 
   get extraBytes(): number {
-    return this.#said.extraBytes
+    return this.#output.extraBytes
   }
 
   get media() {
@@ -79,7 +79,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   output(): string {
-    return this.#said.toString()
+    return this.#output.toString()
   }
 
   skim(text: string, from: number): number {
@@ -93,7 +93,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       // Text without escapes on one line, and the same text after it: nothing else can be different.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
-      this.#said.add(text, start, end)
+      this.#output.add(text, start, end)
       this.pieces++
       at = end + behind.length
     }
@@ -110,13 +110,13 @@ export class OpenAiStreamMeter implements StreamMeter {
     if (characters === 0 || choice['finish_reason'] || !isObject(delta) || ++this.#lessons > mostLessons) return
     const spoken = Object.keys(delta).filter((key) => key !== 'role' && delta[key] !== null && delta[key] !== '')
     const [key = ''] = spoken
-    const said = delta[key]
-    if (spoken.length !== 1 || typeof said !== 'string' || said.length !== characters) return
+    const text = delta[key]
+    if (spoken.length !== 1 || typeof text !== 'string' || text.length !== characters) return
     const name = `"${key}":"`
     const at = data.indexOf(name)
     const start = at + name.length
-    const end = start + said.length
-    const isPlain = at === data.lastIndexOf(name) && data.startsWith(said, start) && data[end] === '"'
+    const end = start + text.length
+    const isPlain = at === data.lastIndexOf(name) && data.startsWith(text, start) && data[end] === '"'
     if (at < 1 || data[at - 1] === '\\' || !isPlain || data.includes('\n')) return
     this.#before = `data: ${data.slice(0, start)}`
     this.#behind = `${data.slice(end)}\n\n`
@@ -247,7 +247,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     const { content } = message
     // With several answers, the text of each is not counted separately.
     if (this.#choices > 1 || typeof content !== 'string' || content.length <= this.characters) return
-    this.#said.add(content, this.characters)
+    this.#output.add(content, this.characters)
   }
 
   #delta(delta: JsonObject): void {
@@ -277,7 +277,7 @@ export class OpenAiStreamMeter implements StreamMeter {
 
   #add(text: unknown): void {
     if (typeof text === 'string') {
-      this.#said.add(text)
+      this.#output.add(text)
       return
     }
     // Mistral's reasoning models stream content as a list of typed parts.

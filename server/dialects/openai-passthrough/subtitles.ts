@@ -3,7 +3,7 @@ export interface Subtitles {
   /** Where the last cue ends, in seconds; undefined if no time stamp can be read. */
   seconds: number | undefined
   /** The words without the time stamps. */
-  said: string
+  speech: string
 }
 
 const stamp = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`
@@ -12,14 +12,14 @@ const cue = new RegExp(String.raw`-->[ \t]*${stamp}(?=\s|$)`)
 /** Reads a transcript as SubRip or WebVTT; undefined for plain text, since no transcribed speech contains an arrow. */
 export function readSubtitles(text: string): Subtitles | undefined {
   if (!text.includes('-->') && !text.startsWith('WEBVTT')) return undefined
-  const said: string[] = []
+  const speechLines: string[] = []
   let seconds: number | undefined
   const lines = text.split(/\r\n|\n|\r/)
   for (const [at, line] of lines.entries()) {
     if (line.includes('-->')) seconds = later(seconds, endOf(line))
-    else if (!isHead(line, lines[at + 1])) said.push(line)
+    else if (!isHead(line, lines[at + 1])) speechLines.push(line)
   }
-  return { seconds, said: said.join('\n').trim() }
+  return { seconds, speech: speechLines.join('\n').trim() }
 }
 
 /** The file's first line, and the number of a cue. */
@@ -28,9 +28,9 @@ function isHead(line: string, next: string | undefined): boolean {
 }
 
 function endOf(line: string): number | undefined {
-  const found = cue.exec(line)
-  if (!found) return undefined
-  const [, hours = '0', minutes, seconds, fraction = '0'] = found
+  const match = cue.exec(line)
+  if (!match) return undefined
+  const [, hours = '0', minutes, seconds, fraction = '0'] = match
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(`${seconds}.${fraction}`)
 }
 

@@ -10,8 +10,8 @@ const parsedCharacters = 4_000
 
 /** The type of an event; '' if it has none. Only a short event in an unusual form is parsed. */
 export function eventType(text: string): string {
-  const found = typeAtStart.exec(text.length > 400 ? text.slice(0, 400) : text)?.[1]
-  if (found !== undefined) return found
+  const type = typeAtStart.exec(text.length > 400 ? text.slice(0, 400) : text)?.[1]
+  if (type !== undefined) return type
   if (text.length > parsedCharacters) return scannedType(text)
   const event = tryParse(text)
   return isObject(event) && typeof event['type'] === 'string' ? event['type'] : ''
@@ -102,8 +102,8 @@ export function transcriptionModel(session: unknown): string | undefined {
   if (!isObject(session)) return undefined
   const audio = isObject(session['audio']) ? session['audio'] : {}
   const input = isObject(audio['input']) ? audio['input'] : {}
-  const asked = session['input_audio_transcription'] ?? input['transcription']
-  return isObject(asked) && typeof asked['model'] === 'string' ? asked['model'] : undefined
+  const transcription = session['input_audio_transcription'] ?? input['transcription']
+  return isObject(transcription) && typeof transcription['model'] === 'string' ? transcription['model'] : undefined
 }
 
 function bytesPerSecond(format: unknown): number | undefined {
@@ -113,11 +113,11 @@ function bytesPerSecond(format: unknown): number | undefined {
 }
 
 /** What a caller's event adds to the prompt: its texts, and the number of images. */
-export function saidIn(text: string): { texts: string[]; images: number } {
-  const found = { texts: [] as string[], images: 0 }
+export function contentIn(text: string): { texts: string[]; images: number } {
+  const content = { texts: [] as string[], images: 0 }
   const event = tryParse(text)
-  if (isObject(event)) collect(event, found, 0)
-  return found
+  if (isObject(event)) collect(event, content, 0)
+  return content
 }
 
 /** Fields with text that the model reads. */
@@ -125,13 +125,13 @@ const readFields = ['text', 'transcript', 'instructions', 'arguments', 'output',
 /** Items can be nested in parts of items; anything nested deeper than this is not part of an item. */
 const deepest = 8
 
-function collect(value: unknown, found: { texts: string[]; images: number }, depth: number): void {
+function collect(value: unknown, content: { texts: string[]; images: number }, depth: number): void {
   if (depth > deepest) return
-  if (Array.isArray(value)) for (const each of value) collect(each, found, depth + 1)
+  if (Array.isArray(value)) for (const each of value) collect(each, content, depth + 1)
   if (!isObject(value)) return
-  if (value['type'] === 'input_image') found.images++
-  for (const name of readFields) if (typeof value[name] === 'string') found.texts.push(value[name])
-  for (const each of Object.values(value)) if (typeof each === 'object') collect(each, found, depth + 1)
+  if (value['type'] === 'input_image') content.images++
+  for (const name of readFields) if (typeof value[name] === 'string') content.texts.push(value[name])
+  for (const each of Object.values(value)) if (typeof each === 'object') collect(each, content, depth + 1)
 }
 
 /** The error event of the API (OpenAI Realtime API reference, "error"). */

@@ -20,12 +20,12 @@ export function readRealtimeUsage(raw: unknown): Usage | undefined {
   }
 }
 
-function promptParts(found: JsonObject, total: number): Partial<Usage> {
-  const ofCached = details(found, 'cached_tokens_details')
-  const sound = atMost(total, found['audio_tokens'])
+function promptParts(counts: JsonObject, total: number): Partial<Usage> {
+  const ofCached = details(counts, 'cached_tokens_details')
+  const sound = atMost(total, counts['audio_tokens'])
   // If the audio fits, images are reduced to the rest of the total.
-  const images = Math.min(atMost(total, found['image_tokens']), total - sound)
-  const cached = count(found['cached_tokens']) ?? 0
+  const images = Math.min(atMost(total, counts['image_tokens']), total - sound)
+  const cached = count(counts['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
   const cachedImages = Math.min(count(ofCached['image_tokens']) ?? 0, cached - cachedSound, images)
   return {
@@ -49,9 +49,9 @@ function atMost(total: number, value: unknown): number {
 /**
  * Audio and reasoning of the completion. If together they exceed it, the reasoning must have been counted separately.
  */
-function completionParts(found: JsonObject, total: number): Partial<Usage> {
-  const sound = count(found['audio_tokens']) ?? 0
-  const reasoning = count(found['reasoning_tokens']) ?? 0
+function completionParts(counts: JsonObject, total: number): Partial<Usage> {
+  const sound = count(counts['audio_tokens']) ?? 0
+  const reasoning = count(counts['reasoning_tokens']) ?? 0
   const parts = {
     ...(sound > 0 && { audioCompletionTokens: sound }),
     ...(reasoning > 0 && { reasoningTokens: reasoning }),

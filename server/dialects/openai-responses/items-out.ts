@@ -111,16 +111,16 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
 /** A model's turn: text between two thoughts or calls is one message. */
 function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
-  let said: Part[] = []
+  let textParts: Part[] = []
   const flush = () => {
-    if (said.length > 0) items.push(saidOut(said, losses))
-    said = []
+    if (textParts.length > 0) items.push(messageOut(textParts, losses))
+    textParts = []
   }
   for (const part of parts) {
     if (part.type === 'text' || part.type === 'refusal') {
-      const isOther = said.length > 0 && Object.keys(ownMessage([part])).length > 0
+      const isOther = textParts.length > 0 && Object.keys(ownMessage([part])).length > 0
       if (isOther) flush()
-      if (part.text !== '') said.push(part)
+      if (part.text !== '') textParts.push(part)
       continue
     }
     flush()
@@ -131,7 +131,7 @@ function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: N
   return items
 }
 
-function saidOut(parts: readonly Part[], losses: DroppedFields): JsonObject {
+function messageOut(parts: readonly Part[], losses: DroppedFields): JsonObject {
   const content = parts.map((part): JsonObject => {
     if (part.type === 'refusal') return { type: 'refusal', refusal: part.text }
     if (part.type !== 'text') return {}

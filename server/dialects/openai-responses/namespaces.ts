@@ -64,9 +64,9 @@ export function spaceOut(space: Namespace | undefined): { name?: string; namespa
 
 /** Collects the namespaces. */
 export function namespacesOf(tools: readonly Tool[]): Namespaces {
-  const found = new Map<string, Namespace>()
-  for (const tool of tools) if ('within' in tool && tool.within) found.set(tool.name, tool.within)
-  return found
+  const spaces = new Map<string, Namespace>()
+  for (const tool of tools) if ('within' in tool && tool.within) spaces.set(tool.name, tool.within)
+  return spaces
 }
 
 /** Tools for this dialect, with those of a namespace put back into it. */

@@ -33,7 +33,7 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
   const { input } = body
   if (!Array.isArray(input) || !(text.includes('reasoning') || text.includes('"rs_'))) return { edits: {}, dropped: [] }
   let isLoose = false
-  const kept = (input as unknown[]).flatMap((item) => {
+  const remaining = (input as unknown[]).flatMap((item) => {
     if (!isObject(item)) return [item]
     if (isThought(item)) {
       const own = withoutThoughts ? undefined : knownThought(item)
@@ -45,8 +45,9 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
     const { id: _id, ...rest } = item
     return [rest]
   })
-  if (kept.length === input.length && kept.every((item, at) => item === input[at])) return { edits: {}, dropped: [] }
-  return { edits: { input: kept }, dropped: isLoose ? ['input.reasoning'] : [] }
+  if (remaining.length === input.length && remaining.every((item, at) => item === input[at]))
+    return { edits: {}, dropped: [] }
+  return { edits: { input: remaining }, dropped: isLoose ? ['input.reasoning'] : [] }
 }
 
 /** A thought, or a reference to one. */

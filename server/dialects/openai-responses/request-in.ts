@@ -62,16 +62,16 @@ function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
 function toolIn(tool: Fields): Tool {
   const type = tool.needText('type')
   if (isSearch(type)) {
-    const found = searchIn(tool, dialect)
-    return { ...found, native: { dialect, fields: { ...found.native?.fields, type } } }
+    const search = searchIn(tool, dialect)
+    return { ...search, native: { dialect, fields: { ...search.native?.fields, type } } }
   }
   if (type !== 'function' && type !== 'custom') return { type: 'native', dialect, value: tool.whole() }
   const name = tool.needText('name')
   const description = tool.text('description')
   if (type === 'custom') {
     const format = tool.object('format')
-    const told = description === undefined ? {} : { description }
-    return { type: 'freeform', name, ...told, ...(format && { format }), ...tool.native(dialect) }
+    const descriptionField = description === undefined ? {} : { description }
+    return { type: 'freeform', name, ...descriptionField, ...(format && { format }), ...tool.native(dialect) }
   }
   const schema = tool.object('parameters')
   const strict = tool.flag('strict')

@@ -12,7 +12,7 @@ import { inSpaces, namespacesOf } from './namespaces.ts'
 const dialect = 'openai-responses'
 
 /** The settings that the Responses API has a field for. */
-const said = [
+const supported = [
   'logprobs',
   'verbosity',
   'userId',
@@ -28,8 +28,8 @@ const said = [
  * A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for anything
  * that cannot be expressed.
  */
-export function encodeRequest(given: Conversation): EncodedRequest {
-  const conversation = spelledOut(given, dialect)
+export function encodeRequest(original: Conversation): EncodedRequest {
+  const conversation = spelledOut(original, dialect)
   const losses = new DroppedFields(conversation, dialect)
   const { system, verbosity, reasoning, stream } = conversation
   const instructions = system.map(({ text }) => text).join('\n\n')
@@ -57,7 +57,7 @@ export function encodeRequest(given: Conversation): EncodedRequest {
   }
   losses.loseWishesBut(
     conversation,
-    ...said,
+    ...supported,
     ...(losses.isForeign ? [] : (['output', 'frequencyPenalty', 'presencePenalty'] as const)),
   )
   return { body: losses.withNative(body, conversation), dropped: losses.names }

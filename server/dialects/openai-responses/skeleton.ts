@@ -16,7 +16,7 @@ export function skeleton(
   createdAt = frame.createdAtSeconds,
 ): WireResponse {
   const { request } = frame
-  const { body: asked } = encodeRequest(request)
+  const { body } = encodeRequest(request)
   return {
     id: id.startsWith('resp_') ? id : `resp_${id}`,
     object: 'response',
@@ -28,7 +28,7 @@ export function skeleton(
     error: null,
     frequency_penalty: request.frequencyPenalty ?? 0,
     incomplete_details: null,
-    instructions: asked['instructions'] ?? null,
+    instructions: body['instructions'] ?? null,
     max_output_tokens: request.maxTokens ?? null,
     // No channel of another dialect supports such a limit.
     max_tool_calls: null,
@@ -40,16 +40,16 @@ export function skeleton(
     previous_response_id: null,
     prompt_cache_key: request.cacheKey ?? null,
     prompt_cache_retention: (request.cacheRetention ?? null) as WireResponse['prompt_cache_retention'],
-    reasoning: wholeReasoning(asked['reasoning']),
+    reasoning: wholeReasoning(body['reasoning']),
     safety_identifier: request.userId ?? null,
-    service_tier: typeof asked['service_tier'] === 'string' ? asked['service_tier'] : 'auto',
+    service_tier: typeof body['service_tier'] === 'string' ? body['service_tier'] : 'auto',
     // Nothing is stored that could be retrieved by the answer's id.
     store: false,
     // The service's defaults for a request that names no value.
     temperature: request.temperature ?? 1,
-    text: wholeText(asked['text']),
-    tool_choice: asked['tool_choice'] ?? 'auto',
-    tools: looseList(asked['tools']).map(wholeTool),
+    text: wholeText(body['text']),
+    tool_choice: body['tool_choice'] ?? 'auto',
+    tools: looseList(body['tools']).map(wholeTool),
     top_logprobs: request.topLogprobs ?? 0,
     top_p: request.topP ?? 1,
     truncation: 'disabled',
@@ -57,13 +57,13 @@ export function skeleton(
   }
 }
 
-function wholeReasoning(asked: unknown): WireResponse['reasoning'] {
-  const reasoning = looseObject(asked)
+function wholeReasoning(value: unknown): WireResponse['reasoning'] {
+  const reasoning = looseObject(value)
   return { ...reasoning, effort: reasoning['effort'] ?? null, summary: reasoning['summary'] ?? null }
 }
 
-function wholeText(asked: unknown): WireResponse['text'] {
-  const text = looseObject(asked)
+function wholeText(value: unknown): WireResponse['text'] {
+  const text = looseObject(value)
   const format = isObject(text['format']) ? text['format'] : { type: 'text' }
   if (format['type'] !== 'json_schema') return { ...text, format }
   const { description = null, strict = false } = format

@@ -53,7 +53,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
         // Servers behind other software answer with an error in the form of OpenAI's chat.
         if (type === '' && isObject(event['error'])) return this.#fail(event)
         this.#within(type, event)
-        return this.#told()
+        return this.#takeEvents()
     }
   }
 
@@ -71,7 +71,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 
   /** What the last event revealed; nobody could act on a call whose input contradicts itself. */
-  #told(): StreamEvent[] {
+  #takeEvents(): StreamEvent[] {
     const events = this.#teller.take()
     if (this.#isTorn) return this.#end([{ type: 'error', failure: unreadable }])
     return this.#teller.isContradictory ? this.#end([...events, { type: 'error', failure: contradictory }]) : events
@@ -102,13 +102,13 @@ export class ResponseStreamDecoder implements StreamDecoder {
       this.#teller.whole(known, item)
     }
     for (const item of this.#items.all) this.#teller.close(item)
-    const told = this.#told()
-    if (this.#ended) return [...started, ...told]
+    const events = this.#takeEvents()
+    if (this.#ended) return [...started, ...events]
     const usage = readUsage(usageOf(response))
     const kinds = [...this.#teller.kinds].map((type) => ({ type }))
     return this.#end([
       ...started,
-      ...told,
+      ...events,
       ...(usage ? [{ type: 'usage', usage } as const] : []),
       { type: 'stop', choice: 0, stop: stopIn(response, kinds) },
       { type: 'end' },

@@ -17,7 +17,7 @@ export interface StreamPart {
 /** A text that the service numbers separately: a content part, a summary part, the input of a call. */
 export interface StreamPiece {
   /** The text passed on so far. */
-  readonly told: TextBuffer
+  readonly text: TextBuffer
   part: StreamPart
   /** Input that came with the start of a call: a placeholder if deltas follow, else the whole input. */
   held: string
@@ -65,8 +65,8 @@ export class StreamItems {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
     const open = this.#open(placeOf(event), type)
-    const found = this.#byId.get(id) ?? (open?.hasBegun ? undefined : open)
-    const known = found?.type === type ? found : this.#new(type, id, looseText(item['call_id']), placeOf(event))
+    const candidate = this.#byId.get(id) ?? (open?.hasBegun ? undefined : open)
+    const known = candidate?.type === type ? candidate : this.#new(type, id, looseText(item['call_id']), placeOf(event))
     this.#name(known, item)
     known.hasBegun = true
     return known
@@ -91,12 +91,12 @@ export class StreamItems {
       known?.type === type && !known.isClaimed && isSameCall(known, item)
     const byId = this.#byId.get(looseText(item['id']))
     const byPlace = this.#byPlace.get(place)
-    const found = isFree(byId)
+    const match = isFree(byId)
       ? byId
       : isFree(byPlace)
         ? byPlace
         : this.#all.find((known) => isFree(known) && (hasCallId(known, item) || isTold(known)))
-    const known = found ?? this.#new(type, looseText(item['id']), looseText(item['call_id']), undefined)
+    const known = match ?? this.#new(type, looseText(item['id']), looseText(item['call_id']), undefined)
     known.isClaimed = true
     return known
   }

@@ -85,7 +85,7 @@ export class StreamTeller {
       return
     }
     this.#rest(piece, whole)
-    if (item.type === 'function_call' && isOther(piece.told.toString(), whole)) this.isContradictory = true
+    if (item.type === 'function_call' && isOther(piece.text.toString(), whole)) this.isContradictory = true
     if (piece.part.type !== 'reasoning') this.#detail(piece.part, { isWhole: true })
   }
 
@@ -129,7 +129,7 @@ export class StreamTeller {
   close(item: StreamItem): void {
     item.isDone = true
     for (const piece of item.pieces.values()) {
-      if (piece.held !== '' && piece.told.length === 0) this.#say(piece, piece.held)
+      if (piece.held !== '' && piece.text.length === 0) this.#say(piece, piece.held)
       piece.held = ''
       this.#end(piece.part)
     }
@@ -140,9 +140,9 @@ export class StreamTeller {
     const wholes = outputIn(wire).map((part) =>
       part.type === 'tool-call' ? part.input : 'text' in part ? part.text : '',
     )
-    const told = [...item.pieces.values()].filter((piece) => piece.told.length > 0)
-    const compared = item.type === 'reasoning' ? told.slice(0, 1) : told
-    return compared.every((piece, at) => (wholes[at] ?? '').startsWith(piece.told.toString()))
+    const pieces = [...item.pieces.values()].filter((piece) => piece.text.length > 0)
+    const compared = item.type === 'reasoning' ? pieces.slice(0, 1) : pieces
+    return compared.every((piece, at) => (wholes[at] ?? '').startsWith(piece.text.toString()))
   }
 
   #wholeCall(item: StreamItem, call: Call): void {
@@ -152,8 +152,8 @@ export class StreamTeller {
 
   #wholeThought(item: StreamItem, wire: JsonObject, isFull: boolean): void {
     const part = this.thought(item, isFull)
-    const said = [...item.pieces].find(([, { told }]) => told.length > 0)?.[0]
-    const isSummary = said ? said.startsWith('summary') : !isFull
+    const key = [...item.pieces].find(([, { text }]) => text.length > 0)?.[0]
+    const isSummary = key ? key.startsWith('summary') : !isFull
     for (const [at, each] of looseList(wire[isSummary ? 'summary' : 'content']).entries())
       this.repeated(item, `${isSummary ? 'summary' : 'text'} ${at}`, looseText(each['text']))
     const seal = looseText(wire['encrypted_content'])
@@ -168,9 +168,9 @@ export class StreamTeller {
     if (known) return known
     if (item.type === 'message') return this.#begin(item, key, { type, text: '' })
     if (item.type !== 'reasoning') return undefined
-    const piece = { told: new TextBuffer(), part: this.thought(item, key.startsWith('text')), held: '' }
+    const piece = { text: new TextBuffer(), part: this.thought(item, key.startsWith('text')), held: '' }
     // The paragraphs of a summary are one thought.
-    if (key.startsWith('summary') && [...item.pieces.values()].some(({ told }) => told.length > 0))
+    if (key.startsWith('summary') && [...item.pieces.values()].some(({ text }) => text.length > 0))
       this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text: gap })
     item.pieces.set(key, piece)
     return piece
@@ -179,8 +179,8 @@ export class StreamTeller {
   #begin(item: StreamItem, key: string, part: ReplyPart): StreamPiece {
     // The content parts of a message follow one another.
     if (item.type === 'message') for (const { part: before } of item.pieces.values()) this.#end(before)
-    const piece: StreamPiece = { told: new TextBuffer(), part: this.#part(part), held: '' }
-    if (part.type === 'text' || part.type === 'refusal') piece.told.add(part.text)
+    const piece: StreamPiece = { text: new TextBuffer(), part: this.#part(part), held: '' }
+    if (part.type === 'text' || part.type === 'refusal') piece.text.add(part.text)
     item.pieces.set(key, piece)
     return piece
   }
@@ -205,9 +205,9 @@ export class StreamTeller {
 
   /** Reports the part of a whole text that was not reported yet. */
   #rest(piece: StreamPiece, whole: string): void {
-    const { told } = piece
-    if (whole.length <= told.length || !whole.startsWith(told.toString())) return
-    const rest = whole.slice(told.length)
+    const { text } = piece
+    if (whole.length <= text.length || !whole.startsWith(text.toString())) return
+    const rest = whole.slice(text.length)
     piece.held = ''
     this.#say(piece, rest)
   }
@@ -219,7 +219,7 @@ export class StreamTeller {
       if (part.type !== 'text' && part.type !== 'refusal') return
       piece.part = { ...this.#part({ type: part.type, text: '' }), citations: part.citations, logprobs: part.logprobs }
     }
-    piece.told.add(text)
+    piece.text.add(text)
     this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text })
   }
 
@@ -235,6 +235,6 @@ export class StreamTeller {
 }
 
 /** True if the reported input is not complete JSON and differs from the whole input. */
-function isOther(told: string, whole: string): boolean {
-  return whole !== '' && told !== whole && !isObject(tryParse(told))
+function isOther(input: string, whole: string): boolean {
+  return whole !== '' && input !== whole && !isObject(tryParse(input))
 }

@@ -5,7 +5,7 @@ import type { Always, Plain } from '../neutral/always.ts'
 type Sdk = OpenAI.Responses.Response
 
 /** Fields that are optional in OpenAI's SDK, but required by the service and its published schema. */
-type Told =
+type AlwaysSent =
   | 'background'
   | 'completed_at'
   | 'max_output_tokens'
@@ -27,7 +27,7 @@ type Repeated = 'instructions' | 'reasoning' | 'service_tier' | 'text' | 'tool_c
  */
 export type WireResponse = Always<
   Omit<Sdk, Repeated | 'error' | 'incomplete_details' | 'output' | 'output_text' | 'usage'>,
-  Told
+  AlwaysSent
 > & {
   error: { code: string; message: string } | null
   frequency_penalty: number

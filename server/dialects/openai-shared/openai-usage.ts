@@ -13,9 +13,9 @@ export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   // Embeddings and moderations have no completion; a service that omits the field means 0.
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
-  const told = { prompt, completion }
+  const totals = { prompt, completion }
   const parts = readParts(raw)
-  const beside = countedBeside(raw, parts, told)
+  const beside = countedBeside(raw, parts, totals)
   const { doubt } = beside
   const usage = { promptTokens: prompt + beside.prompt, completionTokens: completion + beside.completion }
   if (!Number.isSafeInteger(usage.promptTokens + usage.completionTokens)) return undefined
@@ -91,13 +91,13 @@ const nothingBeside: Beside = { prompt: 0, completion: 0 }
  * What to add to prompt and completion: first what a service is known to omit from all totals, then what the total
  * shows, then what cannot be part of a total.
  */
-function countedBeside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
+function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const rest = countedBeyond(raw)
   const known = knownBeside(raw, parts, rest)
   if (known) return known
-  if (rest === 0) return tooLargeInside(raw, parts, told)
-  const found = explained(rest, parts)
-  if (found) return found
+  if (rest === 0) return tooLargeInside(raw, parts, totals)
+  const explanation = explained(rest, parts)
+  if (explanation) return explanation
   return {
     prompt: 0,
     completion: rest,
@@ -139,17 +139,17 @@ function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
  * Reasoning larger than the completion that should include it, and cached tokens where Anthropic's names mean tokens in
  * addition to the prompt. Excess audio and images are not added: their output is visible.
  */
-function tooLargeInside(raw: JsonObject, parts: Parts, told: { prompt: number; completion: number }): Beside {
+function tooLargeInside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const { reasoningTokens: output = 0 } = parts
   const { cachedTokens = 0, cacheWriteTokens = 0 } = parts
   const input = cachedTokens + cacheWriteTokens
   const hasAnthropicNames = 'cache_read_input_tokens' in raw || 'cache_creation_input_tokens' in raw
-  const completion = output > told.completion ? output : 0
-  const prompt = hasAnthropicNames && input > told.prompt ? input : 0
+  const completion = output > totals.completion ? output : 0
+  const prompt = hasAnthropicNames && input > totals.prompt ? input : 0
   if (completion === 0 && prompt === 0) return nothingBeside
   const kinds = [
-    completion > 0 && `${output} of a completion of ${told.completion}`,
-    prompt > 0 && `${input} of a prompt of ${told.prompt}`,
+    completion > 0 && `${output} of a completion of ${totals.completion}`,
+    prompt > 0 && `${input} of a prompt of ${totals.prompt}`,
   ]
   return {
     prompt,

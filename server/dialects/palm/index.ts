@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, chatBased } from '../chat-based/chat-based.ts'
-import { alternating, plainTurns, toldTurns } from '../chat-based/plain-turns.ts'
+import { alternating, plainTurns, textTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
@@ -16,18 +16,18 @@ export const palm = chatBased({
   decodeFailure: failureIn,
 })
 
-function requestOut(asked: ChatRequest): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
-  const spoken = alternating(toldTurns(turns.length > 0 ? turns : [{ role: 'user', text: system }]))
+function requestOut(request: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
+  const spoken = alternating(textTurns(turns.length > 0 ? turns : [{ role: 'user', text: system }]))
   return {
     prompt: {
       ...(system !== '' && turns.length > 0 && { context: system }),
       messages: spoken.map(({ role, text }) => ({ author: role === 'user' ? '0' : '1', content: text })),
     },
-    temperature: asked.takeWithin('temperature', 0, 1),
-    candidateCount: asked.takeWithin('n', 1, 8),
-    topP: asked.takeNumber('top_p'),
-    topK: asked.takeNumber('top_k'),
+    temperature: request.takeWithin('temperature', 0, 1),
+    candidateCount: request.takeWithin('n', 1, 8),
+    topP: request.takeNumber('top_p'),
+    topK: request.takeNumber('top_k'),
   }
 }
 

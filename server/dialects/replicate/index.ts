@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, chatBased, noChoices } from '../chat-based/chat-based.ts'
-import { alternating, gap, plainTurns, toldTurns } from '../chat-based/plain-turns.ts'
+import { alternating, gap, plainTurns, textTurns } from '../chat-based/plain-turns.ts'
 import { serviceFailure } from '../failures/service-failure.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
@@ -21,26 +21,26 @@ export const replicateChat = chatBased({
 })
 
 /** With one speaker, the prompt is their text; a conversation is written out. */
-function requestOut(asked: ChatRequest): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
-  const spoken = alternating(toldTurns(turns))
+function requestOut(request: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
+  const spoken = alternating(textTurns(turns))
   const [only] = spoken
-  const told = spoken.map(({ role, text }) => `${role}: ${text}`)
-  const prompt = spoken.length === 1 && only ? only.text : [...told, 'assistant:'].join(gap)
+  const lines = spoken.map(({ role, text }) => `${role}: ${text}`)
+  const prompt = spoken.length === 1 && only ? only.text : [...lines, 'assistant:'].join(gap)
   return {
     input: {
       prompt,
       ...(system !== '' && { system_prompt: system }),
-      max_tokens: asked.maxTokens,
-      temperature: asked.takeNumber('temperature'),
-      top_p: asked.takeNumber('top_p'),
-      top_k: asked.takeNumber('top_k'),
-      presence_penalty: asked.takeNumber('presence_penalty'),
-      frequency_penalty: asked.takeNumber('frequency_penalty'),
-      seed: asked.takeNumber('seed'),
-      stop_sequences: asked.takeStop()?.join(','),
+      max_tokens: request.maxTokens,
+      temperature: request.takeNumber('temperature'),
+      top_p: request.takeNumber('top_p'),
+      top_k: request.takeNumber('top_k'),
+      presence_penalty: request.takeNumber('presence_penalty'),
+      frequency_penalty: request.takeNumber('frequency_penalty'),
+      seed: request.takeNumber('seed'),
+      stop_sequences: request.takeStop()?.join(','),
     },
-    ...(asked.stream && { stream: true }),
+    ...(request.stream && { stream: true }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { type ChatRequest, chatBased } from '../chat-based/chat-based.ts'
-import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
+import { alternating, plainTurns, systemAsTurns, textTurns } from '../chat-based/plain-turns.ts'
 import type { UpstreamDialect } from '../neutral/dialect.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { failureIn, failureWithin } from './failure.ts'
@@ -10,7 +10,7 @@ import { type SparkModel, takesSystem } from './model.ts'
 export function spark(model: SparkModel, appId: string): UpstreamDialect {
   return chatBased({
     name: 'spark',
-    request: (asked) => requestOut(asked, model, appId),
+    request: (request) => requestOut(request, model, appId),
     reply: (frame) => chunkOf(frame, 'message'),
     chunks: () => (frame) => [chunkOf(frame, 'delta')],
     failureWithin,
@@ -18,24 +18,24 @@ export function spark(model: SparkModel, appId: string): UpstreamDialect {
   })
 }
 
-function requestOut(asked: ChatRequest, model: SparkModel, appId: string): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
-  for (const { thought } of turns) if (thought) asked.lose('thought', thought)
+function requestOut(request: ChatRequest, model: SparkModel, appId: string): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
+  for (const { thought } of turns) if (thought) request.lose('thought', thought)
   const hasSystem = system !== '' && takesSystem(model)
   const before = hasSystem ? [] : systemAsTurns(system)
-  const spoken = alternating([...before, ...toldTurns(turns)])
+  const spoken = alternating([...before, ...textTurns(turns)])
   // The last turn is the user's: a system prompt alone needs no assistant's answer after it.
   const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
-  const functions = asked.functions
-  const user = asked.take('user')
+  const functions = request.functions
+  const user = request.take('user')
   return {
     header: { app_id: appId, ...(typeof user === 'string' && { uid: user.slice(0, 32) }) },
     parameter: {
       chat: {
         domain: model.domain,
-        temperature: asked.takeWithin('temperature', 0.01, 1),
-        top_k: asked.takeWithin('top_k', 1, 6),
-        max_tokens: asked.maxTokens,
+        temperature: request.takeWithin('temperature', 0.01, 1),
+        top_k: request.takeWithin('top_k', 1, 6),
+        max_tokens: request.maxTokens,
       },
     },
     payload: {
@@ -60,7 +60,7 @@ function chunkOf(frame: JsonObject, member: 'message' | 'delta'): JsonObject {
   const texts = looseList(looseObject(choices)['text'])
   const isLast = looseObject(choices)['status'] === 2 || looseObject(header)['status'] === 2
   const called = texts.map((text) => text['function_call']).find(isObject)
-  const said = {
+  const message = {
     role: 'assistant',
     content: texts.map((text) => looseText(text['content'])).join(''),
     reasoning_content: texts.map((text) => looseText(text['reasoning_content'])).join(''),
@@ -68,7 +68,7 @@ function chunkOf(frame: JsonObject, member: 'message' | 'delta'): JsonObject {
   }
   return {
     id: looseObject(header)['sid'],
-    choices: [{ index: 0, [member]: said, finish_reason: isLast ? (called ? 'tool_calls' : 'stop') : null }],
+    choices: [{ index: 0, [member]: message, finish_reason: isLast ? (called ? 'tool_calls' : 'stop') : null }],
     usage: looseObject(usage)['text'],
   }
 }

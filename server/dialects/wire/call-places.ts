@@ -47,18 +47,18 @@ export class CallPlaces {
     const name = looseText(called['name'])
     const number = numberOf(call)
     const known = this.#known(number, id, name)
-    const found = known ?? { place: this.#count++, id, firstId: id, name: '', input: new InputEnd() }
-    const isNamed = found.name === '' && name !== ''
-    if (isNamed) found.name = name
-    if (found.id === '') {
+    const entry = known ?? { place: this.#count++, id, firstId: id, name: '', input: new InputEnd() }
+    const isNamed = entry.name === '' && name !== ''
+    if (isNamed) entry.name = name
+    if (entry.id === '') {
       // Some send the id after the name.
-      found.id = id
-      found.input.add(called['arguments'] ?? called['input'])
+      entry.id = id
+      entry.input.add(called['arguments'] ?? called['input'])
     }
-    if (number !== undefined) this.#byNumber.set(number, found)
-    if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, found)
-    this.#last = found
-    return { place: found.place, isNew: known === undefined, isNamed, firstId: found.firstId }
+    if (number !== undefined) this.#byNumber.set(number, entry)
+    if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, entry)
+    this.#last = entry
+    return { place: entry.place, isNew: known === undefined, isNamed, firstId: entry.firstId }
   }
 
   #known(number: number | undefined, id: string, name: string): PlacedCall | undefined {

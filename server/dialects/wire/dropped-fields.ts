@@ -103,8 +103,8 @@ export function withinRange(value: number, least: number, most: number): number 
 }
 
 /** True if a number was moved by more than the step away from an exclusive bound. */
-export function isFar(taken: number, asked: number): boolean {
-  return Math.abs(taken - asked) > openEnd
+export function isFar(taken: number, value: number): boolean {
+  return Math.abs(taken - value) > openEnd
 }
 
 /** Fields that refer to state kept by a service: without them the request would mean something else. */
@@ -155,10 +155,10 @@ export class DroppedFields {
     return [...this.#names]
   }
 
-  /** Notes that something known was dropped; `given` undefined means there was nothing to drop. */
-  lose(what: Losable, given: unknown): void {
+  /** Notes that something known was dropped; `value` undefined means there was nothing to drop. */
+  lose(what: Losable, value: unknown): void {
     const name = wireNames[what][this.#from]
-    if (given !== undefined && name !== '') this.#names.add(name)
+    if (value !== undefined && name !== '') this.#names.add(name)
   }
 
   /**
@@ -171,15 +171,15 @@ export class DroppedFields {
   }
 
   /** Notes the options of a search that the service does not support. */
-  loseSearchBut(tool: SearchTool, ...said: readonly (keyof typeof searchOptions)[]): void {
+  loseSearchBut(tool: SearchTool, ...supported: readonly (keyof typeof searchOptions)[]): void {
     for (const name of Object.keys(searchOptions) as (keyof typeof searchOptions)[])
-      if (!said.includes(name)) this.lose(name, searchOptions[name](tool))
+      if (!supported.includes(name)) this.lose(name, searchOptions[name](tool))
   }
 
   /** Notes every wish of the caller, except those that the dialect has a field for. */
-  loseWishesBut(conversation: Conversation, ...said: readonly Wish[]): void {
+  loseWishesBut(conversation: Conversation, ...supported: readonly Wish[]): void {
     for (const name of Object.keys(wishes) as Wish[])
-      if (!said.includes(name)) this.lose(name, wishes[name](conversation))
+      if (!supported.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
   /** Fields of one dialect only: they are written if the upstream speaks that dialect. */

@@ -1,7 +1,7 @@
 import type { Conversation, Message, Part, Tool, ToolChoice, ToolReference } from '../neutral/conversation.ts'
 import type { UpstreamDialect } from '../neutral/dialect.ts'
 import type { Choice, ReplyPart, Stop, StreamEvent } from '../neutral/reply.ts'
-import { fits, made, type ToolRules, type WordRule } from '../neutral/tool-rules.ts'
+import { fits, type ToolRules, validName, type WordRule } from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 import { isNoInput } from './tool-input.ts'
 
@@ -58,7 +58,7 @@ function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<strin
   for (const name of all) {
     if (fits(name, rule)) continue
     for (let attempt = 0; !names.has(name); attempt++) {
-      const fit = made(name, rule, attempt)
+      const fit = validName(name, rule, attempt)
       if (taken.has(fit)) continue
       taken.add(fit)
       names.set(name, fit)

@@ -46,10 +46,10 @@ const none: readonly HostedTool[] = []
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none
-  const found = [...offered(body), ...switchedOn(body), ...builtIn(body, model)]
-  if (found.length === 0) return none
+  const hosted = [...offered(body), ...switchedOn(body), ...builtIn(body, model)]
+  if (hosted.length === 0) return none
   const most = looseCount(body['max_tool_calls'])
-  return most > 0 ? found.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : found
+  return most > 0 ? hosted.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : hosted
 }
 
 /** False for most requests: they have none of the fields that can hold a tool. */
@@ -69,10 +69,10 @@ function offered({ tools, tool_choice: choice }: JsonObject): HostedTool[] {
   if (!Array.isArray(tools)) return []
   const isForbidden = choice === 'none' || (isObject(choice) && choice['type'] === 'none')
   if (isForbidden) return []
-  const found: HostedTool[] = []
+  const hosted: HostedTool[] = []
   // A request may have thousands of functions.
-  for (const tool of tools as unknown[]) if (isObject(tool) && tool['type'] !== 'function') found.push(...toolOf(tool))
-  return found
+  for (const tool of tools as unknown[]) if (isObject(tool) && tool['type'] !== 'function') hosted.push(...toolOf(tool))
+  return hosted
 }
 
 function toolOf(tool: JsonObject): HostedTool[] {
@@ -101,19 +101,20 @@ function toolOf(tool: JsonObject): HostedTool[] {
 /** Features that are not a tool in their dialect, but a setting of the request. */
 function switchedOn(body: JsonObject): HostedTool[] {
   const { web_search_options: options, search_parameters: live, plugins } = body
-  const found: HostedTool[] = []
-  if (isObject(options)) found.push(search(looseText(options['search_context_size'])))
+  const hosted: HostedTool[] = []
+  if (isObject(options)) hosted.push(search(looseText(options['search_context_size'])))
   // xAI bills live search per source, and reads 15 by default.
   if (isObject(live) && live['mode'] !== 'off')
-    found.push({ kind: 'live_search', most: looseCount(live['max_search_results']) || 15 })
-  for (const plugin of looseList(plugins)) if (plugin['id'] === 'web') found.push({ kind: 'web_search', most: 1 })
+    hosted.push({ kind: 'live_search', most: looseCount(live['max_search_results']) || 15 })
+  for (const plugin of looseList(plugins)) if (plugin['id'] === 'web') hosted.push({ kind: 'web_search', most: 1 })
   const parameters = looseObject(body['parameters'])
   if (body['enable_search'] === true || parameters['enable_search'] === true) {
     const how = looseObject(body['search_options'] ?? parameters['search_options'])
-    found.push({ ...search(looseText(how['search_strategy'])), most: 1 })
+    hosted.push({ ...search(looseText(how['search_strategy'])), most: 1 })
   }
-  if (isObject(body['web_search']) && body['web_search']['enable'] === true) found.push({ kind: 'web_search', most: 1 })
-  return found
+  if (isObject(body['web_search']) && body['web_search']['enable'] === true)
+    hosted.push({ kind: 'web_search', most: 1 })
+  return hosted
 }
 
 function search(size: string): HostedTool {

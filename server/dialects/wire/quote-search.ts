@@ -13,8 +13,8 @@ export class QuoteSearch {
   /** The position of a quote; -1 if it is not in the text, or if too much has been searched for other quotes. */
   find(quote: string): number {
     if (this.#searched > mostSearched) return -1
-    const found = this.#text.indexOf(quote)
-    this.#searched += found < 0 ? this.#text.length : found
-    return found
+    const position = this.#text.indexOf(quote)
+    this.#searched += position < 0 ? this.#text.length : position
+    return position
   }
 }

@@ -27,16 +27,16 @@ export function isUsualTier(tier: string): boolean {
 
 /** The more or less expensive tier that a field requests: OpenAI's and Google's tier, Anthropic's speed. */
 export function askedTier(...fields: unknown[]): string | undefined {
-  const asked = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
-  return asked === undefined ? undefined : plainName(asked)
+  const tier = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
+  return tier === undefined ? undefined : plainName(tier)
 }
 
 /** The same for a request in a dialect other than OpenAI's chat, including the region that should serve it. */
 export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: geo }: JsonObject): string | undefined {
   // Bedrock has it in an object.
-  const asked = askedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
+  const requestedTier = askedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
   const place = placeIn(geo)
-  return place === undefined || isUsualTier(place) ? asked : tierAt(asked, place)
+  return place === undefined || isUsualTier(place) ? requestedTier : tierAt(requestedTier, place)
 }
 
 /** The region in Anthropic's `inference_geo`, as in `ServiceTierRatio`: a tier that combines with any other. */

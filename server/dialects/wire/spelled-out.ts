@@ -7,9 +7,9 @@ import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutra
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
   const { from, messages, system } = conversation
   const isNoted = dialect !== 'anthropic-messages' && system.some(({ text }) => text.includes(accountNote))
-  const told = isNoted ? { ...conversation, system: system.flatMap(withoutNote) } : conversation
-  if (from === dialect || !messages.some(({ parts }) => parts.some(isSpelled))) return told
-  return { ...told, messages: messages.map(plainMessage) }
+  const cleaned = isNoted ? { ...conversation, system: system.flatMap(withoutNote) } : conversation
+  if (from === dialect || !messages.some(({ parts }) => parts.some(isSpelled))) return cleaned
+  return { ...cleaned, messages: messages.map(plainMessage) }
 }
 
 /**

@@ -22,8 +22,8 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
   const joined = joinTurns(resultsFirst(conversation.messages))
   const spoken = joined.filter((message) => message.parts.some((part) => says(part, to)))
   if (spoken.length === 0) return { conversation: withSystemSaid(conversation, to), dropped: [] }
-  const kept = new Set(spoken)
-  for (const message of joined) if (!kept.has(message)) loseAll(message, losses)
+  const spokenSet = new Set(spoken)
+  for (const message of joined) if (!spokenSet.has(message)) loseAll(message, losses)
   const system = conversation.system.filter(({ text }) => !isBlank(text))
   return { conversation: { ...conversation, system, messages: joinTurns(spoken) }, dropped: losses.names }
 }

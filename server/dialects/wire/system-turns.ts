@@ -160,11 +160,11 @@ function wordsIn(content: unknown): unknown {
 
 /** Several contents as one: a text if all are plain texts and no list is wanted. */
 function joined(contents: readonly unknown[], isList = false): unknown {
-  const said = contents.filter((content) => !isNothing(content))
-  if (said.length < 2) return said[0] ?? contents[0]
-  const texts = isList ? [undefined] : said.map(plainText)
+  const nonEmpty = contents.filter((content) => !isNothing(content))
+  if (nonEmpty.length < 2) return nonEmpty[0] ?? contents[0]
+  const texts = isList ? [undefined] : nonEmpty.map(plainText)
   if (texts.every((text) => text !== undefined)) return texts.join(gap)
-  return resultsFirst(said.flatMap(partsOf))
+  return resultsFirst(nonEmpty.flatMap(partsOf))
 }
 
 /** Tool results must come first in a turn of the Messages API, or it does not find them. */

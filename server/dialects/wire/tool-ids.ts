@@ -1,4 +1,4 @@
-import { fits, made, type WordRule } from '../neutral/tool-rules.ts'
+import { fits, validName, type WordRule } from '../neutral/tool-rules.ts'
 
 /** Prefix of an id that wraps another one, in characters that every service accepts. */
 const mark = 'tgid_'
@@ -104,7 +104,7 @@ export class ToolIds {
 
   #fresh(word: string, isUnnamed: boolean): string {
     for (let attempt = 0; ; attempt++) {
-      const out = made(isUnnamed ? `call_${word.trim()}` : word, this.#rule, attempt)
+      const out = validName(isUnnamed ? `call_${word.trim()}` : word, this.#rule, attempt)
       if (this.#taken.has(out)) continue
       this.#taken.set(out, word)
       return out

@@ -43,8 +43,8 @@ function eachOf(message: unknown, { list, member }: CallPlaces, turn: (value: un
 function fitValue(value: unknown, ids: ToolIds, places: CallPlaces): unknown {
   const member = isObject(value) ? places.member(value) : undefined
   if (!isObject(value) || member === undefined) return value
-  const given = looseText(value[member])
-  const fit = places.isResult(value) ? ids.result(given) : ids.call(given)
+  const id = looseText(value[member])
+  const fit = places.isResult(value) ? ids.result(id) : ids.call(id)
   return fit === value[member] ? value : { ...value, [member]: fit }
 }
 

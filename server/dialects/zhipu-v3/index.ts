@@ -1,6 +1,6 @@
 import { type JsonObject, tryParse } from '../../lib/json.ts'
 import { type ChatRequest, chatBased } from '../chat-based/chat-based.ts'
-import { alternating, plainTurns, systemAsTurns, toldTurns } from '../chat-based/plain-turns.ts'
+import { alternating, plainTurns, systemAsTurns, textTurns } from '../chat-based/plain-turns.ts'
 import { zhipuFailure } from '../failures/zhipu-failure.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
@@ -18,14 +18,14 @@ export const zhipuV3 = chatBased({
   decodeFailure: zhipuFailure,
 })
 
-function requestOut(asked: ChatRequest): JsonObject {
-  const { system, turns } = plainTurns(asked.messages)
-  const spoken = alternating([...systemAsTurns(system), ...toldTurns(turns)])
+function requestOut(request: ChatRequest): JsonObject {
+  const { system, turns } = plainTurns(request.messages)
+  const spoken = alternating([...systemAsTurns(system), ...textTurns(turns)])
   return {
     prompt: (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text })),
-    temperature: asked.takeWithin('temperature', 0.01, 0.99),
-    top_p: asked.takeWithin('top_p', 0.01, 0.99),
-    ...(asked.stream && { incremental: true }),
+    temperature: request.takeWithin('temperature', 0.01, 0.99),
+    top_p: request.takeWithin('top_p', 0.01, 0.99),
+    ...(request.stream && { incremental: true }),
   }
 }
 
@@ -47,9 +47,9 @@ function unquoted(content: string): string {
 
 function chunkIn({ event, data, meta }: JsonObject): JsonObject {
   const isEnd = event === 'finish' || event === 'interrupted'
-  const told = looseObject(tryParse(looseText(meta)))
+  const metadata = looseObject(tryParse(looseText(meta)))
   return {
-    id: told['request_id'],
+    id: metadata['request_id'],
     choices: [
       {
         index: 0,
@@ -57,7 +57,7 @@ function chunkIn({ event, data, meta }: JsonObject): JsonObject {
         finish_reason: isEnd ? (event === 'finish' ? 'stop' : 'content_filter') : null,
       },
     ],
-    usage: told['usage'],
+    usage: metadata['usage'],
   }
 }
 

@@ -51,8 +51,8 @@ export async function serveCaller(
       throw shuttingDown()
     }
     refuseLoop(request.headers, deps.relay.installationId)
-    const found = authenticate(deps.authenticate, credentialOf(request, dialect), incoming.address)
-    caller = found instanceof Promise ? await found : found
+    const result = authenticate(deps.authenticate, credentialOf(request, dialect), incoming.address)
+    caller = result instanceof Promise ? await result : result
     response = await run(caller)
   } catch (error) {
     response = refused(deps, incoming, caller ?? refusedCaller(error), error, dialect)

@@ -39,8 +39,8 @@ export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => nu
   return {
     known,
     async find(key) {
-      const found = known(key)
-      if (found) return found
+      const cachedRow = known(key)
+      if (cachedRow) return cachedRow
       const before = changes
       const row = await findCaller(store.read, secrets.fingerprint(key, 'token-key'))
       if (!row) {

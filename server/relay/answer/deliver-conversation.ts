@@ -57,18 +57,18 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   noterOf(deps, open)?.(reply.id)
   if (!to) return settleWhole(answering, { text, isJson: true, ...measured })
   if (!open.call.facts.stream) {
-    const told = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
-    const said = madeOf(() => stringify(told), status)
-    keeperOf(deps.itemStore, open.call)?.(told)
-    return settleWhole(answering, { text: said, isJson: true, ...measured })
+    const answer = madeOf(() => to.dialect.encodeReply(reply, to.frame), status)
+    const answerText = madeOf(() => stringify(answer), status)
+    keeperOf(deps.itemStore, open.call)?.(answer)
+    return settleWhole(answering, { text: answerText, isJson: true, ...measured })
   }
   const encoder = encoderFor(deps, open, to)
   const events = replyEvents(from.billsPromptAlone ? silent(reply) : reply)
   const before = replyEvents(reply).filter(({ type }) => type !== 'end')
-  const told = madeOf(() => before.map((event) => encoder.push(event)), status).join('')
+  const eventText = madeOf(() => before.map((event) => encoder.push(event)), status).join('')
   takeOver(answering)
   forgetBody(open.call)
-  const reader = new WholeReader(events, told, endOf(encoder))
+  const reader = new WholeReader(events, eventText, endOf(encoder))
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
 }
 

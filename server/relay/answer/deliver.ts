@@ -105,9 +105,9 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   // OpenAI's libraries read the usage of every embeddings answer; not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
   const isRepaired = mode === 'chat' && repairCalls(body, open.call.requestId)
-  const told = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
+  const answerText = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
   return settleWhole(answering, {
-    text: told,
+    text: answerText,
     isJson: true,
     usage: reply.usage,
     output: () => reply.output,
@@ -158,8 +158,8 @@ function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
  * length must be estimated.
  */
 function heard(text: string) {
-  const { seconds, said } = readSubtitles(text) ?? { seconds: undefined, said: text }
-  return { usage: undefined, output: () => said, beside: { cueSeconds: seconds } }
+  const { seconds, speech } = readSubtitles(text) ?? { seconds: undefined, speech: text }
+  return { usage: undefined, output: () => speech, beside: { cueSeconds: seconds } }
 }
 
 /** Tokens of the embedded input, counted here. */

@@ -23,13 +23,13 @@ export async function settleWhole(answering: Answering, answer: WholeAnswer): Pr
   takeOver(answering)
   noteHealth(deps, open, 'well')
   const measured = measure(deps, open, answer)
-  const found = measured instanceof Promise ? await measured : measured
+  const measurement = measured instanceof Promise ? await measured : measured
   await settle(deps, open, {
-    measure: answer.beside ? { ...found.measure, ...answer.beside } : found.measure,
+    measure: answer.beside ? { ...measurement.measure, ...answer.beside } : measurement.measure,
     outcome: 'complete',
     code: '',
     firstByteMs,
-    ...(found.note && { note: found.note }),
+    ...(measurement.note && { note: measurement.note }),
   })
   open.call.leaving.close()
   open.call.leaving.answered(text.length)

@@ -9,7 +9,7 @@ export async function cleanSpool(folder: string, nowMs: number): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
     const file = join(folder, name)
-    const found = await stat(file).catch(() => undefined)
-    if (found && nowMs - found.mtimeMs > longestCallMs) await rm(file, { force: true })
+    const stats = await stat(file).catch(() => undefined)
+    if (stats && nowMs - stats.mtimeMs > longestCallMs) await rm(file, { force: true })
   }
 }

@@ -10,10 +10,10 @@ const keptAtEnds = 10
 
 /** The attempts as the log stores them: JSON of limited length, with long texts cut. */
 export function attemptsText(attempts: readonly Attempt[]): string {
-  const told =
+  const entries =
     attempts.length <= 2 * keptAtEnds ? attempts : [...attempts.slice(0, keptAtEnds), ...attempts.slice(-keptAtEnds)]
   for (let most = longestText; ; most = Math.floor(most / 2)) {
-    const text = JSON.stringify(told.map((attempt) => ({ ...attempt, error: cutTo(attempt.error, most) })))
+    const text = JSON.stringify(entries.map((attempt) => ({ ...attempt, error: cutTo(attempt.error, most) })))
     if (most === 0 || Buffer.byteLength(text) <= mostBytes) return text
   }
 }

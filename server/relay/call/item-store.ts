@@ -46,14 +46,14 @@ export function createItemStore(nowMs: () => number): ItemStore {
         characters += text.length
       }
       // Once at the end, not after each item: every new iteration steps over the entries deleted before.
-      for (const [oldest, kept] of items) {
-        if (characters <= mostCharacters && kept.untilMs > nowMs()) break
-        drop(oldest, kept)
+      for (const [oldest, item] of items) {
+        if (characters <= mostCharacters && item.untilMs > nowMs()) break
+        drop(oldest, item)
       }
     },
     find(tokenId, id) {
-      const kept = items.get(`${tokenId} ${id}`)
-      return kept && kept.untilMs > nowMs() ? kept.text : undefined
+      const item = items.get(`${tokenId} ${id}`)
+      return item && item.untilMs > nowMs() ? item.text : undefined
     },
   }
 }
@@ -62,12 +62,12 @@ export function createItemStore(nowMs: () => number): ItemStore {
  * A body of the Responses API in which references are replaced by the items themselves, if they are still stored.
  * Throws GatewayError (request_too_large): a short body could name one long item a thousand times.
  */
-export function withItems(kept: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
+export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
   const input = body.kind === 'json' ? body.json['input'] : undefined
   if (body.kind === 'form' || !Array.isArray(input)) return body
   let characters = 0
   const whole = (input as unknown[]).map((item) => {
-    const text = isReference(item) ? kept.find(tokenId, String(item['id'])) : undefined
+    const text = isReference(item) ? store.find(tokenId, String(item['id'])) : undefined
     if (text === undefined) return item
     characters += text.length
     if (characters > mostCharacters)
@@ -105,14 +105,14 @@ function isReference(item: unknown): item is JsonObject {
 
 /** The function that stores the items of an answer; undefined if they are not to be stored. */
 export function keeperOf(
-  kept: ItemStore,
+  store: ItemStore,
   { caller, dialect, body }: RelayCall,
 ): ((answer: JsonObject) => void) | undefined {
   const isWanted = dialect === 'openai-responses' && body.kind === 'json' && body.json['store'] !== false
   if (!isWanted) return undefined
   return ({ output }) => {
     const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : []
-    kept.keep(
+    store.keep(
       caller.tokenId,
       items.filter((item) => typeof item['id'] === 'string'),
     )

@@ -25,8 +25,8 @@ export function createThreads(nowMs: () => number): Threads {
       }
     },
     find(tokenId, messageId) {
-      const found = places.get(`${tokenId} ${messageId}`)
-      return found && found.untilMs > nowMs() ? found.place : undefined
+      const entry = places.get(`${tokenId} ${messageId}`)
+      return entry && entry.untilMs > nowMs() ? entry.place : undefined
     },
   }
 }

@@ -30,16 +30,16 @@ interface Deps {
  * find them. A database that cannot be reached costs an extra token, not the call.
  */
 export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): TokenKeeper {
-  const kept = new Map<string, AccessToken>()
+  const tokens = new Map<string, AccessToken>()
   const making = new Map<string, Promise<AccessToken>>()
   /** The value last refused under a name; the database may still have it. */
   const refused = new Map<string, string>()
   const isFresh = (token: AccessToken) => token.expiresAtMs - marginMs > nowMs()
 
   async function fromStore(hash: string): Promise<AccessToken | undefined> {
-    const found = await storedToken(store.read, hash)
-    if (!found) return undefined
-    const token = { value: secrets.open(found.value, purpose), expiresAtMs: found.expiresTime * 1000 }
+    const row = await storedToken(store.read, hash)
+    if (!row) return undefined
+    const token = { value: secrets.open(row.value, purpose), expiresAtMs: row.expiresTime * 1000 }
     return isFresh(token) ? token : undefined
   }
 
@@ -59,8 +59,8 @@ export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): Token
         token = await make()
         await share(hash, token).catch(complain)
       }
-      if (kept.size >= mostTokens) kept.clear()
-      kept.set(name, token)
+      if (tokens.size >= mostTokens) tokens.clear()
+      tokens.set(name, token)
       return token
     } finally {
       making.delete(name)
@@ -69,7 +69,7 @@ export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): Token
 
   return {
     async get(name, make) {
-      const known = kept.get(name)
+      const known = tokens.get(name)
       if (known && isFresh(known)) return known.value
       let work = making.get(name)
       if (!work) {
@@ -79,7 +79,7 @@ export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): Token
       return (await work).value
     },
     refused(name, value) {
-      if (kept.get(name)?.value === value) kept.delete(name)
+      if (tokens.get(name)?.value === value) tokens.delete(name)
       if (refused.size >= mostTokens) refused.clear()
       refused.set(name, value)
     },

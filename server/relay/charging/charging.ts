@@ -114,9 +114,9 @@ class TokenCharging implements Charging {
     this.#fees = tools?.held ?? 0n
     const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
     this.#ratioOf = ratioOf
-    const asked = tier === undefined ? undefined : partsOf(tier)
-    this.#askedTier = dearerRatio(asked?.tier, ratioOf)
-    this.#askedPlace = dearerRatio(asked?.place, ratioOf)
+    const tierParts = tier === undefined ? undefined : partsOf(tier)
+    this.#askedTier = dearerRatio(tierParts?.tier, ratioOf)
+    this.#askedPlace = dearerRatio(tierParts?.place, ratioOf)
     this.#tierRatio = both(this.#askedTier, this.#askedPlace)
     // A built-in price's fee per request is the price of its search, which is known more precisely here.
     this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
@@ -185,9 +185,9 @@ class TokenCharging implements Charging {
    * The multiplier of the tier or region that the answer names; if it names none, or none with a ratio, that of the
    * requested one.
    */
-  #ratioIn(name: string | undefined, asked: bigint | undefined): bigint | undefined {
-    if (name === undefined) return asked
-    return isUsualTier(name) ? undefined : (this.#ratioOf(name.toLowerCase()) ?? asked)
+  #ratioIn(name: string | undefined, requestedRatio: bigint | undefined): bigint | undefined {
+    if (name === undefined) return requestedRatio
+    return isUsualTier(name) ? undefined : (this.#ratioOf(name.toLowerCase()) ?? requestedRatio)
   }
 }
 
@@ -242,9 +242,9 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
 }
 
 function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
-  const { query, documents, max_tokens_per_doc: asked } = call.body.kind === 'json' ? call.body.json : {}
+  const { query, documents, max_tokens_per_doc: tokensPerDocument } = call.body.kind === 'json' ? call.body.json : {}
   const all = Array.isArray(documents) ? (documents as unknown[]) : []
-  const each = Math.max(usualDocumentTokens, typeof asked === 'number' ? asked : 0)
+  const each = Math.max(usualDocumentTokens, typeof tokensPerDocument === 'number' ? tokensPerDocument : 0)
   const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
   const guess = searchUnits(textOf(query), all.map(textOf), tokensIn, each)
   // A token has at least one byte, and a service may be told to read fields other than the text.
@@ -277,8 +277,9 @@ function writtenOf(value: unknown): string {
 
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
-  const given = call.body.kind === 'json' ? call.body.json['instructions'] : call.body.form.fields.get('instructions')
-  const text = { input, instructions: typeof given === 'string' ? given : '' }
+  const instructions =
+    call.body.kind === 'json' ? call.body.json['instructions'] : call.body.form.fields.get('instructions')
+  const text = { input, instructions: typeof instructions === 'string' ? instructions : '' }
   const ceiling = speechCharge(text, sheet, groupRatio).quota
   return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
     // Half a speech is useless, whether it comes as events or as bytes.

@@ -26,11 +26,11 @@ interface Answered {
 
 /** Returns why a reported usage is not believed, or undefined if it is. */
 export function usageFault({ call, channel, upstreamModel: model }: Answered, usage: Usage): string | undefined {
-  const seen = call.promptGuess
-  const beyond = usage.promptTokens - seen * promptFactor
+  const estimate = call.promptGuess
+  const beyond = usage.promptTokens - estimate * promptFactor
   const mayBeLong = () => channel.provider.addsToPrompt === true || hasUnseenPrompt(call)
   if (beyond > promptSlack && (beyond > unseenPromptTokens || !mayBeLong()))
-    return `${usage.promptTokens} prompt tokens for about ${seen}`
+    return `${usage.promptTokens} prompt tokens for about ${estimate}`
   const perChoice = Math.max(call.facts.maxTokens ?? 0, maxOutputTokens(model) ?? unknownCompletionLimit)
   const completionLimit = Math.max(perChoice * completionFactor, leastCompletionLimit) * call.facts.choices
   if (usage.completionTokens > completionLimit)
@@ -64,9 +64,9 @@ const unseenFields = [
 export function forgetBody(call: RelayCall): void {
   const { body } = call
   if (body.kind === 'form') return
-  const kept: JsonObject = {}
-  for (const field of unseenFields) if (namesUnseen(field, body.json[field])) kept[field] = true
-  call.body = { kind: 'json', text: '', json: kept }
+  const marks: JsonObject = {}
+  for (const field of unseenFields) if (namesUnseen(field, body.json[field])) marks[field] = true
+  call.body = { kind: 'json', text: '', json: marks }
   call.conversation = undefined
 }
 

@@ -19,7 +19,7 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
   }
   const n = countOf(field('n'))
   const prompt = field('prompt')
-  const asked = {
+  const request = {
     model,
     ...text('size'),
     ...text('quality'),
@@ -30,9 +30,9 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
   const shown = imagesShown(call)
   const shownTokens = shownImageTokens(model, field('input_fidelity') === 'high')
   const priceOf = (images: number, tokensOfShown: number) => {
-    const found = imageCharge({ ...asked, images, imagePromptTokens: shown * tokensOfShown }, sheet, groupRatio)
-    if (found.ok) return found
-    throw new GatewayError(found.code, found.message, { param: found.param })
+    const result = imageCharge({ ...request, images, imagePromptTokens: shown * tokensOfShown }, sheet, groupRatio)
+    if (result.ok) return result
+    throw new GatewayError(result.code, result.message, { param: result.param })
   }
   const { quota: most, byTokens } = priceOf(mostImages, shownTokens.most)
   return fixedCharging(
@@ -91,9 +91,9 @@ function mostImagesOf(n: number, field: (name: string) => unknown): number {
 }
 
 /** The number of images: a whole number, or digits in a form. */
-function countOf(given: unknown): number | undefined {
-  if (given === undefined || given === null) return undefined
-  const n = wholeNumber(given)
+function countOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const n = wholeNumber(value)
   if (n !== undefined) return n
   throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
 }
@@ -103,7 +103,7 @@ export function imagesAsked({ body }: RelayCall): number {
   return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
 }
 
-function wholeNumber(given: unknown): number | undefined {
-  const number = typeof given === 'string' && /^\s*-?\d{1,9}\s*$/.test(given) ? Number(given) : given
+function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\s*-?\d{1,9}\s*$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined
 }

@@ -104,14 +104,14 @@ export class RunningCost {
   async #believeReport(): Promise<void> {
     const { usage, reported, isReportEarly: isEarly } = this.#meter
     if ((usage ?? reported) === undefined) return
-    const found = await measure(this.#deps, this.#open, {
+    const measurement = await measure(this.#deps, this.#open, {
       usage,
       reported,
       isEarly,
       output: () => this.#meter.output(),
       media: this.#meter.media,
     })
-    this.#reported = chargeOf(this.#open, found.measure).quota
+    this.#reported = chargeOf(this.#open, measurement.measure).quota
   }
 
   /** Counts the output so far, instead of estimating it. */
@@ -128,7 +128,7 @@ export class RunningCost {
   #tokens(): number {
     const { pieces, characters, extraBytes, tokens } = this.#counted
     const meter = this.#meter
-    const said = quickTokens(meter.characters - characters, meter.extraBytes - extraBytes)
-    return tokens + Math.max(meter.pieces - pieces, said)
+    const estimate = quickTokens(meter.characters - characters, meter.extraBytes - extraBytes)
+    return tokens + Math.max(meter.pieces - pieces, estimate)
   }
 }

@@ -28,15 +28,15 @@ export interface ToolFees {
   charge(counts: ToolCounts): { fees: bigint; note: string }
 }
 
-const found = new WeakMap<JsonObject, readonly HostedTool[]>()
+const toolsByBody = new WeakMap<JsonObject, readonly HostedTool[]>()
 
 /** The hosted tools of a body; found once, however many channels are tried. */
 function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
-  const known = found.get(body)
+  const known = toolsByBody.get(body)
   // Whether a model searches on its own depends on its name, which channels map.
   if (known && !searchesAlways(model)) return known
   const tools = hostedTools(body, model)
-  if (!searchesAlways(model)) found.set(body, tools)
+  if (!searchesAlways(model)) toolsByBody.set(body, tools)
   return tools
 }
 
@@ -63,12 +63,13 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
       let fees = noFees
       const notes: string[] = []
       for (const [name, counted] of Object.entries(counts)) {
-        const [told = '', toldSize] = name.split(':')
+        const [reportedKind = '', reportedSize] = name.split(':')
         // The answer uses one name for a search and for its preview version.
-        const asked = tools.find(({ kind }) => kind === told) ?? tools.find(({ kind }) => kind.startsWith(told))
-        const kind = asked?.kind ?? told
+        const tool =
+          tools.find(({ kind }) => kind === reportedKind) ?? tools.find(({ kind }) => kind.startsWith(reportedKind))
+        const kind = tool?.kind ?? reportedKind
         const calls = byPrompt(kind) ? Math.min(counted, 1) : counted
-        fees += priceOf(kind, toldSize ?? asked?.size) * BigInt(calls)
+        fees += priceOf(kind, reportedSize ?? tool?.size) * BigInt(calls)
         notes.push(`${name} × ${calls}`)
       }
       return { fees, note: notes.join(', ') }

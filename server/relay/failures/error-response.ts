@@ -61,9 +61,9 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
   const failure = failureOf(error)
   const { encodeFailure } = callerDialects[dialect]
   if (dialect === 'openai-responses') {
-    const { error: told } = encodeFailure(failure, requestId) as { error: JsonObject }
+    const { error: wireError } = encodeFailure(failure, requestId) as { error: JsonObject }
     // The event's own type takes precedence over the error's; OpenAI's SDK throws only the content of `error`.
-    return `event: error\ndata: ${JSON.stringify({ ...told, type: 'error', sequence_number: 0, error: told })}\n\n`
+    return `event: error\ndata: ${JSON.stringify({ ...wireError, type: 'error', sequence_number: 0, error: wireError })}\n\n`
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
   return dialect === 'gemini' ? `data: ${body}\n\n` : `event: error\ndata: ${body}\n\n`
@@ -82,8 +82,8 @@ export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall
   }
   // Google's own errors come as a list of one when a stream was requested.
   const parsed = tryParse(body)
-  const told: unknown = Array.isArray(parsed) ? parsed[0] : parsed
-  const data = tryStringify(told) ?? JSON.stringify(body)
+  const errorBody: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+  const data = tryStringify(errorBody) ?? JSON.stringify(body)
   return `${dialect === 'anthropic-messages' ? 'event: error\n' : ''}data: ${data}\n\n`
 }
 
@@ -96,8 +96,8 @@ function openAiBody(known: GatewayError, attempt: AttemptFailed | undefined, req
   const { failure, shaped } = attempt ?? {}
   // Another service's error type and code mean nothing to a client that knows OpenAI's.
   if (failure && failure.dialect !== 'openai-chat') return otherBody(known, failure, requestId, 'openai-chat')
-  const told = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
-  return (told && tryStringify({ error: told })) ?? JSON.stringify({ error: own })
+  const wireError = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
+  return (wireError && tryStringify({ error: wireError })) ?? JSON.stringify({ error: own })
 }
 
 /** The upstream's error body, if it is in the caller's dialect: details that only that dialect has are kept. */
@@ -107,10 +107,10 @@ function sameDialect(attempt: AttemptFailed | undefined, dialect: DialectName): 
 
 function otherBody(known: GatewayError, failure: Failure | undefined, requestId: string, dialect: DialectName): string {
   const { retryAfterSeconds } = known
-  const told = {
+  const fullFailure = {
     ...(failure ?? { ...failureOf(known), message: known.message }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
-  const status = statusFor(told.status, dialect)
-  return JSON.stringify(callerDialects[dialect].encodeFailure({ ...told, status }, requestId))
+  const status = statusFor(fullFailure.status, dialect)
+  return JSON.stringify(callerDialects[dialect].encodeFailure({ ...fullFailure, status }, requestId))
 }

@@ -36,7 +36,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
   const attempts = call?.attempts ?? []
   const last = attempts.at(-1)
   const channelId = last?.channelId ?? call?.caller.chosenChannel?.id ?? 0
-  const asked = cutTo(failed.model, longestName)
+  const requestedModel = cutTo(failed.model, longestName)
   const ran = cutTo(modelAt(routing, channelId, caller.group, failed.model), longestName)
   return {
     user_id: caller.userId,
@@ -47,7 +47,7 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
     token_id: caller.tokenId,
     token_name: cutTo(caller.tokenName, longestName),
     model_name: ran,
-    asked_model: asked === ran ? '' : asked,
+    asked_model: requestedModel === ran ? '' : requestedModel,
     prompt_tokens: 0,
     completion_tokens: 0,
     channel_id: channelId,
@@ -69,13 +69,13 @@ export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: numb
 }
 
 /** The model name sent to the channel, or the requested one; '' if no such model is served. */
-function modelAt(routing: RoutingTable, channelId: number, group: string, asked: string): string {
+function modelAt(routing: RoutingTable, channelId: number, group: string, requestedModel: string): string {
   const channel = routing.channel(channelId)
-  const mapped = channel?.modelMapping.get(asked)
+  const mapped = channel?.modelMapping.get(requestedModel)
   if (mapped !== undefined) return mapped
   // A caller who chooses a channel may request any model name.
-  const isServed = channel?.models.includes(asked) || routing.candidates(group, asked).length > 0
-  return isServed ? asked : ''
+  const isServed = channel?.models.includes(requestedModel) || routing.candidates(group, requestedModel).length > 0
+  return isServed ? requestedModel : ''
 }
 
 /** The upstream's own message, which only admins may read; '' if there is none. */

@@ -34,9 +34,9 @@ export function addressVerdict(status: number, text: string, path: string): Addr
   if (status === 405 || status === 501) return 'missing'
   const body = tryParse(text)
   if (!isObject(body)) return 'missing'
-  const said = textsOf(body)
-  if (said.length === 0 || said.some((each) => bare.test(each.trim()))) return 'missing'
-  const all = said.join(' ')
+  const texts = textsOf(body)
+  if (texts.length === 0 || texts.some((each) => bare.test(each.trim()))) return 'missing'
+  const all = texts.join(' ')
   if (all.includes(path)) return speaksOfThing.test(all.replaceAll(path, '')) ? 'unsure' : 'missing'
   if (speaksOfThing.test(all)) return speaksOfAddress.test(all) ? 'unsure' : 'there'
   return speaksOfAddress.test(all) ? 'missing' : 'there'

@@ -143,7 +143,7 @@ export class AttemptFailed extends Error {
     error: GatewayError,
     verdict: Verdict,
     status: number,
-    said: {
+    details: {
       shaped?: JsonObject | undefined
       failure?: Failure
       raw?: AttemptFailed['raw']
@@ -156,11 +156,11 @@ export class AttemptFailed extends Error {
     this.error = error
     this.verdict = verdict
     this.status = status
-    this.shaped = said.shaped
-    this.failure = said.failure
-    this.raw = said.raw
-    this.text = said.text ?? ''
-    this.shouldRetry = said.shouldRetry
-    this.plain = said.plain
+    this.shaped = details.shaped
+    this.failure = details.failure
+    this.raw = details.raw
+    this.text = details.text ?? ''
+    this.shouldRetry = details.shouldRetry
+    this.plain = details.plain
   }
 }

@@ -52,18 +52,18 @@ export function statusFailure(
   const parsed = tryParse(text)
   const decoded = dialect?.decodeFailure(response.status, parsed)
   const { message, shaped } = readErrorBody(text, response.status)
-  const told = shaped || !decoded ? message : decoded.message
+  const errorMessage = shaped || !decoded ? message : decoded.message
   // A redirect is not followed, and its status means nothing to the caller.
   const passed = response.status >= 400 && response.status <= 599 ? response.status : 502
-  const failure = meaning(decoded, shaped, told, response.status)
+  const failure = meaning(decoded, shaped, errorMessage, response.status)
   const status = failure?.kind === 'context-length' ? failure.status : passed
   const wait = retryAfterSeconds(response.headers.get('retry-after'), nowMs) ?? failure?.retryAfterSeconds
-  const error = new GatewayError('bad_response_status_code', told, {
+  const error = new GatewayError('bad_response_status_code', errorMessage, {
     status,
     param: String(response.status),
     ...(wait !== undefined && { retryAfterSeconds: Math.ceil(wait) }),
   })
-  const verdict = judgeStatus(response.status, shaped ?? wordsOf(failure), told, failure?.kind)
+  const verdict = judgeStatus(response.status, shaped ?? wordsOf(failure), errorMessage, failure?.kind)
   const isError = isObject(parsed) || Array.isArray(parsed)
   return new AttemptFailed(error, verdict, response.status, {
     shaped: shapedFor(shaped, failure),
@@ -107,8 +107,8 @@ function meaning(
   message: string,
   status: number,
 ): Failure | undefined {
-  const told = failure ?? decodeFailure(status, shaped ?? { message })
-  const read = readContext(told)
+  const decoded = failure ?? decodeFailure(status, shaped ?? { message })
+  const read = readContext(decoded)
   return read.kind === 'context-length' ? read : failure
 }
 
@@ -124,8 +124,8 @@ function saysSo(dialect: string, failure: Failure | undefined, status: number): 
 }
 
 /** A neutral error that came within an answer of status 200. */
-export function failureWithin(told: Failure, status: number, key: string): AttemptFailed {
-  const failure = readContext({ ...told, message: withoutKey(told.message, key) })
+export function failureWithin(decoded: Failure, status: number, key: string): AttemptFailed {
+  const failure = readContext({ ...decoded, message: withoutKey(decoded.message, key) })
   const { message } = failure
   const error = new GatewayError('bad_response_status_code', message, {
     status: failure.status,
@@ -151,8 +151,8 @@ export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failur
  * errors in their own form.
  */
 export function noAnswer(body: JsonObject, status: number, key: string): AttemptFailed {
-  const told = flatError(body)
-  if (told) return failureWithin(decodeFailure(0, told), status, key)
+  const error = flatError(body)
+  if (error) return failureWithin(decodeFailure(0, error), status, key)
   return badBody('the answer of the upstream holds no answer', status)
 }
 
@@ -173,9 +173,9 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
       ? error['message']
       : 'the upstream answered with an error'
   const failure = meaning(undefined, error, message, named >= 400 ? meant : 0)
-  const told = failure?.status ?? meant
-  const known = new GatewayError('bad_response_status_code', message, { status: told, param: String(status) })
-  return new AttemptFailed(known, judgeStatus(told, error, message, failure?.kind), status, {
+  const errorStatus = failure?.status ?? meant
+  const known = new GatewayError('bad_response_status_code', message, { status: errorStatus, param: String(status) })
+  return new AttemptFailed(known, judgeStatus(errorStatus, error, message, failure?.kind), status, {
     shaped: shapedFor(error, failure),
     ...(failure && { failure }),
   })

@@ -48,10 +48,10 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const found =
+  const channel =
     chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, new Set(), deps.breaker, deps.random)
-  if (!found) throw noChannel(call, candidates)
-  return withKey(found, deps.clock.nowMs())
+  if (!channel) throw noChannel(call, candidates)
+  return withKey(channel, deps.clock.nowMs())
 }
 
 /** Holds the smallest amount of quota, which is released at the end; none for a free model. */

@@ -76,21 +76,21 @@ const usualTypes: ReadonlySet<string> = new Set([
  * Headers of a whole answer, with the channel's `key` removed. An id from the upstream takes precedence over our own.
  */
 export function answerHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
-  const told = ownHeaders(call)
+  const outgoing = ownHeaders(call)
   for (const name of toCaller) {
     const value = headers.get(name)
-    if (value !== null) told[name] = usualTypes.has(value) ? value : withoutKey(value, key)
+    if (value !== null) outgoing[name] = usualTypes.has(value) ? value : withoutKey(value, key)
   }
-  return told
+  return outgoing
 }
 
 /** Headers of a streamed answer; the last one keeps nginx from buffering it. */
 export function streamHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
-  const told = answerHeaders(headers, call, key)
-  told['content-type'] = 'text/event-stream; charset=utf-8'
-  told['cache-control'] = 'no-cache'
-  told['x-accel-buffering'] = 'no'
-  return told
+  const outgoing = answerHeaders(headers, call, key)
+  outgoing['content-type'] = 'text/event-stream; charset=utf-8'
+  outgoing['cache-control'] = 'no-cache'
+  outgoing['x-accel-buffering'] = 'no'
+  return outgoing
 }
 
 function pick(headers: Headers, names: readonly string[]): Record<string, string> {

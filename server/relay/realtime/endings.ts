@@ -61,8 +61,8 @@ export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: b
   if (!isBusy && isUsual) return { outcome: 'complete', caller: { code, reason }, upstream: { code, reason: '' } }
   const error = fault ? wrongly(code) : isUsual ? tooEarly() : new GatewayError('upstream_stream_error', broke)
   const passed = code === vanished || code === noCode || (fault && code !== codes.tooLong) ? codes.failed : code
-  const told = fault || reason === '' ? error.code : reason
-  return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: told } }
+  const closeReason = fault || reason === '' ? error.code : reason
+  return { ...interrupted(error, passed), upstreamFault: true, caller: { code: passed, reason: closeReason } }
 }
 
 /** Codes with which an upstream ends a session normally; 1009 means that the caller's message was too long. */

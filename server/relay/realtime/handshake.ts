@@ -48,17 +48,20 @@ export async function refusalOf(socket: Socket, { status, headers, rest }: Answe
     endTimer()
   }
   const body = isChunked ? unchunked(all) : all.subarray(0, length)
-  const kept = new Headers()
+  const answerHeaders = new Headers()
   for (const name of ['content-type', 'retry-after']) {
     const value = headers.get(name)
-    if (value !== null) kept.set(name, value)
+    if (value !== null) answerHeaders.set(name, value)
   }
   // A number that is not a valid status cannot be passed on.
-  const told = status >= 200 && status <= 599 ? status : 502
-  return new Response(told === 204 || told === 205 || told === 304 ? null : body.toString('utf8'), {
-    status: told,
-    headers: kept,
-  })
+  const answerStatus = status >= 200 && status <= 599 ? status : 502
+  return new Response(
+    answerStatus === 204 || answerStatus === 205 || answerStatus === 304 ? null : body.toString('utf8'),
+    {
+      status: answerStatus,
+      headers: answerHeaders,
+    },
+  )
 }
 
 function unchunked(all: Buffer): Buffer {

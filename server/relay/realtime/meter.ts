@@ -1,11 +1,11 @@
 import type { Usage } from '../../../contract/usage.ts'
 import {
   bytesOfBase64,
+  contentIn,
   deltaKind,
   eventType,
   readWritten,
   responseIdOf,
-  saidIn,
   soundFormats,
   transcriptionModel,
   usualSound,
@@ -34,7 +34,7 @@ const longestSessionSeconds = 86_400
 const sayingEvents: ReadonlySet<string> = new Set(['conversation.item.create', 'session.update', 'response.create'])
 
 /** The caller's input since the last response began. */
-interface Said {
+interface CallerInput {
   events: string[]
   characters: number
   soundSeconds: number
@@ -52,7 +52,7 @@ export interface Transcription {
 
 /** A response whose usage has not been reported. */
 interface OpenResponse {
-  said: Said
+  input: CallerInput
   /** Texts as they are written in the events. */
   written: string[]
   pieces: number
@@ -82,7 +82,7 @@ export class RealtimeMeter {
   readonly #done = new Set<string>()
   /** Tokens that the upstream has read and generated so far: the prompt of the next response, if known. */
   #context = nothing
-  #said = newSaid()
+  #input = newInput()
   #sound = usualSound
   #isAsked = false
   #transcriptionModel = ''
@@ -107,19 +107,19 @@ export class RealtimeMeter {
   }
 
   /** Takes an event from the caller. */
-  heard(text: string): void {
+  fromCaller(text: string): void {
     const type = eventType(text)
     if (type === 'input_audio_buffer.append') {
-      this.#said.soundSeconds += bytesOfBase64(writtenField(text, 'audio')) / this.#sound.input
+      this.#input.soundSeconds += bytesOfBase64(writtenField(text, 'audio')) / this.#sound.input
     } else if (sayingEvents.has(type)) {
       if (type === 'response.create') this.#isAsked = true
-      this.#said.characters += text.length
-      if (this.#said.characters <= mostKeptCharacters) this.#said.events.push(text)
+      this.#input.characters += text.length
+      if (this.#input.characters <= mostKeptCharacters) this.#input.events.push(text)
     }
   }
 
   /** Takes an event from the upstream. Returns its kind if it affects the cost. */
-  said(text: string): 'begun' | 'done' | 'error' | undefined {
+  fromUpstream(text: string): 'begun' | 'done' | 'error' | undefined {
     const type = eventType(text)
     const kind = deltaKind(type)
     if (kind) this.#delta(kind, text)
@@ -148,7 +148,7 @@ export class RealtimeMeter {
    * The possible usage by the end of the responses in progress, or of the next one, not counting output still to come.
    */
   most(): Usage[] {
-    const next = this.#open.size > 0 ? [] : [newResponse(this.#said)]
+    const next = this.#open.size > 0 ? [] : [newResponse(this.#input)]
     return [...this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))]
   }
 
@@ -166,8 +166,8 @@ export class RealtimeMeter {
   #begin(id: string): 'begun' {
     this.#isAsked = false
     if (!this.#open.has(id) && !this.#done.has(id)) {
-      this.#open.set(id, newResponse(this.#said))
-      this.#said = newSaid()
+      this.#open.set(id, newResponse(this.#input))
+      this.#input = newInput()
     }
     return 'begun'
   }
@@ -195,7 +195,7 @@ export class RealtimeMeter {
     const id = idIn(response)
     // A response is counted once, however often its end is reported.
     if (id !== '' && this.#done.has(id)) return undefined
-    const open = this.#open.get(id) ?? this.#open.get('') ?? newResponse(newSaid())
+    const open = this.#open.get(id) ?? this.#open.get('') ?? newResponse(newInput())
     this.#open.delete(id)
     this.#open.delete('')
     if (id !== '') this.#done.add(id)
@@ -253,25 +253,25 @@ export class RealtimeMeter {
   }
 
   #mostOf(response: OpenResponse): Usage {
-    const { said } = response
-    const heard = Math.ceil(said.soundSeconds * heardPerSecond)
+    const { input } = response
+    const heard = Math.ceil(input.soundSeconds * heardPerSecond)
     const { completionTokens, audioCompletionTokens = 0 } = this.#leastOf(response)
     return {
-      promptTokens: this.#context.promptTokens + heard + Math.ceil(said.characters / 3),
+      promptTokens: this.#context.promptTokens + heard + Math.ceil(input.characters / 3),
       audioPromptTokens: (this.#context.audioPromptTokens ?? 0) + heard,
       completionTokens,
       audioCompletionTokens,
     }
   }
 
-  async #countOf({ said, written, soundSeconds }: OpenResponse, count: CountTexts): Promise<Usage> {
-    const asked = said.events.map(saidIn)
+  async #countOf({ input, written, soundSeconds }: OpenResponse, count: CountTexts): Promise<Usage> {
+    const contents = input.events.map(contentIn)
     const [read, answered] = await Promise.all([
-      count(asked.flatMap(({ texts }) => texts)),
+      count(contents.flatMap(({ texts }) => texts)),
       count([written.map(readWritten).join('')]),
     ])
-    const images = asked.reduce((sum, each) => sum + each.images, 0) * tokensPerImage
-    const heard = Math.ceil(said.soundSeconds * heardPerSecond)
+    const images = contents.reduce((sum, each) => sum + each.images, 0) * tokensPerImage
+    const heard = Math.ceil(input.soundSeconds * heardPerSecond)
     const spoken = Math.ceil(soundSeconds * spokenPerSecond)
     const known = this.#known()
     return {
@@ -285,12 +285,12 @@ export class RealtimeMeter {
   }
 }
 
-function newSaid(): Said {
+function newInput(): CallerInput {
   return { events: [], characters: 0, soundSeconds: 0 }
 }
 
-function newResponse(said: Said): OpenResponse {
-  return { said, written: [], pieces: 0, characters: 0, soundSeconds: 0 }
+function newResponse(input: CallerInput): OpenResponse {
+  return { input, written: [], pieces: 0, characters: 0, soundSeconds: 0 }
 }
 
 function contextAfter(usage: Usage): Usage {

@@ -121,8 +121,8 @@ function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: s
 /** Browsers send the API version as a subprotocol: `openai-beta.realtime-v1` means `OpenAI-Beta: realtime=v1`. */
 function betaOf(headers: Headers): Record<string, string> {
   const prefix = 'openai-beta.'
-  const found = protocolsOf(headers).find((each) => each.startsWith(prefix))
-  return found === undefined ? {} : { 'openai-beta': found.slice(prefix.length).replace('-', '=') }
+  const protocol = protocolsOf(headers).find((each) => each.startsWith(prefix))
+  return protocol === undefined ? {} : { 'openai-beta': protocol.slice(prefix.length).replace('-', '=') }
 }
 
 /** Only `realtime` is a real subprotocol among those offered; the others carry keys and flags. */

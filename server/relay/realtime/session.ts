@@ -109,7 +109,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
   message(data: Data): void {
     if (this.#isEnding) return
     this.#silence.callerSaid()
-    this.#meter.heard(textOf(data))
+    this.#meter.fromCaller(textOf(data))
     if (this.#upstream.send(data)) return
     this.#silence.upstreamBlockedAtMs ??= this.#deps.deadlineWatch.nowMs()
     this.#caller?.pause()
@@ -151,7 +151,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
         this.#firstByteMs = this.#deps.clock.nowMs() - this.#open.call.startedAtMs
         noteHealth(this.#deps, this.#open, 'well')
       }
-      const kind = this.#meter.said(textOf(message.data))
+      const kind = this.#meter.fromUpstream(textOf(message.data))
       if (this.#isEnding) {
         if (!this.#meter.isBusy) this.#onQuiet?.()
         continue
@@ -192,7 +192,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
   }
 
   /** Grows the hold with the usage. Returns why the session may not continue if the hold does not cover it. */
-  async #shortage(kind: ReturnType<RealtimeMeter['said']>): Promise<Ending | undefined> {
+  async #shortage(kind: ReturnType<RealtimeMeter['fromUpstream']>): Promise<Ending | undefined> {
     const slice = this.#deps.settings().PreConsumedQuota
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined
     if (kind === 'error') return undefined
@@ -300,8 +300,8 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     const caller = this.#caller
     if (!this.#isCallerThere || !caller) return
     if (error) {
-      const told = errorObject(error, this.#open.call.requestId)
-      caller.send(errorEvent(`event_${newId(this.#deps.clock.nowMs())}`, { ...told }))
+      const details = errorObject(error, this.#open.call.requestId)
+      caller.send(errorEvent(`event_${newId(this.#deps.clock.nowMs())}`, { ...details }))
     }
     if (isCut) caller.terminate()
     else caller.close(code, reason)

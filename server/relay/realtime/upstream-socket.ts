@@ -60,7 +60,7 @@ export class UpstreamSocket {
   readonly #nowMs: () => number
   readonly #socket: Socket
   readonly #reader: FrameReader
-  readonly #kept: UpstreamMessage[] = []
+  readonly #queue: UpstreamMessage[] = []
   #waiting: ((message: UpstreamMessage) => void) | undefined
   #isOver = false
   #isClosing = false
@@ -86,7 +86,7 @@ export class UpstreamSocket {
 
   /** The next message. No other follows one that ended the connection. */
   next(): Promise<UpstreamMessage> {
-    const message = this.#kept.shift()
+    const message = this.#queue.shift()
     if (message) return Promise.resolve(message)
     if (this.#isOver) return Promise.resolve({ kind: 'close', code: vanished, reason: '' })
     return new Promise((resolve) => {
@@ -148,7 +148,7 @@ export class UpstreamSocket {
     const waiting = this.#waiting
     this.#waiting = undefined
     if (waiting) waiting(message)
-    else this.#kept.push(message)
+    else this.#queue.push(message)
   }
 
   #lost(): void {
@@ -164,21 +164,21 @@ export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket
   const socket = await connected(url, opening)
   try {
     socket.write(requestText(url, opening.headers, key))
-    const found = await within(
+    const answer = await within(
       readHead(socket),
       opening.answerTimeoutMs,
       opening.signal,
       'the upstream did not answer in time',
     )
-    if (found.status !== 101) {
-      const refusal = await refusalOf(socket, found)
+    if (answer.status !== 101) {
+      const refusal = await refusalOf(socket, answer)
       socket.destroy()
       return refusal
     }
     const accepted = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
-    if (found.headers.get('sec-websocket-accept') !== accepted)
+    if (answer.headers.get('sec-websocket-accept') !== accepted)
       throw new SocketFailure('the upstream answered with a wrong handshake', false)
-    return new UpstreamSocket(socket, opening, found.rest)
+    return new UpstreamSocket(socket, opening, answer.rest)
   } catch (error) {
     socket.destroy()
     throw error instanceof SocketFailure
@@ -227,14 +227,14 @@ function requestText(url: URL, headers: Readonly<Record<string, string>>, key: s
 async function within<T>(work: Promise<T>, timeoutMs: number, signal: AbortSignal, late: string): Promise<T> {
   let endTimer = () => {}
   let leave = () => {}
-  const given = new Promise<never>((_, reject) => {
+  const interruption = new Promise<never>((_, reject) => {
     leave = () => reject(new SocketFailure('the caller left', false))
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
     if (timeoutMs > 0) endTimer = runningTimer(timeoutMs, () => reject(new SocketFailure(late, true)))
   })
   try {
-    return await Promise.race([work, given])
+    return await Promise.race([work, interruption])
   } finally {
     endTimer()
     signal.removeEventListener('abort', leave)

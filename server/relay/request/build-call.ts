@@ -48,7 +48,7 @@ export function buildCall(
   if (body.kind === 'json') refuseOtherModels(body.json)
   const { facts, conversation, promptGuess } = known
     ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
-    : asked(body, route, incoming.pathModel)
+    : requestIn(body, route, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
     throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
   }
@@ -76,8 +76,8 @@ export function buildCall(
 /** The caller, bound to a proxy channel that its group may use for the model. */
 function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: string): Caller {
   const candidates = routing.candidates(caller.group, model)
-  const found = candidates.find(({ channel }) => channel.id === id && channel.provider.byNumber === true)
-  if (found) return { ...caller, chosenChannel: found.channel }
+  const candidate = candidates.find(({ channel }) => channel.id === id && channel.provider.byNumber === true)
+  if (candidate) return { ...caller, chosenChannel: candidate.channel }
   throw new GatewayError(
     'invalid_channel_id',
     `channel ${id} is no proxy that serves model ${model} for group ${caller.group}`,
@@ -85,7 +85,7 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
 }
 
 /** Reads the request. Of OpenAI's chat only the necessary parts are read; other dialects are read completely. */
-function asked(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
+function requestIn(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
   if (route.mode !== 'chat' || route.dialect === 'openai-chat') {
     const facts = readRequest(route.mode, fields, pathModel ?? route.model)

@@ -26,7 +26,7 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   const urls = [...times.keys()]
   if (urls.length > mostAddresses)
     throw new GatewayError('invalid_field_value', `no more than ${mostAddresses} files may be named by their addresses`)
-  const found = new Map<string, FetchedMedia>()
+  const files = new Map<string, FetchedMedia>()
   let characters = 0
   await inParallel(urls, width, async (url) => {
     if (characters > mostCharacters) throw tooMuch()
@@ -34,9 +34,9 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
     // The file is read once, but sent as often as it is named.
     characters += file.data.length * (times.get(url) ?? 1)
     if (characters > mostCharacters) throw tooMuch()
-    found.set(url, file)
+    files.set(url, file)
   })
-  return { ...conversation, messages: conversation.messages.map((message) => withBytes(message, found)) }
+  return { ...conversation, messages: conversation.messages.map((message) => withBytes(message, files)) }
 }
 
 /** True if a conversation names files by URLs that `inlineMedia` would fetch. */
@@ -59,21 +59,21 @@ function urlsIn(part: Part): string[] {
   return url === undefined ? [] : [url]
 }
 
-function withBytes(message: Message, found: ReadonlyMap<string, FetchedMedia>): Message {
-  return { ...message, parts: message.parts.map((part) => replaced(part, found)) }
+function withBytes(message: Message, files: ReadonlyMap<string, FetchedMedia>): Message {
+  return { ...message, parts: message.parts.map((part) => replaced(part, files)) }
 }
 
-function replaced(part: Part, found: ReadonlyMap<string, FetchedMedia>): Part {
+function replaced(part: Part, files: ReadonlyMap<string, FetchedMedia>): Part {
   if (part.type === 'tool-result') {
-    const content = part.content.map((each) => (each.type === 'media' ? replacedMedia(each, found) : each))
+    const content = part.content.map((each) => (each.type === 'media' ? replacedMedia(each, files) : each))
     return { ...part, content }
   }
-  return part.type === 'media' ? replacedMedia(part, found) : part
+  return part.type === 'media' ? replacedMedia(part, files) : part
 }
 
-function replacedMedia(part: MediaPart, found: ReadonlyMap<string, FetchedMedia>): MediaPart {
+function replacedMedia(part: MediaPart, files: ReadonlyMap<string, FetchedMedia>): MediaPart {
   const url = urlOf(part)
-  const file = url === undefined ? undefined : found.get(url)
+  const file = url === undefined ? undefined : files.get(url)
   if (!file) return part
   return { ...part, media: mediaOf(file.mediaType), source: { kind: 'inline', ...file } }
 }

@@ -28,31 +28,31 @@ export function createAsideReader(): AsideReader {
         throw new GatewayError(code, message, { param })
       }
       if ('fault' in answer) throw new Error(`a request could not be read: ${answer.fault}`)
-      const { id: _id, facts, said, lengths, ...known } = answer
-      return { ...known, facts: { ...facts, prompt: withTexts(facts.prompt, said, lengths) } }
+      const { id: _id, facts, joinedTexts, lengths, ...known } = answer
+      return { ...known, facts: { ...facts, prompt: withTexts(facts.prompt, joinedTexts, lengths) } }
     },
     close: () => worker.close(),
   }
 }
 
 /** The texts are separated only for code that counts them one by one, which few calls need. */
-function withTexts(prompt: PromptText, said: string, lengths: Uint32Array): PromptText {
+function withTexts(prompt: PromptText, joinedTexts: string, lengths: Uint32Array): PromptText {
   let texts: string[] | undefined
   return {
     ...prompt,
     get texts() {
-      texts ??= cutApart(said, lengths)
+      texts ??= cutApart(joinedTexts, lengths)
       return texts
     },
   }
 }
 
-function cutApart(said: string, lengths: Uint32Array): string[] {
+function cutApart(joinedTexts: string, lengths: Uint32Array): string[] {
   let at = 0
   return Array.from(lengths, (length) => {
     const from = at
     at += length
-    return said.slice(from, at)
+    return joinedTexts.slice(from, at)
   })
 }
 

@@ -7,9 +7,9 @@ import type { KnownRequest, ReadJob } from '../call/known-request.ts'
 import { quickEstimate } from '../counting/quick-estimate.ts'
 import { namesAddresses } from './inline-media.ts'
 
-/** The facts of a request without its prompt texts, which are joined in `said`; or why it is refused. */
+/** The facts of a request without its prompt texts, which are joined in `joinedTexts`; or why it is refused. */
 export type ReadAnswer = { id: number } & (
-  | (KnownRequest & { said: string; lengths: Uint32Array })
+  | (KnownRequest & { joinedTexts: string; lengths: Uint32Array })
   | { refusal: { code: ErrorCode; message: string; param: string } }
   // An unexpected error is reported too: thrown, it would end the worker, and with it the work of all other calls.
   | { fault: string }
@@ -29,7 +29,7 @@ function read({ bytes, dialect, address }: BytesJob): Omit<Extract<ReadAnswer, {
     promptGuess: quickEstimate(facts.prompt),
     needs: needsOf(conversation),
     namesFiles: namesAddresses(conversation),
-    said: texts.join(''),
+    joinedTexts: texts.join(''),
     lengths: Uint32Array.from(texts, ({ length }) => length),
   }
 }

@@ -26,16 +26,16 @@ const longestReason = 300
 
 /** A `place` is named by the channel's number, its address and what is missing, separated by blanks. */
 export function createUnsupportedFeatures(nowMs: () => number): UnsupportedFeatures {
-  const found = new Map<string, Omit<MissingPlace, 'what'>>()
+  const places = new Map<string, Omit<MissingPlace, 'what'>>()
   return {
-    has: (place) => (found.get(place)?.untilMs ?? 0) > nowMs(),
+    has: (place) => (places.get(place)?.untilMs ?? 0) > nowMs(),
     note(place, reason) {
-      if (found.size >= mostPlaces) found.clear()
-      found.set(place, { reason: reason.slice(0, longestReason), untilMs: nowMs() + rememberedMs })
+      if (places.size >= mostPlaces) places.clear()
+      places.set(place, { reason: reason.slice(0, longestReason), untilMs: nowMs() + rememberedMs })
     },
     ofChannel(channelId) {
       const now = nowMs()
-      return [...found].flatMap(([place, known]) =>
+      return [...places].flatMap(([place, known]) =>
         place.startsWith(`${channelId} `) && known.untilMs > now
           ? [{ what: place.split(' ').slice(2).join(' '), ...known }]
           : [],

@@ -32,16 +32,16 @@ export async function settleStream(
 ): Promise<ChargedUsage> {
   const { outcome, code, firstByteMs } = ending
   const measuring = orRelease(open, () => measured(deps, open, meter, ending))
-  const found = measuring instanceof Promise ? await measuring : measuring
-  const note = noteOf(found.note, leftOutNote(meter.leftOut))
+  const measurement = measuring instanceof Promise ? await measuring : measuring
+  const note = noteOf(measurement.note, leftOutNote(meter.leftOut))
   await settle(deps, open, {
-    measure: withImages(found.measure, meter, ending),
+    measure: withImages(measurement.measure, meter, ending),
     outcome,
     code,
     firstByteMs,
     ...(note !== undefined && { note }),
   })
-  return { usage: found.measure.usage, isCounted: found.measure.estimated }
+  return { usage: measurement.measure.usage, isCounted: measurement.measure.estimated }
 }
 
 /** The measure with the images that were seen, where they decide the price. */

@@ -73,6 +73,6 @@ export function ownErrorAfter(event: string, failed: AttemptFailed, dialect: Dia
  * True for an event that OpenAI chat clients recognise as an error. A flat error, or a stop reason, is not recognised.
  */
 function isKnownError(event: string): boolean {
-  const told = tryParse(sseData(event) ?? '')
-  return isObject(told) && (isObject(told['error']) || told['type'] === 'error')
+  const data = tryParse(sseData(event) ?? '')
+  return isObject(data) && (isObject(data['error']) || data['type'] === 'error')
 }

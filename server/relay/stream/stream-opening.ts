@@ -74,13 +74,13 @@ async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
     const glance = piece.kind === 'chunk' ? glanceAt(piece.bytes) : undefined
     if (glance === undefined || piece.kind !== 'chunk') return readClosely(opening, silent, piece)
     if (glance === 'speaks') return silent.length === 0 ? [piece] : [...silent, piece]
-    silent.push(kept(piece))
+    silent.push(copyOf(piece))
     if (clock.nowMs() >= untilMs) return silent
   }
 }
 
 /** The runtime may reuse the memory of a piece when the next one is read. */
-function kept({ bytes }: UpstreamPiece & { kind: 'chunk' }): UpstreamPiece {
+function copyOf({ bytes }: UpstreamPiece & { kind: 'chunk' }): UpstreamPiece {
   return { kind: 'chunk', bytes: bytes.slice() }
 }
 
@@ -103,7 +103,7 @@ async function readClosely(opening: Opening, silent: UpstreamPiece[], first: Ups
         const begun = someEvent(block, (event) => messagesIn(event).some((each) => isSpeaking(opening, meter, each)))
         if (block.early && !begun) refuseNoEvents([...pieces, piece], status)
         if (begun || block.early || opening.clock.nowMs() >= opening.untilMs) return [...pieces, piece]
-        pieces.push(kept(piece))
+        pieces.push(copyOf(piece))
         break
       }
       case 'end': {

@@ -93,22 +93,22 @@ export class TranslatingReader implements StreamReader {
     const events = this.#decoder.finish(data)
     this.meter.isCut = events.every(({ type }) => type !== 'end')
     // The reason why the stream or its last event is incomplete is known better here than in the decoder.
-    const told = events.filter(
+    const remaining = events.filter(
       (event) => event.type !== 'error' || (event.failure !== brokenOff && event.failure !== unreadable),
     )
-    return [...this.#written(told), piece]
+    return [...this.#written(remaining), piece]
   }
 
   /** Decodes events, up to the first that ends the answer as failed. */
   #readAll(events: readonly SseEvent[]): StreamEvent[] {
-    const told: StreamEvent[] = []
+    const result: StreamEvent[] = []
     for (const message of events.flatMap(messagesIn)) {
-      const said = this.#decoder.push(message) ?? []
+      const decoded = this.#decoder.push(message) ?? []
       this.meter.leftOut = this.#decoder.leftOut
-      for (const event of said) told.push(event)
-      if (said.some(({ type }) => type === 'error')) break
+      for (const event of decoded) result.push(event)
+      if (decoded.some(({ type }) => type === 'error')) break
     }
-    return told
+    return result
   }
 
   #written(events: readonly StreamEvent[]): StreamPiece[] {

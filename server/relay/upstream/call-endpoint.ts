@@ -131,11 +131,11 @@ export function callUpstream(
   patience: Patience,
 ): Promise<Response> {
   const { channel, endpoint, upstreamCall, lent } = attempting
-  const found = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent)
+  const pendingTarget = targetFor(deps, endpoint, channel, upstreamCall, prepared.body, lent)
   const answer =
-    found instanceof Promise
-      ? found.then((target) => callTarget(deps, attempting, target, prepared, patience))
-      : callTarget(deps, attempting, found, prepared, patience)
+    pendingTarget instanceof Promise
+      ? pendingTarget.then((target) => callTarget(deps, attempting, target, prepared, patience))
+      : callTarget(deps, attempting, pendingTarget, prepared, patience)
   if (!endpoint.read) return answer
   return answer.then((response) => (response.ok && endpoint.read ? endpoint.read(response, upstreamCall) : response))
 }

@@ -81,13 +81,13 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
   }
   // A thread keeps the system prompt it was begun with, and the service refuses another.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
-  const told = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
+  const headerEdits = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   const repair = repairs[call.dialect](json, text, {
     model: upstreamModel,
     ...(endpoint.takesUnsignedThoughts && { takesUnsigned: true }),
     ...(attempting.withoutThoughts && { withoutThoughts: true }),
   })
-  const dropped = [...told.dropped, ...repair.dropped]
+  const dropped = [...headerEdits.dropped, ...repair.dropped]
   refuseLosses(deps, channel, dropped)
   const edits = {
     ...wireEdits[call.dialect](json, {
@@ -95,7 +95,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
       ...(systemPromptReset && { systemPrompt: channel.systemPrompt }),
       ...(capTokens !== undefined && { maxTokens: capTokens }),
     }),
-    ...told.members,
+    ...headerEdits.members,
     ...repair.edits,
     ...placedMembers(attempting, call.dialect, { ...json, ...repair.edits }),
   }
@@ -117,11 +117,11 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   // Kept with the call, so that another channel need not download them again.
   if (endpoint.wantsBytes)
     call.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
-  const asked = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
-  await refuseHeavyInputs(asked, endpoint.dialect.name, { limits: translatedLimits, turns: deps.turns })
+  const original = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
+  await refuseHeavyInputs(original, endpoint.dialect.name, { limits: translatedLimits, turns: deps.turns })
   const systemPromptReset = channel.systemPrompt !== ''
   const conversation: Conversation = {
-    ...asked,
+    ...original,
     model: upstreamModel,
     stream: upstreamCall.stream,
     wantsStreamUsage: channel.provider.asksForStreamUsage && !attempting.withoutUsage,
@@ -147,7 +147,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const dropped = [...left]
   refuseLosses(deps, channel, dropped)
   refuseUnpriced(deps, attempting, body)
-  const { unread: _unread, ...told } = asked
+  const { unread: _unread, ...rest } = original
   const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
   const frame = {
     id: call.requestId,
@@ -156,7 +156,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     nowSeconds,
     promptTokens: call.promptGuess,
     // Some dialects repeat the request in the answer. The messages are not repeated, and would only stay in memory.
-    request: { ...told, messages: [] },
+    request: { ...rest, messages: [] },
   }
   const caller = callerDialects[call.dialect]
   return {
@@ -186,8 +186,8 @@ function withHeaders(
   call: RelayCall | undefined,
   { endpoint, upstreamModel }: Conversing,
 ): EncodedRequest {
-  const told = (call && endpoint.headersInBody?.(call.headers, upstreamModel)) ?? nothingOfHeaders
-  return { body: { ...body, ...told.members }, dropped: [...dropped, ...told.dropped] }
+  const headerEdits = (call && endpoint.headersInBody?.(call.headers, upstreamModel)) ?? nothingOfHeaders
+  return { body: { ...body, ...headerEdits.members }, dropped: [...dropped, ...headerEdits.dropped] }
 }
 
 function refuseLosses(deps: RelayDeps, { provider }: Channel, dropped: readonly string[]): void {
@@ -228,13 +228,13 @@ function refuseBackground({ background }: JsonObject): void {
 
 /** Refuses a reference to an answer that only the service that gave it can know. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
-  const kept = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
-  if (kept === undefined || call.caller.chosenChannel) return
+  const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
+  if (keptField === undefined || call.caller.chosenChannel) return
   if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
-    `${kept} is known to the channel that answered before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
-    { param: kept },
+    `${keptField} is known to the channel that answered before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
+    { param: keptField },
   )
 }
 

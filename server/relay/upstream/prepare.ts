@@ -75,13 +75,16 @@ export interface Attempting {
 export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.body.kind === 'form') {
-    const { form: given } = call.body
+    const { form: callerForm } = call.body
     // A call without a model is charged for the default one, so that one is requested.
-    const form = given.withField('model', upstreamModel === given.fields.get('model') ? undefined : upstreamModel)
+    const form = callerForm.withField(
+      'model',
+      upstreamModel === callerForm.fields.get('model') ? undefined : upstreamModel,
+    )
     return {
       body: form.body,
       contentLength: typeof form.body === 'function' ? form.length : undefined,
-      contentType: given.contentType,
+      contentType: callerForm.contentType,
       askedForUsage: false,
       systemPromptReset: false,
     }
@@ -111,8 +114,8 @@ export function prepare(attempting: Attempting): Prepared {
   const finish = 'finish' in endpoint ? endpoint.finish : translation?.request
   const rewritten = (body: JsonObject) => {
     if (isBare) lose('metadata')
-    const told = isBare ? withoutMetadata(body) : body
-    const limited = isRenamed ? withNewLimit(told) : told
+    const stripped = isBare ? withoutMetadata(body) : body
+    const limited = isRenamed ? withNewLimit(stripped) : stripped
     return finish ? finish(limited, upstreamCall, lose) : limited
   }
   return {

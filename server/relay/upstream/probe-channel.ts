@@ -41,21 +41,21 @@ const tooLate = 'the upstream did not finish its answer in time'
  */
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
   const startedAtMs = deps.clock.nowMs()
-  const asked = model ?? probeModel(channel)
+  const probedModel = model ?? probeModel(channel)
   const done = (ok: boolean, message: string, verdict?: Verdict, reply = ''): Probe => ({
     ok,
     message: message || (ok ? '' : 'the test failed'),
     verdict,
     reply,
-    model: asked,
+    model: probedModel,
     timeMs: Math.round(deps.clock.nowMs() - startedAtMs),
   })
-  if (asked === '') return done(false, 'the channel has no models')
+  if (probedModel === '') return done(false, 'the channel has no models')
   if (channel.upstream.baseUrl === '') return done(false, 'the channel has no base_url, and its type has no default')
   const { signal, end } = runningSignal(wholeProbeMs)
   try {
-    const call = probeCall(channel, asked, startedAtMs, signal)
-    const upstreamModel = mappedModel(channel, asked)
+    const call = probeCall(channel, probedModel, startedAtMs, signal)
+    const upstreamModel = mappedModel(channel, probedModel)
     const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)
     const patience = {
       ...patienceOf(channel, deps.settings()),
@@ -92,13 +92,13 @@ const shownReply = 500
 
 /** The text of the model's reply. */
 function replyIn(mode: RelayMode, body: JsonObject, { codec, translation }: Prepared): string {
-  const said = codec
+  const text = codec
     ? codec.from
         .decodeReply(body, 'test')
         .choices.flatMap(({ parts }) => parts.flatMap(textsOf))
         .join('')
     : readReply(mode, translation ? translation.reply(body) : body).output
-  return said.slice(0, shownReply).toWellFormed()
+  return text.slice(0, shownReply).toWellFormed()
 }
 
 /** The error in an answer of status 200. */
