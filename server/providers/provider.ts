@@ -144,8 +144,8 @@ export interface ModeEndpoint extends Endpoint {
  */
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
-  /** The whole answer to the caller's request `asked`. An object with `error` (OpenAI's error object) is a failure. */
-  reply(answer: JsonObject, call: UpstreamCall, asked: JsonObject): JsonObject
+  /** The whole answer to the caller's `request`. An object with `error` (OpenAI's error object) is a failure. */
+  reply(answer: JsonObject, call: UpstreamCall, request: JsonObject): JsonObject
 }
 
 /**

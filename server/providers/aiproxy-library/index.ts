@@ -6,8 +6,8 @@ import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 /** The knowledge base that a channel uses. Throws GatewayError if the channel names none. */
 function libraryOf({ config, other }: Upstream): string {
   const id = config['library_id']
-  const found = typeof id === 'string' && id !== '' ? id : other
-  if (found !== '') return found
+  const libraryId = typeof id === 'string' && id !== '' ? id : other
+  if (libraryId !== '') return libraryId
   throw new GatewayError('do_request_failed', 'this channel names no knowledge base (config.library_id)')
 }
 

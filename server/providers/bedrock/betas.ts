@@ -25,8 +25,8 @@ const takenByNewest: ReadonlySet<string> = new Set(['interleaved-thinking-2025-0
 
 /** The betas of Anthropic's header in the form that Bedrock requires. */
 export function betasInBody(headers: Readonly<Record<string, string>>, model: string): HeadersInBody {
-  const asked = (headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim())
-  const names = [...new Set(asked)].filter((each) => each !== '')
+  const values = (headers['anthropic-beta'] ?? '').split(',').map((each) => each.trim())
+  const names = [...new Set(values)].filter((each) => each !== '')
   const known = modelTraits(model).fixedSampling ? takenByNewest : taken
   const betas = names.filter((each) => known.has(each))
   return {

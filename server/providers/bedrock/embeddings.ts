@@ -19,9 +19,9 @@ export function embedRequest(body: JsonObject, model: string): JsonObject {
 }
 
 /** The answer of either maker in OpenAI's form. */
-export function embedReply(answer: JsonObject, model: string, asked: JsonObject): JsonObject {
+export function embedReply(answer: JsonObject, model: string, request: JsonObject): JsonObject {
   const { embeddings, embedding } = answer
   const several = isObject(embeddings) ? embeddings['float'] : embeddings
   const vectors = Array.isArray(several) ? (several as unknown[]) : [embedding]
-  return embeddingsOut(vectors, model, asked, countAt(answer, 'inputTextTokenCount'))
+  return embeddingsOut(vectors, model, request, countAt(answer, 'inputTextTokenCount'))
 }

@@ -46,7 +46,7 @@ const embeddings: ModeEndpoint = {
   target: (upstream, call, signing) => signedTarget(upstream, path(upstream, call, 'invoke'), signing),
   translation: {
     request: (body, { model }) => embedRequest(body, model),
-    reply: (answer, { model }, asked) => embedReply(answer, model, asked),
+    reply: (answer, { model }, request) => embedReply(answer, model, request),
   },
 }
 
@@ -61,8 +61,8 @@ const rerank: ModeEndpoint = {
       ...(model.includes('cohere') && { api_version: 2 }),
     }),
     // `meta` contains the billed units.
-    reply: (answer, { model }, asked) => ({
-      ...rerankOut(answer['results'], model, asked),
+    reply: (answer, { model }, request) => ({
+      ...rerankOut(answer['results'], model, request),
       ...(answer['meta'] !== undefined && { meta: answer['meta'] }),
     }),
   },

@@ -30,11 +30,11 @@ const embeddings: ModeEndpoint = {
       embedding_types: ['float'],
       ...(body['dimensions'] !== undefined && { output_dimension: body['dimensions'] }),
     }),
-    reply(answer, { model }, asked) {
-      const { embeddings: found } = answer
-      const list = isObject(found) ? found['float'] : found
+    reply(answer, { model }, request) {
+      const { embeddings: byEncoding } = answer
+      const list = isObject(byEncoding) ? byEncoding['float'] : byEncoding
       const vectors = Array.isArray(list) ? (list as unknown[]) : []
-      return embeddingsOut(vectors, model, asked, countAt(answer, 'meta', 'billed_units', 'input_tokens'))
+      return embeddingsOut(vectors, model, request, countAt(answer, 'meta', 'billed_units', 'input_tokens'))
     },
   },
 }
@@ -49,8 +49,8 @@ const rerank: ModeEndpoint = {
       ...(body['top_n'] !== undefined && { top_n: body['top_n'] }),
     }),
     // `meta` contains the billed units.
-    reply: (answer, { model }, asked) => ({
-      ...rerankOut(answer['results'], model, asked),
+    reply: (answer, { model }, request) => ({
+      ...rerankOut(answer['results'], model, request),
       ...(answer['meta'] !== undefined && { meta: answer['meta'] }),
     }),
   },

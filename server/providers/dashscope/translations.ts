@@ -14,13 +14,13 @@ export const embeddingsTranslation: ModeTranslation = {
       ...(dimensions !== undefined && { parameters: { dimension: dimensions } }),
     }
   },
-  reply(answer, { model }, asked) {
+  reply(answer, { model }, request) {
     const failure = failureWithin(answer)
     if (failure) return failureAnswer(failure)
-    const found = looseList(looseObject(answer['output'])['embeddings'])
-    const vectors = found.toSorted((a, b) => Number(a['text_index']) - Number(b['text_index']))
+    const entries = looseList(looseObject(answer['output'])['embeddings'])
+    const vectors = entries.toSorted((a, b) => Number(a['text_index']) - Number(b['text_index']))
     const list = vectors.map(({ embedding }) => embedding)
-    return embeddingsOut(list, model, asked, countAt(answer, 'usage', 'total_tokens'))
+    return embeddingsOut(list, model, request, countAt(answer, 'usage', 'total_tokens'))
   },
 }
 

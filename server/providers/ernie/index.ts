@@ -97,11 +97,11 @@ const embeddings: ModeEndpoint = {
   translation: {
     // In the newer form the body names the model, in the older one the URL.
     request: (body, { model }) => ({ model, input: embeddingTexts(body), user_id: body['user'] }),
-    reply(answer, { model }, asked) {
+    reply(answer, { model }, request) {
       const failure = failureWithin(answer)
       if (failure) return failureAnswer(failure)
       const vectors = looseList(answer['data']).map(({ embedding }) => embedding)
-      return embeddingsOut(vectors, model, asked, countAt(answer, 'usage', 'prompt_tokens'))
+      return embeddingsOut(vectors, model, request, countAt(answer, 'usage', 'prompt_tokens'))
     },
   },
 }

@@ -34,7 +34,7 @@ const embeddings: ModeEndpoint = {
   target: (upstream, call) => address(upstream, modelPath(call.model, 'batchEmbedContents')),
   translation: {
     request: (body, { model }) => batchEmbedRequest(model, embeddingTexts(body), body['dimensions']),
-    reply: (answer, { model }, asked) => embeddingsOut(vectorsIn(answer), model, asked, embeddedTokens(answer)),
+    reply: (answer, { model }, request) => embeddingsOut(vectorsIn(answer), model, request, embeddedTokens(answer)),
   },
 }
 

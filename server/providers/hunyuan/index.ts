@@ -62,13 +62,13 @@ const nativeEmbeddings: ModeEndpoint = {
   translation: {
     // The request has the field names of both forms: each ignores the other's.
     request: (body, { model }) => ({ InputList: embeddingTexts(body), input: body['input'], model }),
-    reply(answer, { model }, asked) {
+    reply(answer, { model }, request) {
       const failure = failureWithin(answer)
       if (failure) return failureAnswer(failure)
       if (Array.isArray(answer['data'])) return answer
       const data = looseList(looseObject(answer['Response'])['Data'])
       const vectors = data.map(({ Embedding }) => Embedding)
-      return embeddingsOut(vectors, model, asked, countAt(answer, 'Response', 'Usage', 'PromptTokens'))
+      return embeddingsOut(vectors, model, request, countAt(answer, 'Response', 'Usage', 'PromptTokens'))
     },
   },
 }

@@ -40,10 +40,10 @@ const embeddings: ModeEndpoint = {
       input: embeddingTexts(body),
       ...(body['dimensions'] !== undefined && { dimensions: body['dimensions'] }),
     }),
-    reply(answer, { model }, asked) {
-      const { embeddings: found } = answer
-      const vectors = Array.isArray(found) ? (found as unknown[]) : []
-      return embeddingsOut(vectors, model, asked, countAt(answer, 'prompt_eval_count'))
+    reply(answer, { model }, request) {
+      const { embeddings: list } = answer
+      const vectors = Array.isArray(list) ? (list as unknown[]) : []
+      return embeddingsOut(vectors, model, request, countAt(answer, 'prompt_eval_count'))
     },
   },
 }

@@ -71,8 +71,8 @@ export const deepSeekBalance: Balance = async (upstream, fetchJson) => {
 export const siliconFlowBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/user/info'), bearer(upstream))
   if (answer['code'] !== 20_000) {
-    const said = typeof answer['message'] === 'string' ? answer['message'] : 'no reason given'
-    throw new GatewayError('bad_response_body', `the upstream refuses to name its balance: ${said}`)
+    const reason = typeof answer['message'] === 'string' ? answer['message'] : 'no reason given'
+    throw new GatewayError('bad_response_body', `the upstream refuses to name its balance: ${reason}`)
   }
   return dataOf(answer, 'totalBalance')
 }

@@ -17,26 +17,26 @@ export function embeddingTexts(body: JsonObject): string[] {
 export function embeddingsOut(
   vectors: readonly unknown[],
   model: string,
-  asked: JsonObject,
+  request: JsonObject,
   promptTokens: number | undefined,
 ): JsonObject {
   return {
     object: 'list',
-    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, asked) })),
+    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, request) })),
     model,
     ...(promptTokens !== undefined && { usage: { prompt_tokens: promptTokens, total_tokens: promptTokens } }),
   }
 }
 
-function encoded(vector: unknown, asked: JsonObject): unknown {
+function encoded(vector: unknown, request: JsonObject): unknown {
   const numbers = Array.isArray(vector) ? (vector as unknown[]).map(Number) : []
   if (numbers.length === 0) throw new GatewayError('bad_response_body', 'the upstream answered with no embedding')
-  if (asked['encoding_format'] !== 'base64') return numbers
+  if (request['encoding_format'] !== 'base64') return numbers
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }
 
 /** The number at the end of a path of field names; undefined if there is none that could be a count. */
 export function countAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value)
-  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined
+  const member = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value)
+  return typeof member === 'number' && Number.isSafeInteger(member) && member >= 0 ? member : undefined
 }

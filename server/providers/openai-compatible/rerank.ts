@@ -14,9 +14,9 @@ export function rerankTexts(body: JsonObject): string[] {
 }
 
 /** The answer to a reranking call: the service's results, with the documents if they were requested. */
-export function rerankOut(results: unknown, model: string, asked: JsonObject): JsonObject {
+export function rerankOut(results: unknown, model: string, request: JsonObject): JsonObject {
   const list: readonly unknown[] = Array.isArray(results) ? results : []
-  const texts = asked['return_documents'] === true ? rerankTexts(asked) : undefined
+  const texts = request['return_documents'] === true ? rerankTexts(request) : undefined
   return {
     model,
     results: list.filter(isObject).map((each) => {

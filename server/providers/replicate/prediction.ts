@@ -31,9 +31,9 @@ interface Job {
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { call, signal } = context
   const headers = { ...target.headers, 'content-type': 'application/json', ...(!call.stream && { prefer: 'wait' }) }
-  const made = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
-  if (!made.ok) return made
-  const job = jobOf(tryParse(await made.text()), context)
+  const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  if (!response.ok) return response
+  const job = jobOf(tryParse(await response.text()), context)
   try {
     if (call.stream && job.stream) return await followed(job, job.stream, target, context)
     const ended = await waited(job, target, context)

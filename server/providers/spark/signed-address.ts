@@ -15,7 +15,7 @@ export function signedAddress(url: string, { apiKey, apiSecret }: SparkKey, nowM
   const date = new Date(nowMs).toUTCString()
   const text = `host: ${host}\ndate: ${date}\nGET ${pathname} HTTP/1.1`
   const signature = createHmac('sha256', apiSecret).update(text).digest('base64')
-  const said = `api_key="${apiKey}", algorithm="hmac-sha256", headers="host date request-line", signature="${signature}"`
-  const authorization = Buffer.from(said).toString('base64')
+  const credentials = `api_key="${apiKey}", algorithm="hmac-sha256", headers="host date request-line", signature="${signature}"`
+  const authorization = Buffer.from(credentials).toString('base64')
   return `${url}?${new URLSearchParams({ authorization, date, host })}`
 }

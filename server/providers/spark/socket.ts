@@ -14,7 +14,7 @@ export interface Frames {
  */
 export function exchange(url: string, message: string, signal: AbortSignal): Frames {
   const socket = new WebSocket(url)
-  const kept: JsonObject[] = []
+  const frames: JsonObject[] = []
   const state: {
     waiting: (() => void) | undefined
     isClosed: boolean
@@ -37,7 +37,7 @@ export function exchange(url: string, message: string, signal: AbortSignal): Fra
   })
   socket.addEventListener('message', ({ data }) => {
     const frame = typeof data === 'string' ? tryParse(data) : undefined
-    if (isObject(frame)) kept.push(frame)
+    if (isObject(frame)) frames.push(frame)
     else state.failure = new GatewayError('bad_response_body', 'the upstream sent a frame that cannot be read')
     wake()
   })
@@ -52,12 +52,12 @@ export function exchange(url: string, message: string, signal: AbortSignal): Fra
   signal.addEventListener('abort', close, { once: true })
   return {
     async next() {
-      while (kept.length === 0 && !state.failure && !state.isClosed) {
+      while (frames.length === 0 && !state.failure && !state.isClosed) {
         await new Promise<void>((resolve) => {
           state.waiting = resolve
         })
       }
-      const frame = kept.shift()
+      const frame = frames.shift()
       if (!frame && state.failure) throw state.failure
       return frame
     },

@@ -113,7 +113,7 @@ const embeddings: ModeEndpoint = {
       const size = body['dimensions'] === undefined ? {} : { outputDimensionality: body['dimensions'] }
       return { content: { parts: [{ text: texts[0] }] }, ...size }
     },
-    reply: (answer, { model }, asked) => embeddingsOut(vectorsIn(answer), model, asked, embeddedTokens(answer)),
+    reply: (answer, { model }, request) => embeddingsOut(vectorsIn(answer), model, request, embeddedTokens(answer)),
   },
 }
 

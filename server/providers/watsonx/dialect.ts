@@ -31,28 +31,28 @@ export const watsonxChat = chatBased({
 })
 
 /** The URL says whether it streams. The provider adds the project id. */
-function requestOut(asked: ChatRequest): JsonObject {
-  const { maxTokens } = asked
-  const stop = asked.takeStop()
-  const given = same.flatMap((name) => {
-    const value = asked.take(name)
+function requestOut(request: ChatRequest): JsonObject {
+  const { maxTokens } = request
+  const stop = request.takeStop()
+  const fields = same.flatMap((name) => {
+    const value = request.take(name)
     return value === undefined ? [] : [[name, value] as const]
   })
   return {
-    model_id: asked.model,
-    messages: asked.messages.map((message) =>
+    model_id: request.model,
+    messages: request.messages.map((message) =>
       message['role'] === 'developer' ? { ...message, role: 'system' } : message,
     ),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(stop && { stop }),
-    ...toolsOut(asked),
-    ...Object.fromEntries(given),
+    ...toolsOut(request),
+    ...Object.fromEntries(fields),
   }
 }
 
-function toolsOut(asked: ChatRequest): JsonObject {
-  const tools = asked.functions.map((each) => ({ type: 'function', function: each }))
-  const choice = asked.take('tool_choice')
+function toolsOut(request: ChatRequest): JsonObject {
+  const tools = request.functions.map((each) => ({ type: 'function', function: each }))
+  const choice = request.take('tool_choice')
   if (tools.length === 0) return {}
   if (isObject(choice)) return { tools, tool_choice: choice }
   return { tools, ...(typeof choice === 'string' && { tool_choice_option: choice }) }
@@ -60,8 +60,8 @@ function toolsOut(asked: ChatRequest): JsonObject {
 
 function answerIn(wire: JsonObject): JsonObject {
   const { model_id: model, choices, ...rest } = wire
-  const told = looseList(choices).map((choice) => ({ ...choice, finish_reason: reasonIn(choice['finish_reason']) }))
-  return { ...rest, ...(model !== undefined && { model }), choices: told }
+  const mapped = looseList(choices).map((choice) => ({ ...choice, finish_reason: reasonIn(choice['finish_reason']) }))
+  return { ...rest, ...(model !== undefined && { model }), choices: mapped }
 }
 
 /** Its own finish reasons: the answer was cut by a time limit, or cancelled. */
@@ -74,7 +74,7 @@ function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   const [first] = looseList(object['errors'])
   const code = looseText(first?.['code'])
-  const told = typeof object['status_code'] === 'number' ? object['status_code'] : status
-  const kind = code === 'token_quota_reached' ? 'billing' : kindOfStatus(told)
-  return serviceFailure(told, kind, looseText(first?.['message']) || messageOf(body, told), code)
+  const statusCode = typeof object['status_code'] === 'number' ? object['status_code'] : status
+  const kind = code === 'token_quota_reached' ? 'billing' : kindOfStatus(statusCode)
+  return serviceFailure(statusCode, kind, looseText(first?.['message']) || messageOf(body, statusCode), code)
 }
