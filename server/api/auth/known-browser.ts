@@ -29,6 +29,6 @@ export function markBrowser(c: AppContext, secrets: Secrets, account: Account): 
 
 /** True for a browser that has logged in to the account before, with its current password. */
 export function isKnownBrowser(c: AppContext, secrets: Secrets, account: Account): boolean {
-  const [given, mark] = [getCookie(c, cookieName) ?? '', markOf(secrets, account)].map((text) => Buffer.from(text))
-  return given !== undefined && mark !== undefined && given.length === mark.length && timingSafeEqual(given, mark)
+  const [cookie, mark] = [getCookie(c, cookieName) ?? '', markOf(secrets, account)].map((text) => Buffer.from(text))
+  return cookie !== undefined && mark !== undefined && cookie.length === mark.length && timingSafeEqual(cookie, mark)
 }

@@ -53,7 +53,7 @@ async function register(
   // Hashing takes a tenth of a second: do it neither for a taken name nor inside the transaction.
   if (await usernameTaken(store.read, username)) throw new ApiFailure('This username is already taken.')
   const password = await hashPassword(body.password)
-  const made = await store.write(async (trx) => {
+  const isRegistered = await store.write(async (trx) => {
     if (verified && !(await codes.use(trx, 'verification', verified.email, verified.code))) return false
     if (verified) {
       await lockIdentity(trx, 'email', verified.email)
@@ -74,7 +74,7 @@ async function register(
     return true
   })
   // Outside the transaction, so that a wrong try stays counted.
-  if (!made) throw new ApiFailure('The verification code is wrong or has expired.')
+  if (!isRegistered) throw new ApiFailure('The verification code is wrong or has expired.')
 }
 
 function verifiedAddress({ email, verification_code: code }: Call<typeof api.auth.register>['body']) {

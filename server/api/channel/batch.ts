@@ -102,10 +102,10 @@ export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof ap
   return store.write(async (trx) => {
     const from = await channelById(trx, id)
     const name = call.body.name || copyName(from?.name ?? '')
-    const made = await copyChannel(trx, id, { name, now: epochSeconds(clock) })
-    if (made === undefined) throw new ApiFailure('This channel does not exist.')
-    await recordAudit(trx, auditEvent(clock, call, 'channel.copy', `channel ${made}`, `of channel ${id}`))
-    return made
+    const copyId = await copyChannel(trx, id, { name, now: epochSeconds(clock) })
+    if (copyId === undefined) throw new ApiFailure('This channel does not exist.')
+    await recordAudit(trx, auditEvent(clock, call, 'channel.copy', `channel ${copyId}`, `of channel ${id}`))
+    return copyId
   })
 }
 

@@ -81,8 +81,8 @@ export async function forgetOldKeys(trx: Trx, secrets: Secrets, id: number): Pro
 export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<ChannelKeyHealth[]> {
   const dead = new Map((await deadKeysOf(db, id)).map((each) => [each.key_hash, each]))
   return (await keysWithHash(db, secrets, id)).map(({ hash }, place) => {
-    const found = dead.get(hash)
-    return { index: place + 1, healthy: !found, reason: found?.reason ?? '', since: found?.since ?? 0 }
+    const deadKey = dead.get(hash)
+    return { index: place + 1, healthy: !deadKey, reason: deadKey?.reason ?? '', since: deadKey?.since ?? 0 }
   })
 }
 

@@ -17,12 +17,12 @@ export async function channelsWithKey(
   if (keyword.length < leastCharacters) return []
   const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
   const wanted = hashOf(keyword)
-  const found: number[] = []
+  const ids: number[] = []
   for (const [at, { id, key }] of (await sealedChannelKeys(store.read)).entries()) {
     if (at % keysPerTurn === 0) await turns.next()
-    if (opened(secrets, key).some((line) => hashOf(line) === wanted)) found.push(id)
+    if (opened(secrets, key).some((line) => hashOf(line) === wanted)) ids.push(id)
   }
-  return found
+  return ids
 }
 
 /** A key that was encrypted under another secret key cannot be found. */

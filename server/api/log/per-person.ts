@@ -15,10 +15,10 @@ export function createPerPerson(limit: number, what: string): PerPerson {
       const count = open.get(personId) ?? 0
       if (count >= limit) throw new ApiFailure(`You have ${limit} ${what} open already; close one first.`, 429)
       open.set(personId, count + 1)
-      let given = false
+      let isReleased = false
       return () => {
-        if (given) return
-        given = true
+        if (isReleased) return
+        isReleased = true
         const left = (open.get(personId) ?? 1) - 1
         if (left === 0) open.delete(personId)
         else open.set(personId, left)

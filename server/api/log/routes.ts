@@ -68,9 +68,9 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   let before: Promise<unknown> = Promise.resolve()
   const search = async (keyword: string, userId?: number) => {
     if (requestSeconds(keyword) === undefined) return searchLogs(read, keyword, userId)
-    const found = before.then(() => logsOfRequest(read, keyword, userId))
-    before = found.catch(() => undefined)
-    const ofRequest = await found
+    const lookup = before.then(() => logsOfRequest(read, keyword, userId))
+    before = lookup.catch(() => undefined)
+    const ofRequest = await lookup
     if (ofRequest.length > 0) return ofRequest
     const standing = await rowsForLeftOut(read, keyword, userId)
     return standing.length > 0 ? standing : searchLogs(read, keyword, userId)

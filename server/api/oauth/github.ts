@@ -35,12 +35,12 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     // Checked before the outside call, so that a code is not used up for somebody who may not use it.
     const identity = usable(await sessions.identify(context))
     const verifier = states.verifierOf(query.state)
-    const found = await askOutside(
+    const profile = await askOutside(
       warn,
       githubAccount(app, { code: query.code, ...(verifier !== undefined && { verifier }) }),
     )
-    if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, found))
-    await bindGitHub(deps, context, identity.person, found)
+    if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, profile))
+    await bindGitHub(deps, context, identity.person, profile)
     // The one message that clients check.
     context.set('successMessage', 'bind')
     return undefined
@@ -67,25 +67,25 @@ function appOf(settings: Settings): GitHubApp {
 }
 
 /** The account bound to the id; otherwise the imported one that knows only the login name, and learns the id now. */
-async function boundAccount(trx: Trx, found: GitHubAccount): Promise<Account | undefined> {
+async function boundAccount(trx: Trx, profile: GitHubAccount): Promise<Account | undefined> {
   const account =
-    (await accountOf(trx, { github_account_id: found.id })) ??
-    (await accountOf(trx, { importedGitHubLogin: found.login }))
-  if (account) await bindAccount(trx, account.id, { github_account_id: found.id, github_id: found.login })
+    (await accountOf(trx, { github_account_id: profile.id })) ??
+    (await accountOf(trx, { importedGitHubLogin: profile.login }))
+  if (account) await bindAccount(trx, account.id, { github_account_id: profile.id, github_id: profile.login })
   return account
 }
 
-async function logInByGitHub(deps: OAuthDeps, context: AppContext, found: GitHubAccount): Promise<Account> {
+async function logInByGitHub(deps: OAuthDeps, context: AppContext, profile: GitHubAccount): Promise<Account> {
   return deps.store.write(async (trx) => {
-    await lockIdentity(trx, 'github', found.id)
-    const known = await boundAccount(trx, found)
+    await lockIdentity(trx, 'github', profile.id)
+    const known = await boundAccount(trx, profile)
     const account =
       known ??
       (await firstLogin(deps, trx, context, 'github', {
-        display_name: [...(found.name || 'GitHub User')].slice(0, 20).join(''),
-        email: await freeAddress(trx, deps.settings.current(), found.email),
-        github_id: found.login,
-        github_account_id: found.id,
+        display_name: [...(profile.name || 'GitHub User')].slice(0, 20).join(''),
+        email: await freeAddress(trx, deps.settings.current(), profile.email),
+        github_id: profile.login,
+        github_account_id: profile.id,
       }))
     await logIn(deps, trx, context, account, 'github')
     return account
@@ -99,16 +99,16 @@ async function freeAddress(trx: Trx, settings: Settings, email: string): Promise
   return (await accountsByMail(trx, email)).length === 0 ? email : ''
 }
 
-async function bindGitHub(deps: OAuthDeps, context: AppContext, person: Person, found: GitHubAccount): Promise<void> {
+async function bindGitHub(deps: OAuthDeps, context: AppContext, person: Person, profile: GitHubAccount): Promise<void> {
   await deps.store.write(async (trx) => {
-    await lockIdentity(trx, 'github', found.id)
+    await lockIdentity(trx, 'github', profile.id)
     const now = usable(await deps.sessions.identifyAgain(context, trx, person.id))
     if (now.kind === 'nobody') throw new ApiFailure('Not logged in, and no access token given.', 401)
-    const bound = await boundAccount(trx, found)
+    const bound = await boundAccount(trx, profile)
     if (bound && bound.id !== person.id) throw new ApiFailure('This outside account is already bound to another user.')
-    await bindAccount(trx, person.id, { github_account_id: found.id, github_id: found.login })
+    await bindAccount(trx, person.id, { github_account_id: profile.id, github_id: profile.login })
     const call = { person, clientAddress: context.get('clientAddress') }
-    const event = auditEvent(deps.clock, call, 'user.bind-github', `user ${person.id}`, found.login)
+    const event = auditEvent(deps.clock, call, 'user.bind-github', `user ${person.id}`, profile.login)
     await recordAudit(trx, event)
   })
   await deps.announce({ topic: 'user', id: person.id })

@@ -7,8 +7,8 @@ import type { OAuthDeps } from './outside-login.ts'
 import { mountWeChat } from './wechat.ts'
 
 /** Logins by outside services, and the bindings of an account. */
-export function mountOAuth(router: ApiRouter, given: Omit<OAuthDeps, 'sessions'>): void {
-  const deps = { ...given, sessions: router.sessions }
+export function mountOAuth(router: ApiRouter, ownDeps: Omit<OAuthDeps, 'sessions'>): void {
+  const deps = { ...ownDeps, sessions: router.sessions }
   const states = createOAuthStates(deps)
   servePublic(router, api.oauth.state, ({ context }) => states.issue(context))
   mountGitHub(router, { ...deps, states })

@@ -9,13 +9,13 @@ interface Life {
   remove?: string
 }
 
-const made = '$response.body#/data/id'
+const idInAnswer = '$response.body#/data/id'
 
 /** By the call whose answer, or request, contains the id. */
 const lives: Readonly<Record<string, Life>> = {
-  tokenCreate: { id: made, read: 'tokenGet', update: 'tokenUpdate', remove: 'tokenRemove' },
+  tokenCreate: { id: idInAnswer, read: 'tokenGet', update: 'tokenUpdate', remove: 'tokenRemove' },
   tokenGet: { id: '$request.path.id', update: 'tokenUpdate', remove: 'tokenRemove' },
-  tokenUpdate: { id: made, read: 'tokenGet', remove: 'tokenRemove' },
+  tokenUpdate: { id: idInAnswer, read: 'tokenGet', remove: 'tokenRemove' },
   channelCreate: {
     id: '$response.body#/data/0',
     read: 'channelGet',
@@ -23,10 +23,10 @@ const lives: Readonly<Record<string, Life>> = {
     remove: 'channelRemove',
   },
   channelGet: { id: '$request.path.id', update: 'channelUpdate', remove: 'channelRemove' },
-  channelUpdate: { id: made, read: 'channelGet', remove: 'channelRemove' },
+  channelUpdate: { id: idInAnswer, read: 'channelGet', remove: 'channelRemove' },
   redemptionGet: { id: '$request.path.id', update: 'redemptionUpdate', remove: 'redemptionRemove' },
-  redemptionUpdate: { id: made, read: 'redemptionGet', remove: 'redemptionRemove' },
-  userCreate: { id: made, read: 'userGet', update: 'userUpdate', remove: 'userRemove' },
+  redemptionUpdate: { id: idInAnswer, read: 'redemptionGet', remove: 'redemptionRemove' },
+  userCreate: { id: idInAnswer, read: 'userGet', update: 'userUpdate', remove: 'userRemove' },
   userGet: { id: '$request.path.id', update: 'userUpdate', remove: 'userRemove' },
   userUpdate: { id: '$request.body#/id', read: 'userGet', remove: 'userRemove' },
 }

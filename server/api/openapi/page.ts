@@ -143,9 +143,9 @@ function successTable(
 
 function resolve(response: ResponseObject | Reference, shared: Record<string, ResponseObject>): ResponseObject {
   if (!('$ref' in response)) return response
-  const found = shared[response.$ref.split('/').at(-1) ?? '']
-  if (!found) throw new Error(`the document has no ${response.$ref}`)
-  return found
+  const target = shared[response.$ref.split('/').at(-1) ?? '']
+  if (!target) throw new Error(`the document has no ${response.$ref}`)
+  return target
 }
 
 function objectHtml([name, schema]: [string, JsonSchema]): string {

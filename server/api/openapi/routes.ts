@@ -9,7 +9,7 @@ import { docsPage, pagePolicy } from './page.ts'
 /** Seconds for which the document may be cached without revalidation; it changes only with the version. */
 const maxAge = 300
 
-interface Kept {
+interface TextWithEtag {
   text: string
   etag: string
 }
@@ -17,8 +17,8 @@ interface Kept {
 /** The API as a document and as a page, both generated from the contract on the first request. */
 export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiDeps, 'version' | 'basePath'>): void {
   const document = once(() => openApiDocument(version, basePath))
-  const json = once(() => kept(JSON.stringify(document())))
-  const page = once(() => kept(docsPage(document())))
+  const json = once(() => withEtag(JSON.stringify(document())))
+  const page = once(() => withEtag(docsPage(document())))
 
   servePublic(router, api.docs.document, ({ context }) =>
     answer(context, json(), {
@@ -37,11 +37,11 @@ export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiD
   )
 }
 
-function kept(text: string): Kept {
+function withEtag(text: string): TextWithEtag {
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
 }
 
-function answer(c: AppContext, { text, etag }: Kept, headers: Record<string, string>): Response {
+function answer(c: AppContext, { text, etag }: TextWithEtag, headers: Record<string, string>): Response {
   const all = {
     ...headers,
     etag,
@@ -53,9 +53,9 @@ function answer(c: AppContext, { text, etag }: Kept, headers: Record<string, str
 }
 
 function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined
+  let value: T | undefined
   return () => {
-    made ??= make()
-    return made
+    value ??= make()
+    return value
   }
 }

@@ -33,8 +33,8 @@ const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]
 
 /** Each domain once, in lower case; people also write them with a leading @. */
 function domains(text: string): string {
-  const found = splitList(text).map((each) => each.replace(/^@/, '').toLowerCase())
-  const wrong = found.find((each) => !domain.test(each))
+  const names = splitList(text).map((each) => each.replace(/^@/, '').toLowerCase())
+  const wrong = names.find((each) => !domain.test(each))
   if (wrong !== undefined) throw new ApiFailure(`EmailDomainWhitelist has "${wrong}", which is no domain.`)
-  return [...new Set(found)].join(',')
+  return [...new Set(names)].join(',')
 }

@@ -43,10 +43,10 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
     const keys = Array.from({ length: count }, () => randomHex(codeBytes))
     await store.write(async (trx) => {
       await call.admitAgain(trx)
-      const made = { user_id: call.person.id, name, quota, created_time: epochSeconds(clock) }
+      const common = { user_id: call.person.id, name, quota, created_time: epochSeconds(clock) }
       const ids = await addRedemptions(
         trx,
-        keys.map((key) => ({ ...made, key })),
+        keys.map((key) => ({ ...common, key })),
       )
       const detail = `${count} × ${quota} ${JSON.stringify(name)} as ${ids.join(' ')}`
       await recordAudit(trx, auditEvent(clock, call, 'redemption.create', `${count} redemptions`, detail))

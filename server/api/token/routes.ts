@@ -44,7 +44,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     if (remain_quota < 0) throw new ApiFailure('remain_quota must not be below zero.')
     const key = randomBase62(keyLength)
     const row = await store.write(async (trx) => {
-      const made = await addToken(trx, {
+      const token = await addToken(trx, {
         user_id: person.id,
         key: secrets.seal(key, 'token'),
         key_hash: secrets.fingerprint(key, 'token-key'),
@@ -57,8 +57,8 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
         subnet: parseSubnet(body.subnet ?? null),
         ...limitsSent(body),
       })
-      await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${made.id}`, made.name))
-      return made
+      await recordAudit(trx, auditEvent(clock, call, 'token.create', `token ${token.id}`, token.name))
+      return token
     })
     // A node may have cached that this key is unknown.
     await announce({ topic: 'token', id: row.id })
