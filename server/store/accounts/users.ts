@@ -65,8 +65,8 @@ export function lockUser(trx: Trx, by: { id: number } | { username: string }): P
   const locking = living(trx)
     .select(columns)
     .$if(needsRowLocks(trx), (query) => query.forUpdate())
-  const found = 'id' in by ? locking.where('id', '=', by.id) : locking.where('username', '=', by.username)
-  return found.executeTakeFirst()
+  const lookup = 'id' in by ? locking.where('id', '=', by.id) : locking.where('username', '=', by.username)
+  return lookup.executeTakeFirst()
 }
 
 /** Locks all accounts that a change concerns, in id order, so that no two changes deadlock. */
@@ -132,10 +132,10 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
   const lower = username.toLowerCase()
-  const found = await others
+  const sameName = await others
     .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower, latinLookalike(username) ?? lower])
     .executeTakeFirst()
-  if (found || !hasOtherCase(username)) return found !== undefined
+  if (sameName || !hasOtherCase(username)) return sameName !== undefined
   // Databases differ in what they consider the other case of a letter: SQLite knows it for ASCII only.
   const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()
   const shown = latinLookalike(username) ?? lower

@@ -28,7 +28,7 @@ export async function copyChannel(
   id: number,
   copy: { name: string; now: number },
 ): Promise<number | undefined> {
-  const made = await trx
+  const row = await trx
     .insertInto('channels')
     .columns([...copied, 'name', 'created_time', ...zeros])
     .expression((eb) =>
@@ -40,11 +40,11 @@ export async function copyChannel(
     )
     .returning('id')
     .executeTakeFirst()
-  if (!made) return undefined
+  if (!row) return undefined
   await sql`insert into channel_dead_keys (channel_id, key_hash, reason, since)
-    select ${sql.lit(made.id)}, key_hash, reason, since from channel_dead_keys where channel_id = ${id}`.execute(trx)
-  await rebuildAbilities(trx, made.id)
-  return made.id
+    select ${sql.lit(row.id)}, key_hash, reason, since from channel_dead_keys where channel_id = ${id}`.execute(trx)
+  await rebuildAbilities(trx, row.id)
+  return row.id
 }
 
 const zeros = ['test_time', 'response_time', 'balance', 'balance_updated_time', 'used_quota', 'unlogged_quota'] as const

@@ -40,10 +40,10 @@ export async function addChannelEvent(
   trx: Trx,
   { at, channelId, action, content, reason }: ChannelEvent,
 ): Promise<void> {
-  const told = cleaned(reason.slice(0, maxReason))
+  const detail = cleaned(reason.slice(0, maxReason))
   const result = await trx
     .updateTable('channels')
-    .set({ status_reason: told === '' ? content : told, status_time: at })
+    .set({ status_reason: detail === '' ? content : detail, status_time: at })
     .where('id', '=', channelId)
     .executeTakeFirst()
   // A channel that was deleted in the meantime needs no record.
@@ -56,7 +56,7 @@ export async function addChannelEvent(
       username: '',
       created_at: at,
       type: logType.system,
-      content: told === '' ? content : `${content}: ${told}`,
+      content: detail === '' ? content : `${content}: ${detail}`,
       channel_id: channelId,
     })
     .execute()
@@ -66,7 +66,7 @@ export async function addChannelEvent(
     actor_name: '',
     action,
     target: `channel ${channelId}`,
-    detail: told,
+    detail,
     ip: '',
   })
 }

@@ -3,7 +3,7 @@ import type { ChannelTestsTable } from '../schema/tables.ts'
 import type { Db, Trx } from '../store.ts'
 
 /** Tests kept per channel. */
-const kept = 20
+const mostTests = 20
 
 export type ChannelTestRow = Omit<Selectable<ChannelTestsTable>, 'id' | 'channel_id'>
 
@@ -17,7 +17,12 @@ export async function addChannelTest(trx: Trx, channelId: number, test: ChannelT
     .deleteFrom('channel_tests')
     .where('channel_id', '=', channelId)
     .where('id', 'not in', (eb) =>
-      eb.selectFrom('channel_tests').select('id').where('channel_id', '=', channelId).orderBy('id', 'desc').limit(kept),
+      eb
+        .selectFrom('channel_tests')
+        .select('id')
+        .where('channel_id', '=', channelId)
+        .orderBy('id', 'desc')
+        .limit(mostTests),
     )
     .execute()
 }
@@ -29,7 +34,7 @@ export async function channelTests(db: Db, channelId: number): Promise<ChannelTe
     .select(['created_at', 'model', 'ok', 'elapsed_time', 'message'])
     .where('channel_id', '=', channelId)
     .orderBy('id', 'desc')
-    .limit(kept)
+    .limit(mostTests)
     .execute()
   return rows.map((row) => ({ ...row, ok: Boolean(row.ok) }))
 }

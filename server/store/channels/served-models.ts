@@ -12,7 +12,7 @@ export interface ServedModel {
 /** Every model of every channel under its upstream name, sorted. */
 export async function servedModels(db: Db): Promise<ServedModel[]> {
   const rows = await db.selectFrom('channels').select(['type', 'models', 'model_mapping']).orderBy('id').execute()
-  const found = new Map<string, ServedModel>()
+  const models = new Map<string, ServedModel>()
   for (const row of rows) {
     const parsed = row.model_mapping === '' ? {} : tryParse(row.model_mapping)
     const mapping = isObject(parsed) ? parsed : {}
@@ -21,10 +21,10 @@ export async function servedModels(db: Db): Promise<ServedModel[]> {
       return typeof mapped === 'string' && mapped !== '' ? mapped : model
     })
     for (const model of new Set(upstream)) {
-      const known = found.get(model)
+      const known = models.get(model)
       if (known) known.channels++
-      else found.set(model, { model, channelType: row.type, channels: 1 })
+      else models.set(model, { model, channelType: row.type, channels: 1 })
     }
   }
-  return [...found.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
+  return [...models.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }

@@ -69,10 +69,10 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
   return {
     async publish(notice) {
       // Own caches first: the caller of the change must see it even if the listening connection is down.
-      const told = tell(notice)
+      const delivery = tell(notice)
       // Not on the listening connection: while that one is down, the other nodes must still receive the notice.
       await pool.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
-      await told
+      await delivery
     },
     subscribe(listener) {
       listeners.push(listener)

@@ -49,8 +49,8 @@ export class PatientClient extends pg.Client {
 
   #asking(query: (...args: unknown[]) => unknown) {
     return (...args: unknown[]) => {
-      const [asked] = args as [{ limitMs?: number } | string]
-      const limitMs = (typeof asked === 'object' && asked.limitMs) || this.#patience.queryLimitMs
+      const [config] = args as [{ limitMs?: number } | string]
+      const limitMs = (typeof config === 'object' && config.limitMs) || this.#patience.queryLimitMs
       const callback = args.at(-1)
       if (typeof callback !== 'function') return this.#inTime(limitMs, () => query(...args))
       const end = this.#limit(limitMs, 'Query read timeout')

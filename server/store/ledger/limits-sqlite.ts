@@ -77,10 +77,10 @@ export function prepareLimits(database: Database) {
 }
 
 function minuteOf(statements: LimitStatements, owner: LimitOwner, id: number, now: number): Minute {
-  const found = statements.minute.get(owner, id, now - windowSeconds) as Record<'calls' | 'tokens', number> &
+  const row = statements.minute.get(owner, id, now - windowSeconds) as Record<'calls' | 'tokens', number> &
     Record<'lastCall' | 'lastToken', number | null>
   const reset = (last: number | null) => (last === null ? 0 : Math.max(0, last + windowSeconds - now))
-  const { calls, tokens, lastCall, lastToken } = found
+  const { calls, tokens, lastCall, lastToken } = row
   return { calls, tokens, callsReset: reset(lastCall), tokensReset: reset(lastToken) }
 }
 
@@ -101,8 +101,8 @@ export function limitReached(
   minutes: Minutes,
 ): LimitReached | undefined {
   for (const owner of owners) {
-    const found = limits[owner] && reachedBy(statements, owner, ids, limits[owner], limits, minutes[owner])
-    if (found) return found
+    const reached = limits[owner] && reachedBy(statements, owner, ids, limits[owner], limits, minutes[owner])
+    if (reached) return reached
   }
   return undefined
 }
@@ -112,7 +112,7 @@ function reachedBy(
   owner: LimitOwner,
   ids: Ids,
   { rpm_limit, tpm_limit, concurrency_limit }: Limits,
-  { at: now, tokens: asked }: HoldLimits,
+  { at: now, tokens: callTokens }: HoldLimits,
   { calls, tokens }: Pick<Minute, 'calls' | 'tokens'> = { calls: 0, tokens: 0 },
 ): LimitReached | undefined {
   const refuse = (limit: LimitReached['limit'], most: number, retryAfter: number): LimitReached => ({
@@ -126,16 +126,16 @@ function reachedBy(
   const wait = (needCalls: number, needTokens: number) =>
     waitFor(statements, owner, idOf(ids, owner), now, needCalls, needTokens)
   if (rpm_limit > 0 && calls >= rpm_limit) return refuse('requests', rpm_limit, wait(calls + 1 - rpm_limit, 0))
-  if (tpm_limit > 0 && asked > tpm_limit - tokens)
-    return refuse('tokens', tpm_limit, wait(0, tokens + asked - tpm_limit))
+  if (tpm_limit > 0 && callTokens > tpm_limit - tokens)
+    return refuse('tokens', tpm_limit, wait(0, tokens + callTokens - tpm_limit))
   if (concurrency_limit > 0 && countOpen(statements, owner, ids) >= concurrency_limit)
     return refuse('concurrency', concurrency_limit, 1)
   return undefined
 }
 
 function countOpen({ open }: LimitStatements, owner: LimitOwner, { userId, tokenId }: Ids): number {
-  const found = owner === 'token' ? open.token.get(userId, tokenId) : open.user.get(userId)
-  return (found as { calls: number }).calls
+  const row = owner === 'token' ? open.token.get(userId, tokenId) : open.user.get(userId)
+  return (row as { calls: number }).calls
 }
 
 /** Seconds until this many calls and tokens have left the minute. */
@@ -197,8 +197,8 @@ export function budgetRoom(
     if (daily_budget === 0 && monthly_budget === 0) continue
     const id = idOf(ids, owner)
     const row = statements.spent[owner].get(id) as Record<'spent_today' | 'spent_month' | 'spent_at', number> | null
-    const found = owner === 'token' ? statements.held.token.get(ids.userId, id) : statements.held.user.get(id)
-    const taken = (found as { held: number }).held + pending[owner]
+    const heldRow = owner === 'token' ? statements.held.token.get(ids.userId, id) : statements.held.user.get(id)
+    const taken = (heldRow as { held: number }).held + pending[owner]
     const { dayStart, nextDay, monthStart, nextMonth } = utcPeriods(limits.at)
     const today = row && row.spent_at >= dayStart ? row.spent_today : 0
     const month = row && row.spent_at >= monthStart ? row.spent_month : 0

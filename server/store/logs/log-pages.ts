@@ -47,20 +47,20 @@ async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promi
   const { limit, sort, descending } = page
   const direction = descending ? 'desc' : 'asc'
   const { total, skip, hours } = await logStretch(db, filter, page)
-  const found: LogRow[] = []
-  for (let at = 0; found.length < limit && at < hours.length; ) {
+  const matches: LogRow[] = []
+  for (let at = 0; matches.length < limit && at < hours.length; ) {
     const group = groupAt(hours, at, limit)
     const rows = await inHours(db, filter, group)
       .$if(group.length > 1, (query) => query.orderBy(hourOfRow, direction))
       .$if(sort === 'created_at', (query) => query.orderBy('created_at', direction))
       .orderBy('id', direction)
       .offset(at === 0 ? skip : 0)
-      .limit(limit - found.length)
+      .limit(limit - matches.length)
       .execute()
-    found.push(...rows)
+    matches.push(...rows)
     at += group.length
   }
-  return { rows: found, total }
+  return { rows: matches, total }
 }
 
 /** All rows that match, newest first, some at a time; rows written in the meantime may be missing. */

@@ -63,11 +63,11 @@ export async function rowsForLeftOut(db: Db, requestId: string, userId?: number)
 
 /** The id ranges of the hours' rows, oldest first, without overlap: rows of adjacent hours may be interleaved. */
 function stretches(hours: readonly LogHour[]): { firstId: number; lastId: number }[] {
-  const found: { firstId: number; lastId: number }[] = []
+  const ranges: { firstId: number; lastId: number }[] = []
   for (const { firstId, lastId } of [...hours].sort((a, b) => a.firstId - b.firstId)) {
-    const last = found.at(-1)
+    const last = ranges.at(-1)
     if (last && firstId <= last.lastId + 1) last.lastId = Math.max(last.lastId, lastId)
-    else found.push({ firstId, lastId })
+    else ranges.push({ firstId, lastId })
   }
-  return found
+  return ranges
 }

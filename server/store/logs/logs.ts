@@ -22,7 +22,7 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
     .limit(searchDepth)
   const isNoCall = newest.where('type', '<>', sql<number>`2`)
   const candidates = [newest, isNoCall, isNoCall.where('type', '<>', sql<number>`6`)]
-  const found = await Promise.all(
+  const rowLists = await Promise.all(
     candidates.map((rows) =>
       db
         .selectFrom(rows.as('l'))
@@ -35,7 +35,7 @@ export async function searchLogs(db: Db, keyword: string, userId?: number): Prom
         .execute(),
     ),
   )
-  const byId = new Map(found.flat().map((row) => [row.id, row]))
+  const byId = new Map(rowLists.flat().map((row) => [row.id, row]))
   return [...byId.values()].sort((a, b) => b.id - a.id).slice(0, searchLimit)
 }
 

@@ -65,11 +65,11 @@ export async function migrate(store: OpenedStore): Promise<string[]> {
 }
 
 async function hasTable(db: Db, { dialect }: Store, name: string): Promise<boolean> {
-  const found =
+  const result =
     dialect === 'postgres'
       ? await sql`select 1 where to_regclass(${name}) is not null`.execute(db)
       : await sql`select 1 from sqlite_master where name = ${name}`.execute(db)
-  return found.rows.length > 0
+  return result.rows.length > 0
 }
 
 /** True if every migration of this version is in the database. */

@@ -108,8 +108,8 @@ const noUsage: UsageFigures = {
   first_byte_count: 0,
 }
 
-async function totalUsage(db: Db, given: RowFilter, range: HourRange): Promise<UsageFigures> {
-  const filter = calls(given)
+async function totalUsage(db: Db, rowFilter: RowFilter, range: HourRange): Promise<UsageFigures> {
+  const filter = calls(rowFilter)
   const rows = usageRows({ kind: kindFor(filter), filter, range })
   const answer = await sql<UsageFigures>`select ${sums} from (${rows}) found`.execute(db)
   return answer.rows[0] ?? noUsage
@@ -175,8 +175,8 @@ function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
 }
 
 /** The first hour with a match, or undefined. */
-export async function firstUsageHour(db: Db, given: RowFilter): Promise<number | undefined> {
-  const filter = calls(given)
+export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<number | undefined> {
+  const filter = calls(rowFilter)
   const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
   const failures = failuresFor(filter, undefined, splitRange(0, 0).whole)
   const firstFailure = failures ? sql`union all select min(f.slot) from ${failures}` : sql``
@@ -204,11 +204,11 @@ export async function firstUsageHour(db: Db, given: RowFilter): Promise<number |
  */
 export async function sumCalls(
   db: Db,
-  given: RowFilter,
+  rowFilter: RowFilter,
   start: number,
   end: number,
 ): Promise<{ quota: number; token: number }> {
-  const filter = calls(given)
+  const filter = calls(rowFilter)
   const { whole, edges } = splitRange(start, end)
   const figures = ['quota', 'prompt_tokens', 'completion_tokens'] as const
   const hours = usageRows({ kind: kindFor(filter), filter, range: whole, figures })

@@ -178,9 +178,9 @@ async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
 const hourStatements: Partial<Record<SeriesKind, readonly CompiledQuery[]>> = {}
 
 function compiledHours(trx: Trx, kind: SeriesKind): readonly CompiledQuery[] {
-  const kept = names(seriesKinds[kind])
+  const columns = names(seriesKinds[kind])
   const newSeries = sql`
-    insert into usage_series (kind, ${kept}) select distinct ${sql.lit(kind)}, ${kept} from usage_fold f
+    insert into usage_series (kind, ${columns}) select distinct ${sql.lit(kind)}, ${columns} from usage_fold f
     where ${seriesOf(kind)} is null`
   const hours = sql`
     insert into usage_hours (day, series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id)
@@ -192,13 +192,13 @@ function compiledHours(trx: Trx, kind: SeriesKind): readonly CompiledQuery[] {
 
 /** The staged rows, by the series of a kind; all these series exist. */
 function partsOf(kind: SeriesKind): RawBuilder<unknown> {
-  const kept = names(seriesKinds[kind])
+  const columns = names(seriesKinds[kind])
   const rows = sql.raw(
     `${summed(figureColumns, '')}, ${summed(['log_rows'], '')}, min(first_id) as first_id, max(last_id) as last_id`,
   )
   return sql`
     select ${seriesOf(kind)} as series_id, f.slot, ${names(figureColumns, 'f.')}, f.log_rows, f.first_id, f.last_id
-    from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${kept}, ${rows} from usage_fold group by slot, ${kept})`} f`
+    from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${columns}, ${rows} from usage_fold group by slot, ${columns})`} f`
 }
 
 /** Stores the staged rows by the series of a kind, to be used more than once. */
@@ -295,8 +295,8 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
  * planner expects few rows from it, and reads all series for each row.
  */
 function seriesOf(kind: SeriesKind): RawBuilder<unknown> {
-  const kept: readonly string[] = seriesKinds[kind]
+  const columns: readonly string[] = seriesKinds[kind]
   const empty = (column: string) => (column.endsWith('name') ? "''" : '0')
-  const equal = dimensions.map((column) => `s.${column} = ${kept.includes(column) ? `f.${column}` : empty(column)}`)
+  const equal = dimensions.map((column) => `s.${column} = ${columns.includes(column) ? `f.${column}` : empty(column)}`)
   return sql.raw(`(select s.id from usage_series s where ${[`s.kind = '${kind}'`, ...equal].join(' and ')})`)
 }

@@ -78,7 +78,7 @@ export function matches(alias: 'l' | 's', filter: RowFilter): RawBuilder<SqlBool
 export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
   const needed = [...columns, ...filtered.flatMap(([column, key]) => (filter[key] ? [column] : []))]
   const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
-  return kinds.find(([, kept]) => needed.every((column) => kept.includes(column)))?.[0] ?? 'call'
+  return kinds.find(([, kindColumns]) => needed.every((column) => kindColumns.includes(column)))?.[0] ?? 'call'
 }
 
 const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
