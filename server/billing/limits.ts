@@ -29,12 +29,12 @@ const limitNames = {
   concurrency: (most: number) => `${most} calls at once`,
 } as const
 
-/** The answer to a call that would exceed a limit; `asked`: the tokens it asked for. */
-export function limitError({ limit, owner, most, retryAfter }: LimitReached, asked: number): GatewayError {
+/** The answer to a call that would exceed a limit; `tokens`: the tokens it asked for. */
+export function limitError({ limit, owner, most, retryAfter }: LimitReached, tokens: number): GatewayError {
   const name = `${limitNames[limit](most)} for ${ownerNames[owner]}`
   const message =
-    limit === 'tokens' && asked > most
-      ? `this call asks for ${asked} tokens, and the limit is ${name}: ask for fewer (max_tokens)`
+    limit === 'tokens' && tokens > most
+      ? `this call asks for ${tokens} tokens, and the limit is ${name}: ask for fewer (max_tokens)`
       : `the limit of ${name} is reached, try again in ${retryAfter} s`
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }

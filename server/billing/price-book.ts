@@ -91,10 +91,10 @@ export function createPriceBook(
     const known = cache.get(model)
     if (known || cache.has(model)) return known
     if (cache.size >= cacheLimit) cache.clear()
-    const made = priceModel(pricedName(model), channelType, { tables, quotaPerUnit, fallback })
-    cache.set(model, made)
+    const price = priceModel(pricedName(model), channelType, { tables, quotaPerUnit, fallback })
+    cache.set(model, price)
     caches.set(channelType, cache)
-    return made
+    return price
   }
 
   return {
@@ -116,9 +116,9 @@ export function createPriceBook(
       return price === undefined ? undefined : price * quotaPerUnit
     },
     sheet: (model, channelType) => {
-      const found = priced(model, channelType)
-      if (!found) return undefined
-      return found.sheets[found.sheets.length === 1 ? 0 : setInForce(found.sets, nowMs())]
+      const prices = priced(model, channelType)
+      if (!prices) return undefined
+      return prices.sheets[prices.sheets.length === 1 ? 0 : setInForce(prices.sets, nowMs())]
     },
   }
 }

@@ -30,12 +30,12 @@ const withoutOutput: ReadonlySet<RelayMode> = new Set(['embeddings', 'rerank', '
  * @param groupRatio millionths; already included in the prices
  */
 export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Price[] {
-  const found = new Map<string, Price>()
+  const distinct = new Map<string, Price>()
   for (const sheet of sheets) {
     const price = priceOf(sheet, groupRatio)
-    found.set(JSON.stringify(price), price)
+    distinct.set(JSON.stringify(price), price)
   }
-  return [...found.values()].sort((a, b) => usualCost(a) - usualCost(b))
+  return [...distinct.values()].sort((a, b) => usualCost(a) - usualCost(b))
 }
 
 /** The price of 10,000 tokens in and 1,000 out; orders prices for the same unit. */

@@ -185,23 +185,28 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
       BigInt(text - cached - written) * prices.input
     )
   }
-  const told = {
+  const cachedMedia = {
     sound: least(usage.cachedAudioTokens ?? 0, Math.min(sound, cached)),
     images: least(usage.cachedImageTokens ?? 0, Math.min(images, cached)),
   }
-  told.images = Math.min(told.images, cached - told.sound)
-  const read = inTurn(cached - told.sound - told.images, text, images - told.images, sound - told.sound)
-  read.images += told.images
-  read.sound += told.sound
+  cachedMedia.images = Math.min(cachedMedia.images, cached - cachedMedia.sound)
+  const read = inTurn(
+    cached - cachedMedia.sound - cachedMedia.images,
+    text,
+    images - cachedMedia.images,
+    sound - cachedMedia.sound,
+  )
+  read.images += cachedMedia.images
+  read.sound += cachedMedia.sound
   const stored = inTurn(written, text - read.text, images - read.images, sound - read.sound)
-  const kept = inTurn(hour, stored.text, stored.images, stored.sound)
+  const hourly = inTurn(hour, stored.text, stored.images, stored.sound)
   return (
     BigInt(read.text) * prices.cachedInput +
     BigInt(read.images) * follow(prices.cachedInput, prices.input, prices.imageInput) +
     BigInt(read.sound) * prices.cachedAudioInput +
-    writtenAmount(stored.text, kept.text, prices, prices.input) +
-    writtenAmount(stored.images, kept.images, prices, prices.imageInput) +
-    writtenAmount(stored.sound, kept.sound, prices, prices.audioInput) +
+    writtenAmount(stored.text, hourly.text, prices, prices.input) +
+    writtenAmount(stored.images, hourly.images, prices, prices.imageInput) +
+    writtenAmount(stored.sound, hourly.sound, prices, prices.audioInput) +
     BigInt(text - read.text - stored.text) * prices.input +
     BigInt(images - read.images - stored.images) * prices.imageInput +
     BigInt(sound - read.sound - stored.sound) * prices.audioInput

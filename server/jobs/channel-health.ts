@@ -143,8 +143,8 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
       // Somebody who has just saved a channel tests what was saved.
       await routing.reload()
       const channel = channelOf(id)
-      const { ok, timeMs, message, model: asked, reply } = channel ? await testOne(channel, model) : absent
-      return { ok, timeMs, message, model: asked, reply }
+      const { ok, timeMs, message, model: testedModel, reply } = channel ? await testOne(channel, model) : absent
+      return { ok, timeMs, message, model: testedModel, reply }
     },
     testAll: (scope) => start(scope, 0),
     async testIfDue() {

@@ -19,11 +19,11 @@ export const quickCheckCommand = 'quick-check'
  */
 export function checkDatabase({ program, timeMs, report }: Check): void {
   const child = spawn(process.execPath, [program, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
+  let output = ''
   let isLate = false
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
-      if (said.length < 2000) said += chunk.toString()
+      if (output.length < 2000) output += chunk.toString()
     })
   const timer = setTimeout(() => {
     isLate = true
@@ -33,12 +33,12 @@ export function checkDatabase({ program, timeMs, report }: Check): void {
   const end = () => child.kill('SIGKILL')
   process.once('exit', end)
   child.once('error', (error) => {
-    said += String(error)
+    output += String(error)
   })
   child.once('close', (code) => {
     clearTimeout(timer)
     process.off('exit', end)
     if (isLate) report('unknown', `it was not done in ${timeMs / 1000} seconds`)
-    else report(code === 0 ? 'sound' : code === 3 ? 'damaged' : 'unknown', said.trim())
+    else report(code === 0 ? 'sound' : code === 3 ? 'damaged' : 'unknown', output.trim())
   })
 }

@@ -17,10 +17,10 @@ export function fateOf(node: Pick<NodeRow, 'id' | 'host' | 'pid'>): 'alive' | 'g
   if (node.host !== machineName()) return 'unknown'
   if (!exists(node.pid)) return 'gone'
   const [, began] = node.id.split('@')
-  const found = processAt(node.pid)
+  const running = processAt(node.pid)
   // Only this process has its pid now.
-  if (began === undefined || !found) return node.pid === process.pid ? 'gone' : 'unknown'
-  return found.began === began && !found.hasEnded ? 'alive' : 'gone'
+  if (began === undefined || !running) return node.pid === process.pid ? 'gone' : 'unknown'
+  return running.began === began && !running.hasEnded ? 'alive' : 'gone'
 }
 
 function exists(pid: number): boolean {

@@ -100,10 +100,10 @@ export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, '
       : givingBack(hold, now),
   )
   const results = await store.ledger.apply(ops)
-  const found = ops.filter((_, index) => (results[index] as SettleResult).found)
-  for (const { id, charge } of found)
+  const settledOps = ops.filter((_, index) => (results[index] as SettleResult).found)
+  for (const { id, charge } of settledOps)
     events.warning(`hold ${id}, which no call owns, was closed with a charge of ${charge}`)
-  return found.length
+  return settledOps.length
 }
 
 function givingBack({ id, user_id, token_id }: OpenHold, now: number): SettleOp {

@@ -104,11 +104,11 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
     },
     async models(id) {
       await routing.reload()
-      const found = routing.current().channel(id)
-      if (!found) return absent
-      const { listModels } = found.provider
+      const channel = routing.current().channel(id)
+      if (!channel) return absent
+      const { listModels } = channel.provider
       if (!listModels) return notImplemented
-      const { upstream } = withKey(found, clock.nowMs())
+      const { upstream } = withKey(channel, clock.nowMs())
       if (upstream.baseUrl === '') return noAddress
       const answer = await asking(upstream, (each) => listModels(each, fetchJson, clock.nowMs()))
       return answer.ok ? { ok: true, value: [...new Set(answer.value)].sort() } : answer
