@@ -97,11 +97,11 @@ export type CommandConfig = Omit<Config, 'secretKey' | 'madeSecretFile'>
 export function loadConfig(env: Env = process.env): Config {
   const { config, faults } = readEnvironment(env)
   const value = valuesOf(env)
-  const given = value('SECRET_KEY')
+  const secretKey = value('SECRET_KEY')
   // With PostgreSQL and a given key, a node stores nothing on disk.
-  const keepsFiles = given === undefined || !isPostgresUrl(config.databaseUrl)
+  const keepsFiles = secretKey === undefined || !isPostgresUrl(config.databaseUrl)
   if (faults.length === 0 && keepsFiles) makeDataDir(config.dataDir, faults)
-  const secret = faults.length === 0 ? readSecretKey(given, config, faults) : noKey
+  const secret = faults.length === 0 ? readSecretKey(secretKey, config, faults) : noKey
   if (faults.length > 0) throw new ConfigError(faults)
   return { ...config, secretKey: secret.key, madeSecretFile: secret.madeFile }
 }
@@ -133,10 +133,10 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   }
   const choice = <T extends string>(name: string, fallback: T, choices: readonly T[]): T => {
     const text = value(name)
-    const found = choices.find((each) => each === text)
-    if (text !== undefined && found === undefined)
+    const selected = choices.find((each) => each === text)
+    if (text !== undefined && selected === undefined)
       faults.push(`${name} is "${text}", but must be one of ${choices.join(', ')}.`)
-    return found ?? fallback
+    return selected ?? fallback
   }
 
   const dataDir = resolve(value('DATA_DIR') ?? './data')
@@ -235,13 +235,14 @@ interface SecretKey {
 const noKey: SecretKey = { key: '', madeFile: undefined }
 
 function readSecretKey(
-  given: string | undefined,
+  secretKey: string | undefined,
   { dataDir, databaseUrl }: CommandConfig,
   faults: string[],
 ): SecretKey {
-  if (given !== undefined) {
-    if (given.length < 16) faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
-    return { key: given, madeFile: undefined }
+  if (secretKey !== undefined) {
+    if (secretKey.length < 16)
+      faults.push('SECRET_KEY must have at least 16 characters (32 random bytes in hex are best).')
+    return { key: secretKey, madeFile: undefined }
   }
   const file = join(dataDir, 'secret.key')
   try {

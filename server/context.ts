@@ -239,8 +239,8 @@ async function bringUpToDate(
   const { store, clock } = sweep
   await migrate(store)
   const { generatedPassword } = await bootstrapRoot(store, secrets, config, clock).catch((error: unknown) => {
-    const { madeSecretFile: made } = config
-    throw error instanceof SecretKeyMismatch && made !== undefined ? takeBackSecretKey(made) : error
+    const { madeSecretFile: newKeyFile } = config
+    throw error instanceof SecretKeyMismatch && newKeyFile !== undefined ? takeBackSecretKey(newKeyFile) : error
   })
   await sealPlainOptions(store, secrets)
   await pulse.beat()
@@ -348,7 +348,7 @@ function relayDeps({
   clock,
   disable,
   cooled,
-  ...given
+  ...others
 }: RelayParts): RelayDeps {
   const nowMs = () => clock.nowMs()
   let prices = priceBook(settings.current(), clock)
@@ -374,7 +374,7 @@ function relayDeps({
     unsupportedFeatures: createUnsupportedFeatures(nowMs),
     itemStore: createItemStore(nowMs),
     threads: createThreads(nowMs),
-    fetchJson: createFetchJson(tokenTimeoutMs, given.guard),
+    fetchJson: createFetchJson(tokenTimeoutMs, others.guard),
     fetchMedia: createFetchMedia(),
     clock,
     turns: new Turns(),
@@ -382,7 +382,7 @@ function relayDeps({
     random: Math.random,
     events: metrics.events,
     disableChannel: disable,
-    ...given,
+    ...others,
   }
 }
 

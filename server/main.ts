@@ -174,9 +174,9 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
   )
   return {
     server,
-    open(made) {
-      app = made
-      resolve(made)
+    open(newApp) {
+      app = newApp
+      resolve(newApp)
     },
   }
 }

@@ -75,9 +75,9 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers })
   const histogram = (name: string, help: string, buckets: number[]) => {
-    const made = new ModeHistogram(name, help, buckets)
-    registry.registerMetric(made as unknown as Metric)
-    return made
+    const metric = new ModeHistogram(name, help, buckets)
+    registry.registerMetric(metric as unknown as Metric)
+    return metric
   }
   const calls = counter('tollgate_calls_total', 'Relayed calls by kind and outcome', ['mode', 'outcome'])
   const quota = counter('tollgate_quota_charged_total', 'Quota units charged')

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 export async function resetPassword(store: Store, username: string, print: (line: string) => void): Promise<number> {
   const password = randomBase62(20)
   const hash = await hashPassword(password)
-  const found = await store.write(async (trx) => {
+  const isKnown = await store.write(async (trx) => {
     const user = await lockUser(trx, { username })
     if (!user) return false
     await updateUser(trx, user.id, { password: hash })
@@ -27,6 +27,6 @@ export async function resetPassword(store: Store, username: string, print: (line
     })
     return true
   })
-  print(found ? `The new password of ${username} is "${password}".` : `There is no user ${username}.`)
-  return found ? 0 : 1
+  print(isKnown ? `The new password of ${username} is "${password}".` : `There is no user ${username}.`)
+  return isKnown ? 0 : 1
 }

@@ -30,10 +30,10 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
   const windows = new Map<string, Window>()
 
   function windowOf(key: string, now: number): Window {
-    const found = windows.get(key)
+    const current = windows.get(key)
     const start = now - (now % rule.windowMs)
-    if (found && found.start === start) return found
-    const next = { start, count: 0, before: found && found.start === start - rule.windowMs ? found.count : 0 }
+    if (current && current.start === start) return current
+    const next = { start, count: 0, before: current && current.start === start - rule.windowMs ? current.count : 0 }
     // Deleting first moves the key to the end, so that the map is in the order of the windows.
     windows.delete(key)
     windows.set(key, next)

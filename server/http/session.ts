@@ -55,9 +55,9 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
     if (id === undefined || id === '') return undefined
     const hash = hashOf(id)
     const now = epochSeconds(clock)
-    const found = await personBySession(trx ?? store.read, hash, now)
-    if (!found) return undefined
-    const { last_seen_time, ...person } = found
+    const row = await personBySession(trx ?? store.read, hash, now)
+    if (!row) return undefined
+    const { last_seen_time, ...person } = row
     if (!trx && now - last_seen_time >= touchSeconds) await store.write((trx) => touchSession(trx, hash, now))
     return person
   }
@@ -69,10 +69,10 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
   }
 
   async function identify(c: AppContext, trx?: Trx): Promise<Identity> {
-    const found = (await bySession(c, trx)) ?? (await byAccessToken(c, trx))
-    if (found === 'missing') return { kind: 'nobody' }
-    if (found === 'unknown') return { kind: 'unknown-access-token' }
-    return found.status === userStatus.enabled ? { kind: 'person', person: found } : { kind: 'banned' }
+    const result = (await bySession(c, trx)) ?? (await byAccessToken(c, trx))
+    if (result === 'missing') return { kind: 'nobody' }
+    if (result === 'unknown') return { kind: 'unknown-access-token' }
+    return result.status === userStatus.enabled ? { kind: 'person', person: result } : { kind: 'banned' }
   }
 
   return {

@@ -81,11 +81,12 @@ function endOfValue(text: string, at: number): number {
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))
   if (pending.size === 0) return text
-  const found = new Map<string, { first: Member; last: Member }>()
+  const occurrences = new Map<string, { first: Member; last: Member }>()
   for (const member of members(text)) {
-    if (pending.has(member.key)) found.set(member.key, { first: found.get(member.key)?.first ?? member, last: member })
+    if (pending.has(member.key))
+      occurrences.set(member.key, { first: occurrences.get(member.key)?.first ?? member, last: member })
   }
-  const edits = [...found.values()].flatMap(({ first, last }) => (first === last ? [first] : [first, last]))
+  const edits = [...occurrences.values()].flatMap(({ first, last }) => (first === last ? [first] : [first, last]))
   let result = ''
   let at = 0
   for (const { key, valueStart, end } of edits.toSorted((one, other) => one.start - other.start)) {
@@ -93,7 +94,7 @@ export function setMembers(text: string, values: Readonly<Record<string, unknown
     at = end
   }
   result += text.slice(at)
-  const missing = [...pending].filter(([key]) => !found.has(key))
+  const missing = [...pending].filter(([key]) => !occurrences.has(key))
   return missing.length === 0 ? result : insertMembers(result, missing)
 }
 

@@ -184,15 +184,15 @@ export class JsonScan implements JsonShape {
         hash = Math.imul(hash, hashFactor) + byte
         at += byte === backslash ? 2 : 1
       }
-      const found = bytes.indexOf(quote, at)
-      if (found < 0) return bytes.length
-      let slashes = found
+      const quoteAt = bytes.indexOf(quote, at)
+      if (quoteAt < 0) return bytes.length
+      let slashes = quoteAt
       while (slashes > at && bytes[slashes - 1] === backslash) slashes--
-      if ((found - slashes) % 2 === 0) {
+      if ((quoteAt - slashes) % 2 === 0) {
         this.#hash = hash
-        return found + 1
+        return quoteAt + 1
       }
-      at = found + 1
+      at = quoteAt + 1
       stepTo = at + steppedAfterEscape
     }
   }

@@ -10,10 +10,10 @@ async function outcome(text: string | Uint8Array, options: Partial<ParseOptions>
   const turns = new Turns()
   try {
     const { value } = await parseJson(bytes, { limits, turns, ...options })
-    return { value, turns: turns.given }
+    return { value, turns: turns.count }
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error
-    return { fault: `${error.kind}: ${error.message}`, turns: turns.given }
+    return { fault: `${error.kind}: ${error.message}`, turns: turns.count }
   }
 }
 

@@ -15,11 +15,11 @@ test('one turn is given in each round of the event loop, in the order of the req
   const given: number[] = []
   for (let rounds = 0; rounds < 3; rounds++) {
     await round()
-    given.push(turns.given)
+    given.push(turns.count)
   }
   await both
   expect(order).toEqual(['a1', 'b1', 'a2', 'b2'])
   // Never two in one round.
   expect(given.every((count, index) => count <= index + 1)).toBe(true)
-  expect(turns.given).toBe(4)
+  expect(turns.count).toBe(4)
 })

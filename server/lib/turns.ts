@@ -5,11 +5,11 @@
 export class Turns {
   readonly #waiting: (() => void)[] = []
   #isScheduled = false
-  #given = 0
+  #count = 0
 
   /** How many turns have been given so far. */
-  get given(): number {
-    return this.#given
+  get count(): number {
+    return this.#count
   }
 
   /** Resolves when the next step may run. */
@@ -25,7 +25,7 @@ export class Turns {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      this.#given++
+      this.#count++
       this.#waiting.shift()?.()
       this.#schedule()
     })

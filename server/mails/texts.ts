@@ -153,6 +153,6 @@ export function languageOf(acceptLanguage: string | undefined, fallback: MailLan
     })
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)
-  const found = wanted.find(({ language }) => language === 'en' || language === 'zh')
-  return found ? (found.language as MailLanguage) : fallback
+  const choice = wanted.find(({ language }) => language === 'en' || language === 'zh')
+  return choice ? (choice.language as MailLanguage) : fallback
 }

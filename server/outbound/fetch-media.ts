@@ -90,11 +90,11 @@ function targetOf(text: string): URL {
 async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSignal): Promise<string[]> {
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const found = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
+  const addresses = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
   // A private one among them is no accident.
-  if (!found.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
-  if (found.length === 0) throw refused(url.href, 'its name is not known')
-  return [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
+  if (!addresses.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
+  if (addresses.length === 0) throw refused(url.href, 'its name is not known')
+  return [...addresses].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
 }
 
 async function callFirst(

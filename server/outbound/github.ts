@@ -62,11 +62,11 @@ export async function githubAccount(
   if (token === undefined || token === '') {
     throw new OutboundError('refused', `${service} refused the code${reason(error)}. Please start the login again.`)
   }
-  const found = await callJson(service, `${app.apiAddress}/user`, {
+  const profile = await callJson(service, `${app.apiAddress}/user`, {
     method: 'GET',
     headers: { authorization: `Bearer ${token}`, 'user-agent': 'tollgate' },
   })
-  const { id, login, name, email } = understood(userAnswer, found)
+  const { id, login, name, email } = understood(userAnswer, profile)
   return { id: `${id}@${new URL(app.oauthAddress).host}`, login, name: name ?? '', email: email ?? '' }
 }
 

@@ -30,13 +30,14 @@ const sameAs: Readonly<Record<string, string>> = {
  */
 export function mediaTypeOf(bytes: Uint8Array, contentType: string): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
-  const told = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
-  const found = beginnings.find(([, at, text]) => start.startsWith(text, at))
+  const headerType = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  const beginning = beginnings.find(([, at, text]) => start.startsWith(text, at))
   // A page that begins like an image is still a page.
-  const isOther = told !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(told)
+  const isOther =
+    headerType !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(headerType)
   if (isOther) return undefined
-  if (found) return found[0]
-  const type = sameAs[told] ?? told
+  if (beginning) return beginning[0]
+  const type = sameAs[headerType] ?? headerType
   // Drawings (SVG) are programs, and no service reads them.
   return /^(?:image\/(?!svg)|audio\/)[\w.+-]+$/.test(type) ? type : undefined
 }

@@ -79,8 +79,8 @@ function parseLimits(key: OptionKey, text: string): ReadonlyMap<string, Limits> 
         throw new OptionError(`${key}: ${field} of "${name}" must be a whole number, 0 or more`)
       row[field] = limit
     }
-    const found = limitsOf(row)
-    if (found) limits.set(name, found)
+    const rowLimits = limitsOf(row)
+    if (rowLimits) limits.set(name, rowLimits)
   }
   return limits
 }

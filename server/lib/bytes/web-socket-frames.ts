@@ -85,19 +85,19 @@ export class FrameReader {
   /** The messages that are complete with these bytes. Throws FrameFault; nothing may be pushed after that. */
   push(bytes: Uint8Array): SocketMessage[] {
     const all = this.#gathered.take(bytes)
-    const found: SocketMessage[] = []
-    if (!all) return found
+    const messages: SocketMessage[] = []
+    if (!all) return messages
     let at = 0
     for (;;) {
       const head = this.#headAt(all, at)
       if (typeof head === 'number') {
         this.#gathered.keep(all.subarray(at), head)
-        return found
+        return messages
       }
       const from = at + head.headBytes
       at = from + head.payloadBytes
       const message = this.#take(head, all.subarray(from, at))
-      if (message) found.push(message)
+      if (message) messages.push(message)
     }
   }
 

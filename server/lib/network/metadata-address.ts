@@ -47,10 +47,10 @@ export function isMetadataHost(hostname: string): boolean {
 function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   if (!(address instanceof ipaddr.IPv6)) return []
   const bytes = address.toByteArray()
-  const found = carriers
+  const addresses = carriers
     .filter(([network]) => address.match(network))
     .map(([, places, mask = 0]) => new ipaddr.IPv4(places.map((at) => (bytes[at] ?? 0) ^ mask)))
-  return carriesAtEnd(address) ? [...found, new ipaddr.IPv4(bytes.slice(12))] : found
+  return carriesAtEnd(address) ? [...addresses, new ipaddr.IPv4(bytes.slice(12))] : addresses
 }
 
 /** An interface id made from an IPv4 address (ISATAP, RFC 5214), whatever the network. */

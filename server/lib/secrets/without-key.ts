@@ -30,7 +30,7 @@ export function withoutKey(text: string, key: string): string {
 function withoutPieces(text: string, pieces: ReadonlySet<string>): string {
   if (pieces.size === 0) return text
   let clean = ''
-  let kept = 0
+  let copiedTo = 0
   for (let at = 0; at + pieceLength <= text.length; ) {
     let end = at
     while (pieces.has(text.slice(end, end + pieceLength))) end++
@@ -38,15 +38,15 @@ function withoutPieces(text: string, pieces: ReadonlySet<string>): string {
       at++
       continue
     }
-    clean += `${text.slice(kept, at)}[key]`
-    kept = at = end + pieceLength - 1
+    clean += `${text.slice(copiedTo, at)}[key]`
+    copiedTo = at = end + pieceLength - 1
   }
-  return kept === 0 ? text : clean + text.slice(kept)
+  return copiedTo === 0 ? text : clean + text.slice(copiedTo)
 }
 
 function tracesOf(key: string): Traces {
-  const found = known.get(key)
-  if (found) return found
+  const cachedTraces = known.get(key)
+  if (cachedTraces) return cachedTraces
   const parts = [key, ...key.split(/[|\r\n]+/)].filter((part) => part.length >= shortestSecret)
   // An account file is mostly words that every such file has; only its whole lines are searched for.
   const long = key.includes('{') ? [] : parts.filter((part) => part.length >= shortestOfPieces)
