@@ -75,13 +75,13 @@ const latin: ReadonlyMap<string, string> = new Map(
 
 /** The Latin name that a name in another alphabet looks like; undefined if there is none. */
 export function latinLookalike(name: string): string | undefined {
-  let found = ''
+  let latinName = ''
   let isForeign = false
   for (const letter of name.toLowerCase()) {
     const like = latin.get(letter)
     isForeign ||= like !== undefined
     if (like === undefined && !/[a-z\d_.-]/.test(letter)) return undefined
-    found += like ?? letter
+    latinName += like ?? letter
   }
-  return isForeign ? found : undefined
+  return isForeign ? latinName : undefined
 }
