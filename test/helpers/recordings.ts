@@ -2,13 +2,14 @@
  * Recorded traffic of real services as test data, and servers that replay it.
  *
  * ```ts
- * describe.skipIf(!recordingsAvailable)('anthropic streams', () => {
+ * describe('anthropic streams', () => {
  *   for (const entry of listCases({ provider: 'anthropic', kind: 'sse', status: 'ok' })) {
  *     test(entry.id, async () => {
  *       await using upstream = await startReplay(entry, { chunking: 'byte' })
  * ```
  */
 export {
+  leastCases,
   listCases,
   listSequences,
   loadCase,

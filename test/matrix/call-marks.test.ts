@@ -2,8 +2,8 @@
 // whole, as their SDKs assemble it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Rig, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import { outcomeOf } from './support/streamed-cases.ts'
 
 let rig: Rig

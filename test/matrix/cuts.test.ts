@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Rig, startMatrixRig } from './support/rig.ts'
 import { callers } from './support/callers.ts'
 import { givingTokens } from './support/fakes/index.ts'
 import { type SparkServer, startSparkServer } from './support/fakes/spark-server.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 import { outcomeOf, type StreamedCase, streamedCall, streamedCases, usesSockets } from './support/streamed-cases.ts'
 import { variantsOf } from './support/variants.ts'
 

@@ -4,10 +4,10 @@ import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createItemStore } from '../../server/relay/call/item-store.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { failureIn } from './support/failures.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 import { vercelModels } from './support/vercel.ts'
 
 const { said } = scenarios.reasoning

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { isAboutAccount, isTooLong, unavailable } from '../helpers/recorded-failures.ts'
-import { type RecordingCase, recordingsAvailable, sseData } from '../helpers/recordings.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
+import { type RecordingCase, sseData } from '../helpers/recordings.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
 import { casesOf, type Format, formats, mappedModels, replayed } from './support/recorded.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 
 let rig: Rig
 beforeAll(async () => {
@@ -83,50 +83,47 @@ async function failureOf(format: Format, recording: RecordingCase, to: CallerDia
 }
 
 for (const format of formats) {
-  describe.skipIf(!recordingsAvailable)(
-    `recorded errors of ${format.name} keep their meaning for every SDK (skipped without recordings)`,
-    () => {
-      for (const recording of casesOf(format, { status: 'error' })) {
-        for (const to of callerNames) {
-          test(`${recording.id} for ${to}`, async () => {
-            const before = await rig.logCount()
-            const failure = await failureOf(format, recording, to, recording.stream)
-            const account = isAboutAccount(recording)
-            const status = account ? 503 : recording.status
-            const said = account ? unavailable : (upstreamMessage(recording.responseJson) ?? 'bad response status code')
-            // Each dialect has its own wording for a context that is too long.
-            const message = isTooLong(recording)
-              ? 'too long|maximum context length|maximum number of tokens'
-              : escaped(said)
-            expect(failure).toEqual({
-              status,
-              message: expect.stringMatching(new RegExp(message)),
-              kind: (account ? kinds[to]?.[503] : kindOf(recording, format, to)) ?? failure.kind,
-              retryAfter: adviceOf(recording),
-            })
-            expect(await rig.logCount()).toBe(before)
+  describe(`recorded errors of ${format.name} keep their meaning for every SDK`, () => {
+    for (const recording of casesOf(format, { status: 'error' })) {
+      for (const to of callerNames) {
+        test(`${recording.id} for ${to}`, async () => {
+          const before = await rig.logCount()
+          const failure = await failureOf(format, recording, to, recording.stream)
+          const account = isAboutAccount(recording)
+          const status = account ? 503 : recording.status
+          const said = account ? unavailable : (upstreamMessage(recording.responseJson) ?? 'bad response status code')
+          // Each dialect has its own wording for a context that is too long.
+          const message = isTooLong(recording)
+            ? 'too long|maximum context length|maximum number of tokens'
+            : escaped(said)
+          expect(failure).toEqual({
+            status,
+            message: expect.stringMatching(new RegExp(message)),
+            kind: (account ? kinds[to]?.[503] : kindOf(recording, format, to)) ?? failure.kind,
+            retryAfter: adviceOf(recording),
           })
-        }
+          expect(await rig.logCount()).toBe(before)
+        })
       }
+    }
 
-      for (const recording of [
-        ...casesOf(format, { status: 'ok', features: ['error_in_200'] }),
-        ...casesOf(format, { status: 'ok', features: ['midstream_error'] }),
-      ]) {
-        // Attempts that failed before the successful one.
-        if (recording.provider === 'vercel-gateway') continue
-        const bodies =
-          recording.kind === 'json' ? [recording.responseJson] : sseData(recording).map((data) => safely(data))
-        const message = bodies.map(upstreamMessage).find((text) => text !== undefined)
-        for (const to of callerNames) {
-          test(`${recording.id}, an error with status 200, is an error for ${to}`, async () => {
-            const failure = await failureOf(format, recording, to, recording.kind !== 'json')
-            expect(failure.message).toContain(message ?? '')
-          })
-        }
+    for (const recording of [
+      ...casesOf(format, { status: 'ok', features: ['error_in_200'] }),
+      ...casesOf(format, { status: 'ok', features: ['midstream_error'] }),
+    ]) {
+      // Attempts that failed before the successful one.
+      if (recording.provider === 'vercel-gateway') continue
+      const bodies =
+        recording.kind === 'json' ? [recording.responseJson] : sseData(recording).map((data) => safely(data))
+      const message = bodies.map(upstreamMessage).find((text) => text !== undefined)
+      for (const to of callerNames) {
+        test(`${recording.id}, an error with status 200, is an error for ${to}`, async () => {
+          const failure = await failureOf(format, recording, to, recording.kind !== 'json')
+          expect(failure.message).toContain(message ?? '')
+        })
       }
-    },
-  )
+    }
+  })
 }
 
 function escaped(text: string): string {

@@ -1,10 +1,10 @@
 // Recorded tool loops, run step by step by the AI SDK in another dialect than the recorded one.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
-import { listSequences, loadCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
+import { listSequences, loadCase } from '../helpers/recordings.ts'
 import { callerNames } from './support/callers.ts'
 import { formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 import { vercelModels } from './support/vercel.ts'
 
 let rig: Rig
@@ -16,7 +16,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const anyInput = jsonSchema({ type: 'object', properties: {}, additionalProperties: true })
 const toolAnswer = 'what the tool found'
 
-describe.skipIf(!recordingsAvailable)('recorded tool loops (skipped without recordings)', () => {
+describe('recorded tool loops', () => {
   for (const [number, { api, cases }] of listSequences().entries()) {
     const format = formats.find(({ apis }) => apis.includes(api))
     const steps = cases.map(loadCase)

@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
-import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, model, type Setup, startMatrixRig } from './support/rig.ts'
+import type { RecordingCase } from '../helpers/recordings.ts'
 import { callerNames } from './support/callers.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
 import { casesOf, formats, mappedModels } from './support/recorded.ts'
+import { model, type Rig, type Setup, startMatrixRig } from './support/rig.ts'
 
 /** Services by format, each with a channel; their models have the service's name of its most capable one. */
 const services: readonly { provider: string; dialect: string; setup: Setup; served: string }[] = [
@@ -50,7 +50,7 @@ async function send(from: CallerDialect, body: JsonObject, setup: Setup, served:
 for (const from of callerNames) {
   const format = formats.find(({ name }) => name === from)
   const asked = (format ? casesOf(format, {}) : []).filter(({ requestJson }) => isObject(requestJson))
-  describe.skipIf(!recordingsAvailable)(`recorded requests of ${from} (skipped without recordings)`, () => {
+  describe(`recorded requests of ${from}`, () => {
     for (const { provider, dialect, setup, served } of services.filter((each) => each.dialect !== from)) {
       test(`reach a service that speaks ${dialect}, or are refused with a reason`, { timeout: 60_000 }, async () => {
         const fake = fakeOf(provider, dialect)

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
-import { type RecordingCase, recordingsAvailable, replay } from '../helpers/recordings.ts'
+import { type RecordingCase, replay } from '../helpers/recordings.ts'
 import { collected, outcomeOf } from '../sdk/support/outcome.ts'
-import { type Rig, startMatrixRig } from './support/rig.ts'
 import type { Clients } from './support/callers.ts'
 import { googleParams } from './support/google-params.ts'
 import { casesOf, formats } from './support/recorded.ts'
+import { type Rig, startMatrixRig } from './support/rig.ts'
 
 // OpenAI's chat has its own tests in test/sdk.
 const names = ['openai-responses', 'anthropic-messages', 'gemini'] as const
@@ -68,25 +68,22 @@ for (const name of names) {
   const format = formats.find((each) => each.name === name)
   if (!format) throw new Error(`no recordings of ${name}`)
   const setup = name === 'openai-responses' ? { type: 1 } : undefined
-  describe.skipIf(!recordingsAvailable)(
-    `recorded answers of ${name} are the same with and without the gateway (skipped without recordings)`,
-    () => {
-      for (const recording of casesOf(format, { status: 'ok', without: ['truncated_stream'] })) {
-        // No SDK requests Google's array form.
-        if (Array.isArray(recording.responseJson)) continue
-        test(recording.id, async () => {
-          rig.answer(replay(recording))
-          const body = requestOf(recording, name)
-          const stream = recording.kind !== 'json'
-          const direct = await outcomeBy(rig.direct, name, body, stream)
-          const sent = rig.upstream.last
-          const clients = await rig.through(setup ?? format.setup(recording))
-          expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
-          expect(rig.upstream.last.fields).toEqual(sent.fields)
-          // A channel has its own version of Google's API.
-          expect(rig.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
-        })
-      }
-    },
-  )
+  describe(`recorded answers of ${name} are the same with and without the gateway`, () => {
+    for (const recording of casesOf(format, { status: 'ok', without: ['truncated_stream'] })) {
+      // No SDK requests Google's array form.
+      if (Array.isArray(recording.responseJson)) continue
+      test(recording.id, async () => {
+        rig.answer(replay(recording))
+        const body = requestOf(recording, name)
+        const stream = recording.kind !== 'json'
+        const direct = await outcomeBy(rig.direct, name, body, stream)
+        const sent = rig.upstream.last
+        const clients = await rig.through(setup ?? format.setup(recording))
+        expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
+        expect(rig.upstream.last.fields).toEqual(sent.fields)
+        // A channel has its own version of Google's API.
+        expect(rig.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
+      })
+    }
+  })
 }

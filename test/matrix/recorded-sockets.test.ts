@@ -8,10 +8,10 @@ import {
   recordingsAvailable,
   startWebSocketReplay,
 } from '../helpers/recordings.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames, callers } from './support/callers.ts'
 import { failureIn } from './support/failures.ts'
 import { readSpark } from './support/read-china.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 
 const served = 'Spark-4.0-Ultra'
 const recordings = listCases({ api: 'spark-ws' }).map(loadCase)

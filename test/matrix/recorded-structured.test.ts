@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, jsonSchema, Output, streamText } from 'ai'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { callerNames } from './support/callers.ts'
 import { casesOf, formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 import { vercelModels } from './support/vercel.ts'
 
 let rig: Rig

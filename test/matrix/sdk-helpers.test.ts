@@ -6,11 +6,11 @@ import type { CallableTool, FunctionCall } from '@google/genai'
 import { zodFunction, zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import { type Clients, callerNames } from './support/callers.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
 import { mappedModels } from './support/recorded.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 import { formatServices } from './support/services.ts'
 
 let rig: Rig

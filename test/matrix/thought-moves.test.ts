@@ -4,9 +4,9 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { Content } from '@google/genai'
 import type OpenAI from 'openai'
 import type { JsonObject } from '../../server/lib/json.ts'
-import { type Rig, model, startMatrixRig } from './support/rig.ts'
 import type { Clients } from './support/callers.ts'
 import type { Said } from './support/fakes/fake.ts'
+import { model, type Rig, startMatrixRig } from './support/rig.ts'
 import { type StrictChannel, strictChannels, strictly } from './support/strict.ts'
 
 let rig: Rig

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, Output, streamText, tool } from 'ai'
 import { z } from 'zod'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
-import { recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, model, type Setup, startMatrixRig } from './support/rig.ts'
 import { callerNames } from './support/callers.ts'
 import { used } from './support/fakes/fake.ts'
 import { fakeOf, says } from './support/fakes/index.ts'
 import { scenarios } from './support/features.ts'
 import { casesOf, formats, mappedModels, readRecorded, replayed } from './support/recorded.ts'
+import { model, type Rig, type Setup, startMatrixRig } from './support/rig.ts'
 import { formatServices } from './support/services.ts'
 import { askVercel, vercelModels } from './support/vercel.ts'
 
@@ -78,36 +77,33 @@ describe('the AI SDK', () => {
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream', 'n>1']
 
 for (const [formatNumber, format] of formats.entries()) {
-  describe.skipIf(!recordingsAvailable)(
-    `recorded answers of ${format.name} are read by the AI SDK (skipped without recordings)`,
-    () => {
-      for (const [number, recording] of casesOf(format, { status: 'ok', without: failing }).entries()) {
-        const recorded = readRecorded(format, recording)
-        const others = callerNames.filter((name) => name !== format.name)
-        // The dialects in turn: what each learns of every recording is proven with the official SDKs.
-        const to = others[(number + formatNumber) % others.length]
-        if (!recorded || !to) continue
-        test(`${recording.id} by ${to}`, async () => {
-          // Cut anywhere, as a network cuts.
-          rig.answer(replayed(recording, 211))
-          const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
-          const tools = [...new Set(recorded.calls.map(({ name }) => name))]
-          const stream = recording.kind !== 'json'
-          const learned = await askVercel(await modelOf(format.setup(recording), to), { text, tools, stream })
-          const { prompt = 0, completion = 0 } = recorded.usage ?? {}
-          expect({
-            text: learned.text,
-            thought: learned.thought,
-            calls: learned.calls.map(({ name, input }) => ({ name, input })),
-            tokens: recorded.usage && [learned.usage?.prompt, learned.usage?.completion],
-          }).toEqual({
-            text: to === 'gemini' || to === 'openai-chat' ? recorded.text : recorded.text + recorded.spoken,
-            thought: showsThoughts(to) ? recorded.thought : '',
-            calls: recorded.calls.map(({ name, input }) => ({ name, input })),
-            tokens: recorded.usage && [prompt, completion],
-          })
+  describe(`recorded answers of ${format.name} are read by the AI SDK`, () => {
+    for (const [number, recording] of casesOf(format, { status: 'ok', without: failing }).entries()) {
+      const recorded = readRecorded(format, recording)
+      const others = callerNames.filter((name) => name !== format.name)
+      // The dialects in turn: what each learns of every recording is proven with the official SDKs.
+      const to = others[(number + formatNumber) % others.length]
+      if (!recorded || !to) continue
+      test(`${recording.id} by ${to}`, async () => {
+        // Cut anywhere, as a network cuts.
+        rig.answer(replayed(recording, 211))
+        const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
+        const tools = [...new Set(recorded.calls.map(({ name }) => name))]
+        const stream = recording.kind !== 'json'
+        const learned = await askVercel(await modelOf(format.setup(recording), to), { text, tools, stream })
+        const { prompt = 0, completion = 0 } = recorded.usage ?? {}
+        expect({
+          text: learned.text,
+          thought: learned.thought,
+          calls: learned.calls.map(({ name, input }) => ({ name, input })),
+          tokens: recorded.usage && [learned.usage?.prompt, learned.usage?.completion],
+        }).toEqual({
+          text: to === 'gemini' || to === 'openai-chat' ? recorded.text : recorded.text + recorded.spoken,
+          thought: showsThoughts(to) ? recorded.thought : '',
+          calls: recorded.calls.map(({ name, input }) => ({ name, input })),
+          tokens: recorded.usage && [prompt, completion],
         })
-      }
-    },
-  )
+      })
+    }
+  })
 }

@@ -1,7 +1,7 @@
 // Services with their own formats, used by callers of the other dialects: the same answer, tools and errors for all.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
-import { type Rig, chargedUnits, see, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, see, startRelayRig } from '../relay/setup.ts'
 import { answers, streams } from './services.ts'
 
 const model = 'm'

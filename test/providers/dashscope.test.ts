@@ -1,6 +1,6 @@
 // DashScope's native format: input and parameters, events that may repeat the text so far, images as a job.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
 
 const models = ['qwen-max', 'qwen-max-internet', 'qwen-vl-max', 'text-embedding-v3', 'gte-rerank-v2', 'wanx-v1']

@@ -1,6 +1,6 @@
 // Baidu ERNIE: a token is fetched for the key, user and assistant alternate, errors come with status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 

@@ -1,7 +1,7 @@
 // Tencent Hunyuan: Tencent Cloud's signature, its spelling of names, errors with status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { tc3Authorization } from '../../server/providers/hunyuan/tc3.ts'
-import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 

@@ -1,6 +1,6 @@
 // Services with a small native format: PaLM 2, AI Proxy's knowledge bases, Spark's HTTP API, MiniMax.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
 
 let rig: Rig
@@ -134,9 +134,7 @@ describe("Spark's HTTP form", () => {
 
 test('errors of MiniMax come with status 200', async () => {
   await rig.channel({ type: 27, key: 'k' })
-  rig.upstream.always(
-    answers({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }),
-  )
+  rig.upstream.always(answers({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }))
   const failed = await ask()
   expect(failed).toMatchObject({ status: 503, error: { code: 'upstream_unavailable' } })
   expect(rig.upstream.requests[0]?.path).toBe('/v1/text/chatcompletion_v2')

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { signedAddress } from '../../server/providers/spark/signed-address.ts'
-import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { askChat, tokensOf, twoCalls, weather } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 

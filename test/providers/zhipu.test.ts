@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { jwt } from '../../server/providers/zhipu/index.ts'
-import { type Rig, chargedUnits, startRelayRig } from '../relay/setup.ts'
+import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf } from './services.ts'
 import { toldToAdmin } from './told-to-admin.ts'
 

@@ -3,10 +3,10 @@ import type OpenAI from 'openai'
 import { RateLimitError, toFile } from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
-import { type Rig, startRelayRig } from './support/rig.ts'
 import { outcomeOf } from './support/outcome.ts'
 import { plainCharge, soundCharge } from './support/prices.ts'
 import { answer, chatReply, chunk, events, json, usageChunk } from './support/replies.ts'
+import { type Rig, startRelayRig } from './support/rig.ts'
 
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user' as const, content: 'How warm is it in Oslo?' }]

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
-import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, recorded, startRelayRig } from './support/rig.ts'
+import type { RecordingCase } from '../helpers/recordings.ts'
 import {
   isWholeStream,
   openaiCases,
@@ -15,6 +14,7 @@ import {
 import { withNumberedCalls } from './support/numbered-calls.ts'
 import { collected, type Outcome, outcomeOf } from './support/outcome.ts'
 import { expectedCharge, plainCharge } from './support/prices.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 
 type Plain = OpenAI.ChatCompletionCreateParamsNonStreaming
 
@@ -71,7 +71,7 @@ function expectedTarget({ provider, api, request }: RecordingCase): string {
   return `${request.path.slice(0, -task.length)}/v1${task}`
 }
 
-describe.skipIf(!recordingsAvailable)('recorded whole answers through the SDK (skipped without recordings)', () => {
+describe('recorded whole answers through the SDK', () => {
   for (const recording of wholeOnes) {
     test(recording.id, async () => {
       rig.answer(recorded(recording))
@@ -94,7 +94,7 @@ function expectedChunks(direct: Outcome, body: JsonObject): unknown {
   return asked ? direct.value : (direct.value as unknown[]).filter((chunk) => !isUsageOnly(chunk))
 }
 
-describe.skipIf(!recordingsAvailable)('recorded streams through the SDK (skipped without recordings)', () => {
+describe('recorded streams through the SDK', () => {
   for (const recording of streams) {
     test(recording.id, async () => {
       const body = requestOf(recording)

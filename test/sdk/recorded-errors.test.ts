@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { isObject } from '../../server/lib/json.ts'
 import { isAboutAccount, isTooLong, unavailable } from '../helpers/recorded-failures.ts'
-import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, recorded, startRelayRig } from './support/rig.ts'
+import type { RecordingCase } from '../helpers/recordings.ts'
 import { openaiCases, recordedModels, requestOf, setupOf } from './support/cases.ts'
 import { outcomeOf } from './support/outcome.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 
 const apis = ['chat', 'completions', 'embeddings', 'images', 'images-edit', 'moderations', 'speech', 'transcriptions']
 const failed = apis.flatMap((api) => openaiCases(api, { status: 'error' }))
@@ -39,7 +39,7 @@ function upstreamMessage({ responseJson }: RecordingCase): string {
   return found.find((text): text is string => typeof text === 'string') ?? 'bad response status code'
 }
 
-describe.skipIf(!recordingsAvailable)('recorded errors through the SDK (skipped without recordings)', () => {
+describe('recorded errors through the SDK', () => {
   for (const recording of failed) {
     test(recording.id, async () => {
       rig.answer(recorded(recording))

@@ -5,10 +5,10 @@ import { z } from 'zod'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
 import { runsAll } from '../helpers/sweeps.ts'
-import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import { isWholeStream, openaiCases, recordedEvents, recordedModels, requestOf, setupOf } from './support/cases.ts'
 import { withNumberedCalls } from './support/numbered-calls.ts'
 import { outcomeOf } from './support/outcome.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 
 type StreamParams = Parameters<OpenAI['chat']['completions']['stream']>[0]
 

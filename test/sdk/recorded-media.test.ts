@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { toFile } from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 import { allOpenaiCases, openaiCases, recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
 import { collected, outcomeOf } from './support/outcome.ts'
 import { expectedCharge, imageCharge, plainCharge, soundCharge } from './support/prices.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 
 const ok = { status: 'ok' } as const
 const embeddings = openaiCases('embeddings', ok)

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
-import { listSequences, loadCase, type RecordingCase, recordingsAvailable } from '../helpers/recordings.ts'
-import { type Rig, recorded, startRelayRig } from './support/rig.ts'
+import { listSequences, loadCase, type RecordingCase } from '../helpers/recordings.ts'
 import { recordedModels, recordedUsage, requestOf, setupOf } from './support/cases.ts'
 import { outcomeOf } from './support/outcome.ts'
 import { expectedCharge } from './support/prices.ts'
+import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 
 const loops = listSequences({ api: 'chat' })
   .map(({ cases }) => cases.map((id) => loadCase(id)))
@@ -43,7 +43,7 @@ async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise
   return { outcome, sent, messages: runner.messages, completions: runner.allChatCompletions() }
 }
 
-describe.skipIf(!recordingsAvailable)('recorded tool loops by runTools (skipped without recordings)', () => {
+describe('recorded tool loops by runTools', () => {
   for (const steps of loops) {
     const [first] = steps
     if (!first) continue

@@ -9,7 +9,6 @@ import {
   sseData,
 } from '../../helpers/recordings.ts'
 import { swept } from '../../helpers/sweeps.ts'
-import type { Setup } from './rig.ts'
 import { givingTokens } from './fakes/index.ts'
 import type { Recorded, WireReader } from './learned.ts'
 import { readChat } from './read-chat.ts'
@@ -17,6 +16,7 @@ import { readDashscope, readErnie, readHunyuan, readPalm, readZhipu } from './re
 import { readGemini } from './read-gemini.ts'
 import { readMessages } from './read-messages.ts'
 import { readResponses } from './read-responses.ts'
+import type { Setup } from './rig.ts'
 
 /** Recordings of one format, the channel that speaks it, and a reader that uses none of the gateway's code. */
 export interface Format {

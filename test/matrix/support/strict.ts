@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 import { sendJson } from '../../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, type RecordedRequest } from '../../helpers/fake-upstream.ts'
-import type { Setup } from './rig.ts'
 import { messagesFake } from './fakes/anthropic.ts'
 import type { Fake, Said } from './fakes/fake.ts'
 import { geminiFake } from './fakes/google.ts'
 import { says } from './fakes/index.ts'
 import { chatFake, responsesFake } from './fakes/openai.ts'
+import type { Setup } from './rig.ts'
 
 /** A channel to a service that refuses what the real one refuses, with its wording. */
 export interface StrictChannel {

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import { type ChatEndpoint, chatEndpointFor, type Provider } from '../../../server/providers/provider.ts'
-import type { Setup } from './rig.ts'
 import type { Feature } from './features.ts'
+import type { Setup } from './rig.ts'
 
 /** One way to set up a channel of a provider. */
 export interface Variant {
