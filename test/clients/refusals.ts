@@ -35,7 +35,7 @@ export async function runRefusal(
     const { exit, printed } = await startClient(client, place, installed)
     const faults = [
       ...(exit === 0 ? ['it ended as if all were well'] : []),
-      ...(sentences[refusal].test(printed) ? [] : ['it did not tell why']),
+      ...(sentences[refusal].test(printed) ? [] : ['it did not say why']),
       ...(front.asked.length === 1 ? [] : [`${front.asked.length} calls: ${[...new Set(front.asked)].join(', ')}`]),
     ]
     return { faults, printed }

@@ -15,17 +15,18 @@ export interface Row {
 
 const head = `# What works with which provider
 
-Which callers can have what of which channel type. Callers speak OpenAI's chat completions, OpenAI's Responses API,
-Anthropic's Messages API or Google's \`generateContent\`, each by its official SDK.
+This page shows which features callers can use with each channel type. Callers use OpenAI's chat completions, OpenAI's
+Responses API, Anthropic's Messages API or Google's \`generateContent\`, each with its official SDK.
 
-Every cell is proven by \`test/matrix/matrix.test.ts\`, whole and streamed: the SDK asks through a running gateway, a fake
-service answers in the provider's own form, and what the caller learns, what the service was sent and what was charged
-are compared. "passed" says that the gateway carries it; whether a certain model sees images or thinks is that model's.
-"not possible" names what the service cannot do. Where it has no tools, images or structured output, a request that needs
-them is refused with status 400 before anything is charged, or goes to another channel that can. A service that cannot
-stream is asked for a whole answer, which the gateway streams.
+Every cell is proven by \`test/matrix/matrix.test.ts\`, both for whole and for streamed answers. The SDK sends its request
+through a running gateway, and a fake service answers in the provider's format. The test compares what the caller
+receives, what the service was sent and what was charged. "passed" means that the gateway supports the feature; whether
+a certain model can see images or think depends on the model. "not possible" gives the reason why the service cannot do
+it. If a service has no tools, images or structured output, a request that needs them goes to another channel that has
+them, or is refused with status 400 before anything is charged. A service that cannot stream is asked for a whole
+answer, which the gateway then streams.
 
-This page is written by \`WRITE_PAGES=1 npm test -- test/matrix/matrix.test.ts\`; the test fails when the page is out of
+This page is written by \`WRITE_PAGES=1 npm test -- test/matrix/matrix.test.ts\`; the test fails if the page is out of
 date.
 `
 

@@ -7,8 +7,8 @@ const total = used.prompt + used.completion
 export const ernieFake: Fake = {
   cannot: {
     'parallel tools': 'the service makes one call at a time',
-    structured: 'the service promises JSON, but not by a schema',
-    reasoning: 'the service shows thoughts in its newer form only',
+    structured: 'the service can promise JSON, but not a schema',
+    reasoning: 'the service shows thoughts only in its newer form',
   },
   streams: asksToStream,
   whole: (said) => ({ ...ernieAnswer(said), is_end: true }),
