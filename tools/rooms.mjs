@@ -17,7 +17,7 @@ export const rooms = {
     ['network', 'Addresses and connections.'],
   ],
   'server/dialects': [
-    ['neutral', 'What all dialects share: a conversation, a reply, its events, a failure, and the interface of a dialect.'],
+    ['neutral', "What all dialects share: a conversation, a reply, its events, a failure, a dialect's interface."],
     ['damaged-events', 'Unreadable events in a stream: when they are skipped, and when they end the answer.'],
     ['metering', 'How many tokens of an answer have arrived so far.'],
     ['models', 'What a model accepts, judging by its name.'],
