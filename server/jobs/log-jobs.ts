@@ -16,12 +16,12 @@ export interface LogJobDeps {
 }
 
 const foldMs = 5_000
-/** The most rows that every query about usage may read uncounted. */
+/** The largest number of uncounted rows that a query about usage may have to read. */
 const mostUncounted = 2000
 const retentionMs = 600_000
 const hourSeconds = 3600
 const daySeconds = 86_400
-/** Between two steps of a purge, so that calls find the database free in the meantime. */
+/** The pause between two steps of a purge, during which other calls can use the database. */
 const pauseMs = 20
 
 /** Scheduled work on the log: counting new rows, and deleting old ones. */
@@ -33,8 +33,8 @@ export function logJobs(deps: LogJobDeps): Job[] {
 }
 
 /**
- * Counts new log rows when an hour is over, or when there are many. Within an hour most rows go into the same few sums,
- * so the later this is done, the less there is to write.
+ * Counts new log rows when an hour is over, or when there are many new rows. Within an hour, most rows go into the same
+ * few sums, so there is less to write if they are counted late.
  */
 export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
   const now = epochSeconds(clock)
@@ -43,7 +43,7 @@ export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'c
   if (rows >= mostUncounted || (rows > 0 && hourIsOver)) await foldUsage(store, now)
 }
 
-/** Deletes log rows and audit events that are older than the options say; each once an hour, on one node. */
+/** Deletes log rows and audit events that are older than the options allow. Both run once an hour, on one node. */
 export async function deleteOld({ store, settings, clock }: LogJobDeps): Promise<void> {
   const { LogRetentionDays, ErrorLogRetentionDays, AuditRetentionDays } = settings.current()
   const now = epochSeconds(clock)

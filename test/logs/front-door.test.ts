@@ -1,4 +1,5 @@
-// The log and usage calls of a whole gateway over HTTP: what only the real start, the real socket and a kill can show.
+// The log and usage calls of a whole gateway over HTTP: behaviour that only a real start, a real socket and a killed
+// process can show.
 import { expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import type { Usage } from '../../contract/api/usage.ts'
@@ -10,14 +11,14 @@ import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { answer, installFor, messages, model, newToken, pricePerCall, promptTokens } from '../money/installed.ts'
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  // Without a URL a gateway creates its own SQLite file.
+  // Without a URL, a gateway creates its own SQLite file.
   const urlOf = async () => (kind === 'postgres' ? await freshUrl() : undefined)
   const start = async (): Promise<TestGateway> => {
     const databaseUrl = await urlOf()
     return startTestGateway(databaseUrl === undefined ? {} : { databaseUrl })
   }
 
-  test('usage matches the rows, after relayed calls, a kill in the middle of them and a restart', async () => {
+  test('usage matches the rows after relayed calls, a kill in the middle of calls, and a restart', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using installation = new Installation(await urlOf())
@@ -47,7 +48,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await installation.run('audit')).output).toContain(' 0 faults.')
   }, 120_000)
 
-  test('a CSV whose database fails in the middle breaks off, and a reader who leaves makes room', async () => {
+  test('a CSV export breaks off if the database fails, and a reader who leaves makes room for another', async () => {
     await using gate = await start()
     const row = { ...logRow({ userId: 1, tokenId: 1, channelId: 1 }), content: 'x'.repeat(300), quota: 0 }
     for (let step = 0; step < 60; step++) {
@@ -101,7 +102,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await ended).toBe(0)
   }, 120_000)
 
-  test('live logs show relayed calls; a reader who has left makes room', async () => {
+  test('live logs show relayed calls, and a reader who has left makes room for another', async () => {
     await using upstream = await startFakeUpstream()
     upstream.always(ok({ text: answer, promptTokens }))
     await using gate = await start()
@@ -130,7 +131,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   }, 120_000)
 })
 
-/** Compares usage with all rows of the list; returns how many there are. */
+/** Compares the usage with all rows of the list, and returns the number of rows. */
 async function expectUsageOfRows(gateway: GatewayProcess, least: number): Promise<number> {
   const logs: Log[] = []
   for (let page = 0; ; page++) {

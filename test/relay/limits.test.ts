@@ -1,4 +1,4 @@
-// What callers see of the limits of their token, their account and their group. The three-process test is in
+// What callers see when they reach the limits of their token, account or group. The test with three processes is in
 // test/money.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -36,7 +36,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const call = (caller: Caller, body: unknown = chat) => see(rig.gateway.post(path, body, caller.token))
   const get = (caller: Caller, where: string) =>
     see(fetch(rig.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
-  /** Answers that wait until they are released. */
+  /** Makes the upstream's answers wait until they are released. */
   function gate() {
     let open = () => {}
     const opened = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe('requests per minute', () => {
-    test('above the limit: 429 in the form of OpenAI, with Retry-After; nothing is charged, logged or sent', async () => {
+    test("above the limit: 429 in OpenAI's format, with Retry-After; nothing is charged, logged or sent", async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 2 } })
       const sent = rig.upstream.requests.length
       expect((await call(caller)).status).toBe(200)
@@ -81,7 +81,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const reserved = promptTokens + 50
       const plain = await call(caller, { ...chat, max_tokens: 50 })
       const first = limitsIn(plain.headers)
-      // The quick estimate of the prompt is rather too high.
+      // The quick estimate of the prompt tends to be too high.
       expect(Number(first['remaining-tokens'])).toBeLessThanOrEqual(90_061 - reserved)
       expect(Number(first['remaining-tokens'])).toBeGreaterThan(90_061 - 2 * reserved)
       expect(first).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '99', 'limit-tokens': '90061' })
@@ -90,7 +90,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const streamed = await call(caller, chatStream)
       expect(streamed.text).toEndWith('data: [DONE]\n\n')
       expect(limitsIn(streamed.headers)).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '98' })
-      // Refused before it reached the ledger, failed upstream, and calls that are not counted.
+      // A call refused before it reached the ledger, one that failed upstream, and calls that are not counted.
       const unread = await call(caller, { ...chat, model: '' })
       expect(unread.status).toBe(400)
       expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
@@ -107,13 +107,13 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(plain.headers.get('access-control-expose-headers')).toContain('X-Oneapi-Request-Id')
     })
 
-    test('a caller without limits gets no such headers', async () => {
+    test('a caller without limits gets no limit headers', async () => {
       const caller = await rig.caller(plenty, { token: { concurrency_limit: 5, daily_budget: 500_000 } })
       for (const each of [caller, await rig.caller()]) expect(limitsIn((await call(each)).headers)).toEqual({})
     })
   })
 
-  test('tokens per minute: the requested output counts until the real one is known', async () => {
+  test('tokens per minute: the requested output counts until the real output is known', async () => {
     const caller = await rig.caller(plenty, { token: { tpm_limit: 1000 } })
     rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
     const tooMany = await call(caller, { ...chat, max_tokens: 2000 })
@@ -137,7 +137,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(caller, { ...chat, max_tokens: 100 })).status).toBe(200)
   })
 
-  test('concurrent calls: one more is refused until one ends, streams included', async () => {
+  test('concurrent calls: at the limit, further calls are refused until a call or stream ends', async () => {
     const caller = await rig.caller(plenty, { token: { concurrency_limit: 2 } })
     const { gated, open } = gate()
     rig.upstream.next(gated, gated)
@@ -160,7 +160,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const count = (caller: Caller, [where, body]: (typeof counts)[number]) =>
       see(rig.gateway.post(where, body, caller.token))
 
-    test('counts as a call per minute; it is neither charged nor logged, and no tokens count', async () => {
+    test('counts toward the requests per minute, but not the tokens; it is neither charged nor logged', async () => {
       for (const limits of [{ token: { rpm_limit: 2, tpm_limit: 500 } }, { user: { rpm_limit: 2, tpm_limit: 500 } }]) {
         const caller = await rig.caller(plenty, limits)
         for (const [at, each] of counts.entries()) {
@@ -181,7 +181,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('counts as an open call, and makes room when it ends', async () => {
+    test('counts as an open call, and makes room for another when it ends', async () => {
       const caller = await rig.caller(plenty, { token: { concurrency_limit: 1 } })
       const { gated, open } = gate()
       rig.upstream.next(gated)
@@ -196,7 +196,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       for (const each of [...counts, ...counts]) expect((await count(caller, each)).status).toBe(200)
     })
 
-    test('needs quota, of the account, the token and their budgets', async () => {
+    test('needs quota from the account, the token and their budgets', async () => {
       await untilDayEndIsFar()
       const spent = { daily_budget: 1, spent_today: 1, spent_at: Math.floor(Date.now() / 1000) }
       const refusals = [
@@ -208,7 +208,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         const refused = await count(caller, counts[0])
         expect([refused.status, refused.error?.message]).toEqual([status, expect.stringContaining(message)])
       }
-      // The quota of the cheapest call is enough, and it is still there afterwards.
+      // Quota for the cheapest possible call is enough, and it is still there afterwards.
       const poor = await rig.caller({ user: 1, token: 1 })
       for (const each of counts) expect((await count(poor, each)).status).toBe(200)
       expect(await chargedUnits(rig, poor, 1)).toEqual({ units: 0, rows: [] })
@@ -218,11 +218,11 @@ forEachDatabaseUrl((name, freshUrl) => {
   describe('budgets', () => {
     beforeEach(untilDayEndIsFar)
 
-    test('of a token: what is left is used up, then 403 with the time until the next period', async () => {
+    test('of a token: a call may use what is left; then 403 with the time until the next period', async () => {
       const caller = await rig.caller(plenty, { token: { daily_budget: 40 } })
       rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
-      // 15 of 40 are spent; the prompt takes 8 of the rest, which leaves 17 for the answer.
+      // 15 of the 40 are spent. The prompt takes 8 of the remaining 25, which leaves 17 for the answer.
       expect((await call(caller)).status).toBe(200)
       expect(rig.upstream.last.fields).toMatchObject({ max_tokens: 17 })
       const { units } = await chargedUnits(rig, caller)
@@ -239,7 +239,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       rig.upstream.always(fake.ok())
     })
 
-    test('of an account, monthly: over all of its tokens; a stream ends when it is used up', async () => {
+    test('of an account, monthly: covers all of its tokens; a stream ends when the budget is used up', async () => {
       const caller = await rig.caller(plenty, { user: { monthly_budget: 100 } })
       rig.upstream.next(fake.endlessStream())
       const seen = await call(caller, chatStream)
@@ -255,7 +255,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   describe('limits of accounts and groups', () => {
-    test('an admin sets the limits of an account; they cover all its tokens and apply at once', async () => {
+    test('an admin sets the limits of an account, which cover all its tokens and apply at once', async () => {
       const caller = await rig.caller()
       expect((await call(caller)).status).toBe(200)
       await rig.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 1 })
@@ -267,7 +267,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect((await call(caller)).status).toBe(200)
     })
 
-    test('a group has defaults for its users, each kind separately', async () => {
+    test('a group has default limits for its users, separately for each kind of limit', async () => {
       await rig.channel({ group: 'trial' })
       const limits = { trial: { rpm_limit: 1, tpm_limit: 5000 }, default: { rpm_limit: 0 } }
       await rig.gateway.setOption('GroupLimits', JSON.stringify(limits))
@@ -285,7 +285,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3' })
     })
 
-    test('of token and account, the one with less left is reported', async () => {
+    test('if token and account both have a limit, the one with less left is reported', async () => {
       const caller = await rig.caller(plenty, {
         token: { rpm_limit: 10, tpm_limit: 3000 },
         user: { rpm_limit: 5, tpm_limit: 9000 },
@@ -297,7 +297,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       })
     })
 
-    test('a limit that is set while calls are open counts them', async () => {
+    test('a limit that is set while calls are open includes these calls', async () => {
       const caller = await rig.caller()
       const { gated, open } = gate()
       rig.upstream.next(gated, gated)

@@ -11,17 +11,17 @@ interface MomentBoxProps {
 const textOf = (seconds: number | undefined) => {
   if (seconds === undefined || !Number.isFinite(seconds)) return ''
   const at = new Date(seconds * 1000)
-  // Outside the range of dates.
+  // The value is outside the range of valid dates.
   if (Number.isNaN(at.getTime())) return ''
   return new Date(seconds * 1000 - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 const secondsOf = (text: string) => {
   const ms = new Date(text).getTime()
-  // Half-typed years parse as years too.
+  // A half-typed year is also parsed as a year.
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
 }
 
-/** A moment to the second. The typed text stays while it is incomplete; the address follows once it is valid. */
+/** An input for a date and time, to the second. Incomplete text stays as typed; `onChange` waits until it is valid. */
 export function MomentBox({ label, value, onChange }: MomentBoxProps) {
   const [text, setText] = useState(() => textOf(value))
   useEffect(() => setText((typed) => (secondsOf(typed) === value ? typed : textOf(value))), [value])

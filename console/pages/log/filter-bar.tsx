@@ -19,7 +19,7 @@ interface FilterBarProps {
   everybody: boolean
 }
 
-/** The filters of the list. Choices apply at once; texts on Enter or by the button. */
+/** The filters of the list. Choices apply at once; typed texts apply on Enter or when the button is pressed. */
 export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
   const t = useText()
   const [typed, setTyped] = useState(() => textsOf(search))
@@ -105,7 +105,7 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
       >
         {t('log.filter.more')}
       </Button>
-      {/* Otherwise a phone would show nothing but boxes. */}
+      {/* Hidden at first on a phone, where they would fill the screen. */}
       <div id={names} className={`contents ${shown ? '' : 'max-sm:hidden'}`}>
         {fields.map(([name, label]) => (
           <NameBox
@@ -121,12 +121,12 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
         <Button type="submit" className={shown ? '' : 'max-sm:hidden'}>
           {t('log.filter.query')}
         </Button>
-        {/* It keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
+        {/* The button keeps its space while there is nothing to clear, so that a filter does not shift the layout. */}
         <Button
           look="quiet"
           className={`px-1.5! ${isFiltered(search) ? '' : 'invisible max-sm:hidden'}`}
           onClick={(event) => {
-            // The button disappears with the filters.
+            // The focus must move first, because the button disappears with the filters.
             focusFirst(event.currentTarget.form)
             setSearch(noFilters)
           }}

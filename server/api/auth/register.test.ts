@@ -72,7 +72,7 @@ forEachDatabase((_, openFresh) => {
     expect(await users()).toHaveLength(1)
   })
 
-  test('of many simultaneous registrations of one name exactly one succeeds', async () => {
+  test('if many people register the same name at once, exactly one succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => register({})))
     expect(answers.filter((answer) => answer.json.success)).toHaveLength(1)
     for (const answer of answers.filter(({ json }) => !json.success)) {
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('is refused while disabled, before the input is looked at', async () => {
+  test('is refused while it is disabled, before the input is read', async () => {
     for (const key of ['RegisterEnabled', 'PasswordRegisterEnabled']) {
       await setOptions(api, { RegisterEnabled: 'true', PasswordRegisterEnabled: 'true', [key]: 'false' })
       const answer = await register({ username: '' })
@@ -89,7 +89,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('gives the bonuses of new accounts, invited ones and inviters, each with its log row', async () => {
+  test('gives the bonuses for new accounts, invited accounts and inviters, each with a log row', async () => {
     await setOptions(api, { QuotaForNewUser: '1000', QuotaForInvitee: '200', QuotaForInviter: '30' })
     await setOptions(api, { DisplayInCurrencyEnabled: 'false' })
     const inviter = await api.addPerson({ username: 'inviter', quota: 5 })
@@ -105,7 +105,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('an unknown invite code, or one of a banned person, counts as no code', async () => {
+  test('an unknown invite code, or the code of a banned person, is ignored', async () => {
     await setOptions(api, { QuotaForInvitee: '200', QuotaForInviter: '30' })
     const inviter = await api.addPerson({ username: 'inviter', quota: 5 })
     const aff_code = (await api.call('GET', '/api/user/aff', { as: inviter.token })).json.data
@@ -122,7 +122,7 @@ forEachDatabase((_, openFresh) => {
     expect(await logs()).toEqual([])
   })
 
-  test('with e-mail verification the code of the mail is required, works once, and binds the address', () =>
+  test('with e-mail verification, the mailed code is required, works once, and binds the address', () =>
     withMail(async (smtp) => {
       const email = 'Ada.L+gate@example.com'
       expect((await register({})).json.message).toContain('e-mail verification')
@@ -132,7 +132,7 @@ forEachDatabase((_, openFresh) => {
       const verification_code = code(mail)
       expect((await register({ email, verification_code: '' })).json.success).toBe(false)
       expect((await register({ email: 'other@example.com', verification_code })).json.message).toContain('wrong')
-      // A name that is taken does not use up the code.
+      // A failed attempt with a name that is taken does not use up the code.
       await api.addPerson({ username: 'taken' })
       expect((await register({ username: 'taken', email, verification_code })).json.message).toContain('taken')
       expect((await register({ email, verification_code: ` ${verification_code} ` })).json.success).toBe(true)
@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register({ email, verification_code })).json.success).toBe(true)
     }))
 
-  test('of many simultaneous uses of one code exactly one creates an account', () =>
+  test('if one code is used many times at once, exactly one use creates an account', () =>
     withMail(async (smtp) => {
       const email = 'ada@example.com'
       await sendCode(email)
@@ -177,7 +177,7 @@ forEachDatabase((_, openFresh) => {
       expect(await users()).toHaveLength(1)
     }))
 
-  test('only listed domains may register, compared exactly except for case', () =>
+  test('only addresses of listed domains may register; domains are compared exactly, except for case', () =>
     withMail(async (smtp) => {
       await setOptions(api, { EmailDomainRestrictionEnabled: 'true', EmailDomainWhitelist: 'example.com, Other.org' })
       for (const email of ['a@sub.example.com', 'a@example.com.evil.net', 'a@notexample.com', 'a@gmail.com']) {
@@ -192,7 +192,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register(body)).json.success).toBe(true)
     }))
 
-  test('codes are stored as hashes only', () =>
+  test('codes are stored only as hashes', () =>
     withMail(async (smtp) => {
       await sendCode('ada@example.com')
       const verification_code = code((await smtp.arrived(1))[0])
@@ -203,7 +203,7 @@ forEachDatabase((_, openFresh) => {
       )
     }))
 
-  test("the strict limit counts by the socket's address, whatever X-Forwarded-For says", async () => {
+  test("the strict limit counts requests by the socket's address, whatever X-Forwarded-For contains", async () => {
     const off = { limit: 0, windowMs: 1000 }
     const strict = await createTestApi(api.store, {
       rateRules: { api: off, critical: { limit: 3, windowMs: 1_200_000 }, loginFailures: off },
@@ -220,7 +220,7 @@ forEachDatabase((_, openFresh) => {
     expect((await guess(5, '192.0.2.2')).status).toBe(200)
   })
 
-  test('a page of another site cannot make a browser register', async () => {
+  test('a page on another site cannot make a browser register', async () => {
     const answer = await register({}, { headers: { 'sec-fetch-site': 'cross-site' } })
     expect(answer.status).toBe(403)
     expect(await users()).toEqual([])

@@ -25,14 +25,14 @@ import { parseModels } from './channel-input.ts'
 type Deps = Pick<ApiDeps, 'store' | 'clock'>
 type Batch = PersonCall<typeof api.channel.batch>
 
-/** Does one thing with many channels, all or none; ids that are gone are skipped. Returns how many there were. */
+/** Changes many channels in the same way: all or none. Skips ids that no longer exist. Returns how many it changed. */
 export async function changeBatch({ store, clock }: Deps, call: Batch): Promise<number> {
   const { action } = call.body
   const fields = batchFields(call.body)
-  // In id order, as all code locks channels, so that two batches cannot deadlock.
+  // All code locks channels in the order of their ids, so that two batches cannot deadlock.
   const ids = [...new Set(call.body.ids)].sort((a, b) => a - b)
   return store.write(async (trx) => {
-    /** Each action, and the channels concerned. */
+    /** Each change, and the channels to which it applies. */
     const changes = new Map<string, number[]>()
     const limit = new AbilityLimit()
     let count = 0
@@ -77,7 +77,7 @@ async function changeOne(
   }
 }
 
-/** Enables a channel. A person who does that by hand has checked its keys, so all of them are tried again. */
+/** Enables a channel. A person who does this by hand has checked the keys, so all of them are tried again. */
 async function enableByHand(trx: Trx, channel: { id: number; status: number }): Promise<void> {
   if (channel.status === channelStatus.enabled) return
   await forgetDeadKeys(trx, channel.id)
@@ -109,7 +109,7 @@ export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof ap
   })
 }
 
-/** Default name of a copy; names have at most 100 characters. */
+/** The default name of a copy; names may have at most 100 characters. */
 function copyName(name: string): string {
   return `${[...name].slice(0, 93).join('')} (copy)`
 }

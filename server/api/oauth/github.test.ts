@@ -59,7 +59,7 @@ forEachDatabase((_, openFresh) => {
   }
   const idOf = (person: OutsidePerson) => `${person.id}@${new URL(hub.url).host}`
 
-  test('a first login creates a usable account, with what new accounts get', async () => {
+  test('a first login creates a usable account with the bonus for new accounts', async () => {
     await setOptions(api, { QuotaForNewUser: '1000', DisplayInCurrencyEnabled: 'false' })
     const mine = browser()
     const answer = await mine.logIn(octo)
@@ -84,7 +84,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('the authorization URL has state and PKCE, and leaks nothing secret', async () => {
+  test('the authorization URL contains state and PKCE, and leaks no secrets', async () => {
     const mine = browser()
     const answer = await mine.get('/api/oauth/github/start')
     const address = new URL(answer.json.data)
@@ -107,7 +107,7 @@ forEachDatabase((_, openFresh) => {
     expect(codes).not.toContain(address.searchParams.get('state') ?? 'no state')
   })
 
-  test('a later login gets the same account, also under a new login name', async () => {
+  test('a later login gets the same account, even under a new login name', async () => {
     const first = await browser().logIn(octo)
     const renamed = { ...octo, login: 'octavia', name: 'Octavia' }
     const second = await browser().logIn(renamed)
@@ -118,7 +118,7 @@ forEachDatabase((_, openFresh) => {
     expect(heir.json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('an imported account is recognised by its login name once, and by the id from then on', async () => {
+  test('an imported account is recognised once by its login name, and by its id from then on', async () => {
     const { id } = await api.addPerson({ username: 'imported' })
     await api.store.write((trx) => trx.updateTable('users').set({ github_id: 'octo' }).where('id', '=', id).execute())
     expect((await browser().logIn(octo)).json.data).toMatchObject({ id, username: 'imported' })
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
     expect((await browser().logIn({ ...octo, id: 99 })).json.data.id).not.toBe(id)
   })
 
-  test('the same id at another host is somebody else', async () => {
+  test('the same id at another host belongs to somebody else', async () => {
     const first = await browser().logIn(octo)
     await using other = await startOAuthServer()
     await setOptions(api, { GitHubOAuthBaseURL: other.url, GitHubApiBaseURL: other.url })
@@ -135,7 +135,7 @@ forEachDatabase((_, openFresh) => {
     expect((await mine.callback(back)).json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('an address that is taken, or not allowed, is not adopted', async () => {
+  test('a mail address that is taken or not allowed is not copied to the account', async () => {
     const { id } = await api.addPerson({ username: 'owner' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'OCTO@example.com' }).where('id', '=', id).execute(),
@@ -175,7 +175,7 @@ forEachDatabase((_, openFresh) => {
     expect((await rows()).filter((row) => row.username === 'ada')[0]).toMatchObject({ github_account_id: '' })
   })
 
-  test('a callback without state, or with a wrong, used, old or foreign one is 403 and asks nobody', async () => {
+  test('a callback with a missing, wrong, used, old or foreign state gets 403 and calls nobody', async () => {
     const mine = browser()
     const { code, state } = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const refused = async (answer: Promise<{ status: number; json: { success: boolean; message: string } }>) => {
@@ -187,7 +187,7 @@ forEachDatabase((_, openFresh) => {
     await refused(mine.callback({ code, state: 'swrong' }))
     await refused(api.call('GET', `/api/oauth/github?code=${code}&state=${state}`))
     expect(hub.requests).toEqual([])
-    // Another browser that got hold of the state uses it up and gains nothing.
+    // Another browser that got hold of the state uses it up, but gains nothing.
     const other = browser()
     await other.get('/api/oauth/state')
     await refused(other.callback({ code, state }))
@@ -202,12 +202,12 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('two open logins of one browser both succeed', async () => {
+  test('two open logins in one browser both succeed', async () => {
     const mine = browser()
     const first = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const second = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     expect((await mine.callback(first)).json.success).toBe(true)
-    // When the second comes back the browser is already logged in, so it binds.
+    // When the second login comes back, the browser is already logged in, so it binds the account.
     expect((await mine.callback(second)).json.message).toBe('bind')
   })
 
@@ -218,13 +218,13 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.parse(hub.requests[0]?.body ?? '')).not.toHaveProperty('code_verifier')
   })
 
-  test('OAuthStateOptional accepts a callback without state, but none with a wrong one', async () => {
+  test('OAuthStateOptional accepts a callback without a state, but not with a wrong state', async () => {
     await setOptions(api, { OAuthStateOptional: 'true' })
     expect((await browser().callback({ code: hub.plainCode(octo), state: 'swrong' })).status).toBe(403)
     expect((await browser().callback({ code: hub.plainCode(octo) })).json.success).toBe(true)
   })
 
-  test('a refusal by the service is shown to the person, an invalid answer only to the operator', async () => {
+  test('a refusal by the service is shown to the user, an invalid answer only to the operator', async () => {
     const mine = browser()
     const { state } = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const used = await mine.callback({ code: 'no such code', state })
@@ -257,7 +257,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('deleting an account frees what was bound to it', async () => {
+  test('deleting an account frees the outside account that was bound to it', async () => {
     const mine = browser()
     const first = await mine.logIn(octo)
     await api.call('DELETE', '/api/user/self', { cookie: `session=${mine.jar.get('session')}` })
@@ -272,7 +272,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('a page of another site cannot make a browser bind or log in', async () => {
+  test('a page on another site cannot make a browser bind or log in', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' }
     for (const path of ['/api/oauth/state', '/api/oauth/github/start', '/api/oauth/github?code=x&state=y']) {
       expect((await api.call('GET', path, { headers })).status).toBe(403)

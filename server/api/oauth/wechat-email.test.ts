@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     api.call('GET', `/api/oauth/wechat/bind?code=${encodeURIComponent(code)}`, { as })
   const rows = () => api.store.read.selectFrom('users').selectAll().orderBy('id').execute()
 
-  test('WeChat: a first login creates an account, the next finds it', async () => {
+  test('WeChat: a first login creates an account, and the next login finds it', async () => {
     const first = await login(helper.codeFor('wx-1'))
     const [user] = await rows()
     expect(first.json).toMatchObject({
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('WeChat: a code cannot add parameters or change the path of the outside call', async () => {
+  test('WeChat: a code cannot add parameters to the outside call or change its path', async () => {
     const evil = 'x&code=other#/../../admin?a=b %00\r\nX-Evil: 1'
     await login(evil)
     const [request] = helper.requests
@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
     expect(request?.headers).not.toHaveProperty('x-evil')
   })
 
-  test('WeChat: the helper may stand in a private network but not be a metadata service, by option or by redirect', async () => {
+  test('WeChat: the helper may be in a private network, but no option or redirect leads to a metadata service', async () => {
     const root = await api.addPerson({ role: 100 })
     const put = async (value: string) => {
       const body = { key: 'WeChatServerAddress', value }
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     ]) {
       expect([address, await put(address)]).toEqual([address, false])
     }
-    // Even if it is stored by another way it is not called, and the token goes nowhere.
+    // Even if the address is stored in another way, it is not called, and the token is not sent.
     await setOptions(api, { WeChatServerAddress: 'http://169.254.169.254' })
     expect((await login('x')).json.message).toContain('cannot be reached')
     await using target = await startService((_request, response) => response.end('{"success": true, "data": "wx-1"}'))
@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('e-mail: the code of the mail binds the address, once, and a taken address is refused', async () => {
+  test('e-mail: the mailed code binds the address, once, and a taken address is refused', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
@@ -147,7 +147,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(late, bob.token)).json.message).toContain('already belongs to another account')
   })
 
-  test('e-mail: the old address is notified when another replaces it, and only then', async () => {
+  test('e-mail: the old address is notified only when another address replaces it', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const ada = await api.addPerson({ username: 'ada' })
@@ -172,7 +172,7 @@ forEachDatabase((_, openFresh) => {
     expect(told?.text).not.toContain('new@example.com')
   })
 
-  test('e-mail: five wrong tries invalidate a code', async () => {
+  test('e-mail: a code becomes invalid after five wrong tries', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const { token } = await api.addPerson()
@@ -184,7 +184,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(code)).json.success).toBe(false)
   })
 
-  test('the invite code is created when there is none, and stays', async () => {
+  test('the invite code is created when there is none, and then stays the same', async () => {
     const ada = await api.addPerson()
     await api.store.write((trx) => trx.updateTable('users').set({ aff_code: null }).execute())
     const aff = async () => (await api.call('GET', '/api/user/aff', { as: ada.token })).json.data

@@ -6,7 +6,7 @@ const perMinute = {
   reset: 'When all of it will be there again, such as `1m30s`.',
 }
 
-/** The headers of a limit per minute, for calls and for tokens. */
+/** The headers for limits per minute, for requests and for tokens. */
 const limitHeaders = Object.fromEntries(
   ['Requests', 'Tokens'].flatMap((what) =>
     Object.entries(perMinute).map(([part, description]): [string, HeaderObject] => [
@@ -16,7 +16,7 @@ const limitHeaders = Object.fromEntries(
   ),
 )
 
-/** Every header that the document names. */
+/** Every header in the OpenAPI document. */
 export const sharedHeaders: Record<string, HeaderObject> = {
   'X-Oneapi-Request-Id': {
     description: 'The call; also in its log row and in error messages.',
@@ -35,7 +35,7 @@ export const sharedHeaders: Record<string, HeaderObject> = {
 /** The headers that report the state of limits per minute. */
 export const limitHeaderNames = Object.keys(limitHeaders)
 
-/** References to headers by name. */
+/** References to the headers with these names. */
 export function headersNamed(...names: readonly string[]): Record<string, Reference> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

@@ -14,7 +14,7 @@ import type { WireMessage, WireRedactedThinking, WireText, WireToolUse } from '.
 
 const dialect = 'anthropic-messages'
 
-/** An Anthropic Message (API reference, "Message"); without content it holds no answer. */
+/** Reads an Anthropic Message (API reference, "Message"). If it has no content, the reply has no choices. */
 export function decodeReply(wire: JsonObject): Reply {
   const usage = usageIn(isObject(wire['usage']) ? wire['usage'] : undefined)
   return {
@@ -50,7 +50,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // The model's own calls are the only kind that other dialects know.
+      // Other dialects know only calls that the model itself makes.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
@@ -65,7 +65,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
   }
 }
 
-/** A whole answer for an Anthropic caller: only the first choice, since the dialect knows no others. */
+/** A whole answer for an Anthropic caller. It has only the first choice, because the dialect allows only one. */
 export function encodeReply(reply: Reply, frame: Frame): WireMessage {
   const choice = reply.choices[0]
   return {
@@ -94,21 +94,21 @@ export function headOf(frame: Frame, id = frame.id, model = frame.model): Omit<W
   }
 }
 
-/** An answer's id, in the form of Anthropic's ids. */
+/** An answer's id, in the format of Anthropic's ids. */
 function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id}`
 }
 
-/** The blocks of one part; none if the dialect cannot show it. */
+/** The blocks of one part; no blocks if the dialect cannot show it. */
 export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const citations = citationsOut(part.citations, part.text)
-      // A signature on its own would be the last block, which client programs take for the answer.
+      // A signature without text would be the last block, and client programs take the last block for the answer.
       return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
-      // A thought without a signature is shown all the same; it cannot be sent back as one.
+      // A thought without a signature is still shown, but the caller cannot send it back as a thought.
       return [thinkingOut(part.text, part.redacted ?? false, part.seal ?? { from: dialect, value: '' })]
     case 'tool-call':
       return [...sealOut(part.seal, 'next'), callOut(part)]
@@ -117,7 +117,7 @@ export function replyBlocksOut(part: Part): JsonObject[] {
     case 'native':
       return part.dialect === dialect ? [part.value] : []
     case 'media':
-      // The transcript of the model's speech can at least be read.
+      // The caller cannot play the model's speech, but can read its transcript.
       return part.transcript ? [textOut(part.transcript)] : []
     default:
       return []
@@ -132,11 +132,11 @@ export function textOut(text: string, citations: WireText['citations'] = null): 
 function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   const rest = part.native?.dialect === dialect ? part.native.fields : {}
   const input = inputObject(part.input)
-  // The caller field: the model itself made the call, not one of its programs.
+  // `caller` says that the model itself made the call, and not one of its programs.
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** Another service's state goes in its own block next to its part: callers send such blocks back unread. */
+/** Puts another service's state into a separate block next to the part; callers send such blocks back unread. */
 export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

@@ -14,15 +14,15 @@ const budgets: Readonly<Record<Effort, number>> = {
   max: 32_768,
 }
 
-/** The thinking budget requested, in tokens; undefined = the model decides. */
+/** The requested thinking budget, in tokens; undefined = the model decides. */
 export function budgetOf({ effort, budgetTokens }: ReasoningWish): number | undefined {
   return budgetTokens ?? (effort && budgets[effort])
 }
 
 /**
- * A thinking budget below a limit that thinking counts toward, so that the request never allows more than the caller
- * asked for and the hold covers. A budget that does not fit leaves a fifth of the limit for the answer. Undefined if
- * the rest is less than the service accepts.
+ * Reduces a thinking budget to less than the token limit that it counts toward. So the request never allows more tokens
+ * than the caller asked for and the hold covers. A budget that does not fit becomes four fifths of the limit, which
+ * leaves a fifth for the answer. Returns undefined if that is less than the service accepts.
  */
 export function budgetWithin(limit: number | undefined, budget: number, least = 1): number | undefined {
   if (limit === undefined || budget < limit) return budget
@@ -30,7 +30,7 @@ export function budgetWithin(limit: number | undefined, budget: number, least = 
   return fitted >= least ? fitted : undefined
 }
 
-/** The requested effort; undefined = the model decides. */
+/** The requested effort, derived from the thinking budget if necessary; undefined = the model decides. */
 export function effortOf({ effort, budgetTokens }: ReasoningWish): Effort | undefined {
   if (effort || budgetTokens === undefined) return effort
   // Negative means "as much as the model likes" (Gemini API, "thinking budgets").

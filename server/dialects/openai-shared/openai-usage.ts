@@ -2,15 +2,15 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * OpenAI's `usage` object, and the variants of services that speak its dialect → Usage. Returns undefined if a total is
- * missing, negative or fractional: then none of it is trusted. `total_tokens` decides what is counted in addition to
- * prompt and completion; a part that is larger than its total must be additional. `doubt` reports what the figures
- * leave open.
+ * Reads OpenAI's `usage` object, and its variants in services that speak OpenAI's dialect. Returns undefined if a total
+ * is missing, negative or fractional, because then the whole object is not trusted. `total_tokens` decides what is
+ * counted in addition to prompt and completion; a part that is larger than its total must be additional. `doubt`
+ * reports what the figures leave open.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
   const prompt = count(raw['prompt_tokens'] ?? raw['input_tokens'])
-  // Embeddings and moderations have no completion; a service that omits the field means 0.
+  // Embeddings and moderations have no completion. If a service omits the field, it means 0.
   const completion = count(raw['completion_tokens'] ?? raw['output_tokens'] ?? 0)
   if (prompt === undefined || completion === undefined) return undefined
   const totals = { prompt, completion }
@@ -37,10 +37,10 @@ type Parts = Omit<Usage, 'promptTokens' | 'completionTokens'>
 const noParts: Parts = {}
 
 function readParts(raw: JsonObject): Parts {
-  // Transcriptions spell it "input_token_details" (OpenAI API reference, "transcription object").
+  // Transcriptions spell this field "input_token_details" (OpenAI API reference, "transcription object").
   const prompt = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'] ?? raw['input_token_details'])
   const completion = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
-  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals, all others within the details.
+  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals; all others in the details.
   const cached = count(
     prompt['cached_tokens'] ??
       raw['prompt_cache_hit_tokens'] ??
@@ -51,7 +51,7 @@ function readParts(raw: JsonObject): Parts {
   const cacheWrite = count(
     prompt['cache_write_tokens'] ?? prompt['cache_creation_tokens'] ?? raw['cache_creation_input_tokens'],
   )
-  // Mistral's transcriptions report the length of the audio, and count its tokens only in the total.
+  // Mistral's transcriptions report the length of the audio, and include the tokens of the audio only in the total.
   const sound = count(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
   const ofCached = details(prompt['cached_tokens_details'])
   const cachedAudio = count(ofCached['audio_tokens'])
@@ -59,7 +59,7 @@ function readParts(raw: JsonObject): Parts {
   const written1h = count(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
   const audioIn = count(prompt['audio_tokens'] ?? sound)
   const imageIn = count(prompt['image_tokens'])
-  // Perplexity reports it next to the totals.
+  // Perplexity reports reasoning next to the totals.
   const reasoning = count(completion['reasoning_tokens'] ?? raw['reasoning_tokens'])
   const audioOut = count(completion['audio_tokens'])
   const imageOut = count(completion['image_tokens'])
@@ -88,8 +88,8 @@ interface Beside {
 const nothingBeside: Beside = { prompt: 0, completion: 0 }
 
 /**
- * What to add to prompt and completion: first what a service is known to omit from all totals, then what the total
- * shows, then what cannot be part of a total.
+ * Returns what to add to prompt and completion. Three rules are tried in this order: what a service is known to omit
+ * from all totals, what the total shows, and what cannot be part of a total.
  */
 function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const rest = countedBeyond(raw)
@@ -106,9 +106,9 @@ function countedBeside(raw: JsonObject, parts: Parts, totals: { prompt: number; 
 }
 
 /**
- * Services whose total does not show what they count separately. Vercel's gateway omits reasoning from the total, but
- * not from the price it reports; Perplexity's research does the same with reasoning and the pages it cites. xAI always
- * counts reasoning in addition to the completion of a chat, and may report no total.
+ * Handles services whose total does not show what they count separately. Vercel's gateway omits reasoning from the
+ * total, but not from the price that it reports. Perplexity's research models do the same with reasoning and with the
+ * pages that they cite. xAI always counts reasoning in addition to the completion of a chat, and may report no total.
  */
 function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: number): Beside | undefined {
   if (rest > 0) return undefined
@@ -119,7 +119,7 @@ function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: numb
   return reasoningTokens > 0 && (isVercel || isUntotalledXai) ? { prompt: 0, completion: reasoningTokens } : undefined
 }
 
-/** The parts that explain the excess of the total, output before input; undefined if none do. */
+/** The parts that explain the excess of the total, output before input; undefined if no parts explain it. */
 function explained(rest: number, parts: Parts): Beside | undefined {
   const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
   const { audioPromptTokens = 0, imagePromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
@@ -130,14 +130,15 @@ function explained(rest: number, parts: Parts): Beside | undefined {
   return undefined
 }
 
-/** All sums of up to three numbers: none, each alone, two, all three. */
+/** All sums of up to three numbers: zero, each number alone, any two of them, and all three. */
 function sums([a = 0, b = 0, c = 0]: readonly number[]): readonly number[] {
   return [0, a, b, c, a + b, a + c, b + c, a + b + c]
 }
 
 /**
- * Reasoning larger than the completion that should include it, and cached tokens where Anthropic's names mean tokens in
- * addition to the prompt. Excess audio and images are not added: their output is visible.
+ * Adds reasoning that is larger than the completion that should include it. If the fields have Anthropic's names, also
+ * adds cached tokens that are larger than the prompt, because these names mean tokens in addition to the prompt. Excess
+ * audio and images are not added, because their output is visible.
  */
 function tooLargeInside(raw: JsonObject, parts: Parts, totals: { prompt: number; completion: number }): Beside {
   const { reasoningTokens: output = 0 } = parts
@@ -165,7 +166,7 @@ function countedBeyond(raw: JsonObject): number {
   return Math.max(0, (count(raw['total_tokens']) ?? 0) - prompt - completion)
 }
 
-/** The parts that can belong to the totals, each kind separately, and the names of those that cannot. */
+/** The parts that fit into the totals, each kind separately, and the names of the parts that do not fit. */
 function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts & { left: string } {
   const left: string[] = []
   /** The kinds of one total, in the order in which they are charged. */
@@ -173,8 +174,8 @@ function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts
     let room = total
     return kinds.map(([part, name]) => {
       const tokens = parts[part] ?? 0
-      // A part larger than its whole total is a mistake and is dropped; one that only exceeds what is left is cut to
-      // that.
+      // A part that is larger than its whole total is a mistake, and is dropped. A part that only exceeds what is left
+      // is reduced to that.
       const taken = tokens > total ? 0 : Math.min(tokens, room)
       if (taken < tokens) left.push(name)
       room -= taken
@@ -209,7 +210,7 @@ function pick(parts: Parts, ...names: (keyof Parts)[]): Parts {
   return Object.fromEntries(names.filter((name) => parts[name]).map((name) => [name, parts[name]]))
 }
 
-/** A count, or undefined if there is none: services omit or null a field that does not apply. */
+/** A count, or undefined if there is no count: services omit a field that does not apply, or set it to null. */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
@@ -223,9 +224,9 @@ function details(value: unknown): JsonObject {
 /** The usage object of a reply or a stream chunk, wherever the service puts it. */
 export function usageOf(body: JsonObject): JsonObject | undefined {
   const { usage, service_tier: tier } = body
-  // The tier is next to it, and affects the price.
+  // The tier is next to the usage object, and affects the price.
   if (isObject(usage)) return typeof tier === 'string' ? { ...usage, service_tier: tier } : usage
-  // Groq's streams have it in a separate object, Moonshot's within the choice.
+  // Groq's streams have the usage in a separate object, and Moonshot's streams have it in the choice.
   const groq = body['x_groq']
   if (isObject(groq) && isObject(groq['usage'])) return groq['usage']
   const choices = body['choices']

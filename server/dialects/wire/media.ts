@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource } from '../neutral/conversation.ts'
 
-/** The source that a URL names; a `data:` URL contains the bytes itself. */
+/** The source that a URL refers to; a `data:` URL contains the bytes itself. */
 export function sourceOf(address: string, mediaType?: string): MediaSource {
   const comma = address.startsWith('data:') ? address.indexOf(',') : -1
   if (comma < 0) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
@@ -10,13 +10,13 @@ export function sourceOf(address: string, mediaType?: string): MediaSource {
   return { kind: 'inline', data, mediaType: before(head, ';') || mediaType || 'text/plain' }
 }
 
-/** The text up to a separator; all of it if there is none. */
+/** The text up to a separator; the whole text if there is no separator. */
 export function before(text: string, mark: string): string {
   const at = text.indexOf(mark)
   return at < 0 ? text : text.slice(0, at)
 }
 
-/** The bytes of a percent-encoded text; anything that is not a valid escape is kept as it is. */
+/** Decodes a percent-encoded text to bytes; anything that is not a valid escape is kept as it is. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text)
   let length = 0
@@ -31,7 +31,7 @@ function percentDecoded(text: string): Buffer {
 
 const percent = 0x25
 
-/** The source as a URL; undefined for a file that only a service knows. */
+/** The source as a URL; undefined for a file that is stored at a service. */
 export function addressOf(source: MediaSource): string | undefined {
   if (source.kind === 'file') return undefined
   return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
@@ -43,7 +43,7 @@ export function mediaOf(mediaType: string): MediaPart['media'] {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
-/** The media type by a URL's file extension, for services that require one. */
+/** Guesses the media type from a URL's file extension, for services that require a media type. */
 export function guessedType(address: string, media: MediaPart['media']): string {
   const ending = /\.([a-z0-9]+)(?=[?#]|$)/i.exec(address)?.[1]?.toLowerCase() ?? ''
   return (
@@ -73,17 +73,17 @@ const typesByEnding: ReadonlyMap<string, string> = new Map([
   ['csv', 'text/csv'],
 ])
 
-/** Base64 of a text. */
+/** Encodes a text as base64. */
 export function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** A text decoded from base64. */
+/** Decodes a text from base64. */
 export function fromBase64(data: string): string {
   return Buffer.from(data, 'base64').toString('utf8')
 }
 
-/** The detail level for an image, unless it is left to the service. */
+/** The detail level for an image; undefined if it is left to the service. */
 export function unusualDetail({ detail }: MediaPart): string | undefined {
   return detail === 'auto' ? undefined : detail
 }

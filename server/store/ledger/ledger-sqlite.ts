@@ -22,9 +22,9 @@ import {
   settleMinutes,
 } from './limits-sqlite.ts'
 
-/** Changes that a batch makes to the accounts it touches. Balances are read only if they decide something. */
+/** The changes that a batch makes to one user. The balance is read only if something depends on it. */
 interface UserState {
-  /** Balance before the batch; undefined until it is read, null if there is no such user. */
+  /** The balance before the batch; undefined until it is read, null if there is no such user. */
   before: number | null | undefined
   dQuota: number
   dUsed: number
@@ -60,8 +60,8 @@ interface Batch {
 type Statements = ReturnType<typeof prepare>
 
 /**
- * The ledger on SQLite: one transaction per batch, all statements prepared. Within the transaction this process is the
- * only writer, so balances may be cached in memory from the first read to the last write of the batch.
+ * The ledger on SQLite. Each batch is one transaction, and all statements are prepared. During the transaction, this
+ * process is the only writer, so balances may be kept in memory from the first read to the last write of the batch.
  */
 export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore {
   let statements: Statements | undefined
@@ -98,7 +98,8 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
 }
 
 /**
- * What was charged in the current UTC day and month: adds ?1 units at ?2, in the day and month that began at ?3 and ?4.
+ * Updates what was charged in the current UTC day and month: adds ?1 units, charged at time ?2. The day began at ?3 and
+ * the month at ?4.
  */
 const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
   spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
@@ -169,14 +170,14 @@ function tokenOf(batch: Batch, id: number): TokenState {
   return token
 }
 
-/** The user's balance at this point of the batch; undefined if there is no such user. */
+/** The user's balance at this point in the batch; undefined if there is no such user. */
 function quotaOf(statements: Statements, batch: Batch, id: number): number | undefined {
   const user = userOf(batch, id)
   if (user.before === undefined) user.before = (statements.user.get(id) as { quota: number } | null)?.quota ?? null
   return user.before === null ? undefined : user.before + user.dQuota
 }
 
-/** The token's balance at this point of the batch; undefined if there is no such token. */
+/** The token's balance at this point in the batch; undefined if there is no such token. */
 function remainOf(
   statements: Statements,
   batch: Batch,
@@ -206,7 +207,8 @@ interface EndedHold {
 }
 
 /**
- * Deletes a hold; null if it no longer exists. If its values are known, they are not read back, which halves the cost.
+ * Deletes a hold and returns it; null if it no longer exists. If its values are known, they are not read again, which
+ * halves the cost.
  */
 function endHold(statements: Statements, batch: Batch, { id, tokenId, held }: SettleOp): EndedHold | null {
   const limited = remainOf(statements, batch, tokenId)?.unlimited === false ? 1 : 0
@@ -227,7 +229,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   if (back < 0 && !op.mayGoNegative) {
     const quota = quotaOf(statements, batch, op.userId) ?? 0
     const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
-    // The hold itself is over by now, so its quota is part of the room.
+    // This hold has already been deleted, so the room includes its quota.
     const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
     const room = budget ? budget.room - held.amount : quota
     back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
@@ -283,7 +285,7 @@ function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limit
   return { ok: true, amount }
 }
 
-/** What the batch has charged to token and user so far, which their rows do not show yet. */
+/** What the batch has charged to the token and the user so far; their rows do not include it yet. */
 function chargedBy(batch: Batch, op: LedgerOp) {
   return { token: tokenOf(batch, op.tokenId).dUsed, user: userOf(batch, op.userId).dUsed }
 }
@@ -298,7 +300,7 @@ function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
   return { ...result, minutes: result.ok ? minutesOf(statements.limits, op, limits) : minutes }
 }
 
-/** A hold whose limits, if any, are already checked. `count` counts it once its quota is taken. */
+/** Makes a hold whose limits, if it has any, are already checked. `count` counts the call once its quota is taken. */
 function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () => Counted): TakeResult {
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
   const result = take(statements, batch, op, limited)
@@ -339,7 +341,7 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   return result
 }
 
-/** Writes the batch's holds so far, before somebody asks what other calls hold. */
+/** Writes the batch's holds so far, before a query asks what other calls hold. */
 function writeHolds(statements: Statements, batch: Batch): void {
   statements.addHolds(batch.holds)
   batch.holds = []
