@@ -8,7 +8,7 @@
  */
 export const rooms = {
   'server/lib': [
-    ['.', 'Helpers that are one function each.'],
+    ['.', 'Helpers, each a single function.'],
     [
       'bytes',
       'Framing and decompressing: server-sent events, JSON lines, AWS events, WebSocket frames, compressed bodies.',

@@ -29,11 +29,11 @@ const vertexKey = `us-central1|project|${JSON.stringify(account)}`
 
 /** Providers that need keys or model names in a certain format, or that speak several dialects. */
 const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
-  openai: [{}, { note: 'models with the Responses API only', model: 'gpt-5-pro' }],
+  openai: [{}, { note: 'models only in the Responses API', model: 'gpt-5-pro' }],
   azure: [
     { note: 'deployments form' },
     { note: 'v1 form', setup: { other: 'v1' } },
-    { note: 'v1 form, models with the Responses API only', setup: { other: 'v1' }, model: 'gpt-5.1-codex-max' },
+    { note: 'v1 form, models only in the Responses API', setup: { other: 'v1' }, model: 'gpt-5.1-codex-max' },
   ],
   bedrock: [
     { note: 'Claude', setup: { key: 'access-key|secret-key|us-east-1' } },
