@@ -1,7 +1,7 @@
 // Building blocks of the rules in .dependency-cruiser.mjs.
 import { rooms } from './rooms.mjs'
 
-export const tests = '\\.test\\.tsx?$|^test/|^rig/|^tools/'
+export const tests = '\\.test\\.tsx?$|^test/|^bench/|^tools/'
 export const heads = ['server/context.ts', 'server/app.ts', 'server/main.ts']
 /** Counting and logging may be used by all code that does work; pure code returns values instead. */
 export const cross = ['server/events.ts', 'server/log.ts', 'server/metrics.ts']

@@ -43,7 +43,7 @@ function matching(base: string, pattern: RegExp, among = (_path: string) => true
  * Long files are split; tests, migrations, generated code and recordings are exempt, because they are read differently.
  */
 export function longFiles(base: string): string[] {
-  const free = /\.test\.tsx?$|^test\/|^rig\/|\/migrations\/|\.gen\.|(?:^|\/)generated\/|(?:^|\/)fixtures\//
+  const free = /\.test\.tsx?$|^test\/|^bench\/|\/migrations\/|\.gen\.|(?:^|\/)generated\/|(?:^|\/)fixtures\//
   return repositoryFiles(base)
     .filter((path) => /^(?:contract|server|console|tools)\/.*\.(?:tsx?|mjs)$/.test(path) && !free.test(path))
     .map((path) => ({ path, lines: readFileSync(join(base, path), 'utf8').replace(/\n$/, '').split('\n').length }))

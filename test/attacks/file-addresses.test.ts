@@ -1,7 +1,7 @@
 // File URLs that would make a service, or the gateway, open files that callers must not read.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, see, startRelayRig } from '../relay/setup.ts'
+import { charged, type Rig, see, startRelayRig } from '../relay/setup.ts'
 
 let rig: Rig
 

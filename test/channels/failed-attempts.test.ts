@@ -5,7 +5,7 @@ import type { Log } from '../../contract/api/log.ts'
 import type { Usage } from '../../contract/api/usage.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chat, see, startRelayRig, until } from '../relay/setup.ts'
+import { chat, type Rig, see, startRelayRig, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
 

@@ -34,10 +34,7 @@ export interface ChannelRig extends AsyncDisposable {
   notices(): string[]
 }
 
-export async function startChannelRig(
-  databaseUrl: string,
-  options: Record<string, string> = {},
-): Promise<ChannelRig> {
+export async function startChannelRig(databaseUrl: string, options: Record<string, string> = {}): Promise<ChannelRig> {
   const upstream = await startFakeUpstream()
   const webhook = await startFakeUpstream()
   webhook.always(json(200, {}))

@@ -29,10 +29,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   afterEach(() => rig[Symbol.asyncDispose]())
 
   const tests = (id: number) =>
-    rig.gateway.api<{ time: number; ok: boolean; model: string; message: string }[]>(
-      'GET',
-      `/api/channel/${id}/tests`,
-    )
+    rig.gateway.api<{ time: number; ok: boolean; model: string; message: string }[]>('GET', `/api/channel/${id}/tests`)
   const progress = () => rig.gateway.api<Progress>('GET', '/api/channel/test/progress')
   const finished = () => rig.until(async () => (await progress()).finished_at > 0)
 

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Rig } from '../matrix/support/rig.ts'
 import { fakeOf } from '../matrix/support/fakes/index.ts'
+import type { Rig } from '../matrix/support/rig.ts'
 import { endLeftovers } from './leftovers.ts'
 import { type Client, noteOf, type Place } from './programs.ts'
 import { pythonCommand } from './python.ts'
@@ -143,12 +143,7 @@ async function lastId(rig: Rig): Promise<number> {
 }
 
 /** Faults in the log rows of a task: each call must have one, complete and charged, without an error. */
-async function rowFaults(
-  rig: Rig,
-  since: number,
-  calls: number,
-  expects: readonly string[] = [],
-): Promise<string[]> {
+async function rowFaults(rig: Rig, since: number, calls: number, expects: readonly string[] = []): Promise<string[]> {
   const written = await rows(rig).selectAll().where('id', '>', since).where('type', 'in', [2, 6]).execute()
   const charged = written.filter(({ type }) => type === 2)
   return [

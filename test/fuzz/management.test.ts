@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isOptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
-import { FuzzRig, type RoleName } from './rig.ts'
 import { type Fault, fire, type Shot } from './drive.ts'
 import { fuzzRequests, fuzzSeed, inTurn, tell } from './plan.ts'
 import { type Random, seeded } from './random.ts'
 import { buildRequest } from './requests.ts'
+import { FuzzRig, type RoleName } from './rig.ts'
 import { contractRoutes, targetName, targetsOf } from './routes.ts'
 import { harmed, movedBalances, takeSnapshot } from './snapshot.ts'
 

@@ -7,7 +7,7 @@ import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
-import { type Rig, chat, chatStream, startRelayRig, until } from '../relay/setup.ts'
+import { chat, chatStream, type Rig, startRelayRig, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
 /** The list is requested repeatedly until rows are there. */

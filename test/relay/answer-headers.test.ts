@@ -1,7 +1,7 @@
 // Every kind of relayed answer carries its request id and may be read by pages of other sites; each header occurs once.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerByPath } from '../helpers/fake-upstream.ts'
-import { type Rig, type Caller, chat, see, startRelayRig } from './setup.ts'
+import { type Caller, chat, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 let plain: Caller

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { type Rig, charged, chat, expectError, type Seen, see, startRelayRig } from './setup.ts'
+import { charged, chat, expectError, type Rig, type Seen, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 
@@ -257,9 +257,7 @@ test("line breaks in a channel's address or key do not create a header", async (
   const fields = [{ base_url: `${rig.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
   for (const [index, each] of fields.entries()) {
     const models = `injected-${index}`
-    const made = await rig
-      .channel({ models, model_mapping: JSON.stringify({ [models]: 'm' }), ...each })
-      .catch(() => 0)
+    const made = await rig.channel({ models, model_mapping: JSON.stringify({ [models]: 'm' }), ...each }).catch(() => 0)
     if (made === 0) continue
     const before = rig.upstream.requests.length
     const seen = await call(chatPath, { ...chat, model: models })

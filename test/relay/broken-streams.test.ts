@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   charged,
   chargedUnits,
   chatStream,
   eventsOf,
   expectErrorEvent,
   promptTokens,
+  type Rig,
   type Seen,
   see,
   startRelayRig,

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   type Caller,
   charged,
   chargedUnits,
   chat,
   chatStream,
   promptTokens,
+  type Rig,
   startRelayRig,
   until,
 } from './setup.ts'

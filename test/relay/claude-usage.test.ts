@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, type Caller, charged, see, startRelayRig, whileHeld } from './setup.ts'
+import { type Caller, charged, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 let rig: Rig
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, type CallerName, callerCalls, callers, chargedUnits, see, startRelayRig } from './setup.ts'
+import { type CallerName, callerCalls, callers, chargedUnits, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

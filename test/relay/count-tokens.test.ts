@@ -1,7 +1,7 @@
 // The gateway's own requests to a service have a time limit.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chat, see, startRelayRig, until } from './setup.ts'
+import { chat, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 /** Offset of the gateway's clock. */

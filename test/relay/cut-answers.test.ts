@@ -1,7 +1,7 @@
 // The charge for an event stream that broke off: what had arrived, and nothing if nothing had.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chatStream, expectErrorEvent, type Seen, see, startRelayRig } from './setup.ts'
+import { charged, chatStream, expectErrorEvent, type Rig, type Seen, see, startRelayRig } from './setup.ts'
 
 /** Units of one image: ratio 3 × 1000. */
 const each = 3000

@@ -3,7 +3,6 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { openSession, response, startRealtimeUpstream, textUsage } from '../helpers/realtime-upstream.ts'
 import { openServerDatabase } from '../helpers/server-database.ts'
 import {
-  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -11,6 +10,7 @@ import {
   eventsOf,
   expectError,
   expectErrorEvent,
+  type Rig,
   see,
   startRelayRig,
   until,
@@ -61,11 +61,7 @@ describe('when the database fails', () => {
         const seen = await see(fetch(rig.gateway.url + path, { method, headers, ...body }))
         expectError(seen, 503, 'database_unavailable')
       }
-      expectError(
-        await see(rig.gateway.post('/v1/chat/completions', chat, 'sk-unknown')),
-        503,
-        'database_unavailable',
-      )
+      expectError(await see(rig.gateway.post('/v1/chat/completions', chat, 'sk-unknown')), 503, 'database_unavailable')
     }
     expect((await rig.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   })
@@ -78,11 +74,7 @@ describe('when the database fails', () => {
     expect((await models()).status).toBe(200)
     {
       using _ = without('holds')
-      expectError(
-        await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)),
-        503,
-        'database_unavailable',
-      )
+      expectError(await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)), 503, 'database_unavailable')
     }
     {
       using _ = without('tokens')

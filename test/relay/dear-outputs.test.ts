@@ -1,6 +1,6 @@
 // Audio and images cost more than text: if an answer may contain them, the hold and the cap use their price.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Rig, chat, promptTokens, see, startRelayRig, whileHeld } from './setup.ts'
+import { chat, promptTokens, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 const painter = 'gemini-2.5-flash-image'
 let rig: Rig

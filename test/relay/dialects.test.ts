@@ -1,7 +1,7 @@
 // Everything around a translated call: endings, money, untranslatable content, and services that lack a dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chargedUnits, eventsOf, see, startRelayRig } from './setup.ts'
+import { chargedUnits, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 let channel: number

@@ -1,12 +1,15 @@
 // Errors that services send with status 200 in their own formats are never an answer, whole or in part, in any dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chargedUnits, chat, chatStream, expectError, see, startRelayRig } from './setup.ts'
+import { charged, chargedUnits, chat, chatStream, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 
 beforeAll(async () => {
-  rig = await startRelayRig({ channels: false, settings: { ModelRatio: '{"m":1,"tts-1":1,"whisper-1":1,"painter":3}' } })
+  rig = await startRelayRig({
+    channels: false,
+    settings: { ModelRatio: '{"m":1,"tts-1":1,"whisper-1":1,"painter":3}' },
+  })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 

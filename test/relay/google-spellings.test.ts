@@ -2,7 +2,7 @@
 // other.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, see, startRelayRig } from './setup.ts'
+import { charged, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

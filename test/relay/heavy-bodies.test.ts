@@ -1,7 +1,7 @@
 // A body must not cost more than its length justifies, whatever its content: a body above the limits is refused before
 // it is parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Rig, charged, expectError, see, startRelayRig } from './setup.ts'
+import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   type Caller,
   charged,
   chargedUnits,
@@ -10,6 +9,7 @@ import {
   expectError,
   expectErrorEvent,
   promptTokens,
+  type Rig,
   see,
   startRelayRig,
 } from './setup.ts'
@@ -89,9 +89,7 @@ describe('a stream releases its hold once, at', () => {
   })
 
   test('a settle above the hold', async () => {
-    rig.upstream.next(
-      fake.ok({ chunks: 5, usage: { prompt_tokens: 10, completion_tokens: 3000, total_tokens: 3010 } }),
-    )
+    rig.upstream.next(fake.ok({ chunks: 5, usage: { prompt_tokens: 10, completion_tokens: 3000, total_tokens: 3010 } }))
     await see(post(chatStream))
     const [row] = await charged(rig, caller, 3010)
     expect(row).toMatchObject({ outcome: 'complete', completion_tokens: 3000 })

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chargedUnits, expectError, see, startRelayRig, whileHeld } from './setup.ts'
+import { chargedUnits, expectError, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 let rig: Rig
 

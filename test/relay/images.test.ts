@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, expectError, see, startRelayRig } from './setup.ts'
+import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 /** Units of one image: ratio 3 × 1000. */
 const each = 3000

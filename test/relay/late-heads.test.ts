@@ -1,7 +1,7 @@
 // A stream whose upstream has not even sent its headers gets keep-alives too; later failures are reported by an event.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chargedUnits, chat, chatStream, promptTokens, see, startRelayRig, until } from './setup.ts'
+import { charged, chargedUnits, chat, chatStream, promptTokens, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pause } from '../helpers/fake-upstream/types.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, type Caller, chargedUnits, see, startRelayRig, until } from './setup.ts'
+import { type Caller, chargedUnits, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 /** The clock stands still at this moment; undefined = it runs. */

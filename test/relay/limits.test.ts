@@ -5,7 +5,6 @@ import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { untilDayEndIsFar } from '../helpers/day-end.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   type Caller,
   chargedUnits,
   chat,
@@ -13,6 +12,7 @@ import {
   expectError,
   expectErrorEvent,
   promptTokens,
+  type Rig,
   see,
   startRelayRig,
   textOf,

@@ -5,13 +5,13 @@ import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { sendEvents } from '../helpers/fake-upstream/sse.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   charged,
   chargedUnits,
   chat,
   expectError,
   expectErrorEvent,
   promptTokens,
+  type Rig,
   see,
   startRelayRig,
   until,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { systemClock } from '../../server/lib/clock.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chat, expectError, type Seen, see, startRelayRig, until } from './setup.ts'
+import { charged, chat, expectError, type Rig, type Seen, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 /** The current DNS answer for the upstream's name. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chat, chatStream, expectError, expectErrorEvent, see, startRelayRig } from './setup.ts'
+import { charged, chat, chatStream, expectError, expectErrorEvent, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

@@ -1,7 +1,7 @@
 // Upstreams put anything into the fields for a word or a text. That is their failure, never the gateway's.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour, endlessStream, streamHeaders } from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chargedUnits, chat, chatStream, expectError, see, startRelayRig } from './setup.ts'
+import { charged, chargedUnits, chat, chatStream, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 beforeAll(async () => {
@@ -62,11 +62,7 @@ test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'
   async (text) => {
     const caller = await rig.caller()
     rig.upstream.next(says(200, text, 'text/event-stream'))
-    expectError(
-      await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token)),
-      502,
-      'bad_response_body',
-    )
+    expectError(await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token)), 502, 'bad_response_body')
     await charged(rig, caller, 0)
   },
 )

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chat, expectError, see, startRelayRig, whileHeld } from './setup.ts'
+import { charged, chat, expectError, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 let rig: Rig
 

@@ -1,7 +1,7 @@
 // Paths that clients use besides the usual ones, and paths that are not served, with errors in the caller's dialect.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
-import { type Rig, chat, see, startRelayRig } from './setup.ts'
+import { chat, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 beforeAll(async () => {

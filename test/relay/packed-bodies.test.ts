@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Rig, chat, see, startRelayRig } from './setup.ts'
+import { chat, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 beforeAll(async () => {

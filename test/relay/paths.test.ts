@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type Rig, type Caller, chat, expectError, see, startRelayRig } from './setup.ts'
+import { type Caller, chat, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 let caller: Caller

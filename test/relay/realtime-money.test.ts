@@ -9,7 +9,7 @@ import {
   startRealtimeUpstream,
   textUsage,
 } from '../helpers/realtime-upstream.ts'
-import { type Rig, charged, startRelayRig, until } from './setup.ts'
+import { charged, type Rig, startRelayRig, until } from './setup.ts'
 
 setDefaultTimeout(120_000)
 

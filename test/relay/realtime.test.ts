@@ -15,7 +15,7 @@ import {
 } from '../helpers/realtime-upstream.ts'
 import { type LogRow, startTestGateway } from '../helpers/test-gateway.ts'
 import { startChildGateway } from './child-gateway.ts'
-import { type Rig, charged, chargedUnits, startRelayRig, until } from './setup.ts'
+import { charged, chargedUnits, type Rig, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 let upstream: RealtimeUpstream
@@ -36,9 +36,7 @@ beforeAll(() => {
 })
 
 afterEach(async () => {
-  await until(
-    async () => (await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0,
-  )
+  await until(async () => (await rig.gateway.context.store.read.selectFrom('holds').selectAll().execute()).length === 0)
   await rig.clear()
   upstream.connections.length = 0
   upstream.requests.length = 0

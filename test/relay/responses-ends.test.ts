@@ -4,7 +4,7 @@ import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
 import { responsesFake } from '../matrix/support/fakes/openai.ts'
-import { type Rig, chargedUnits, eventsOf, see, startRelayRig } from './setup.ts'
+import { chargedUnits, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 beforeAll(async () => {

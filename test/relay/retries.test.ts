@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -9,6 +8,7 @@ import {
   eventsOf,
   expectError,
   expectErrorEvent,
+  type Rig,
   see,
   startRelayRig,
   until,
@@ -21,9 +21,7 @@ let aheadMs = 0
 beforeAll(async () => {
   rig = await startRelayRig({ channels: false, clock: { nowMs: () => Date.now() + aheadMs } })
 })
-beforeEach(() =>
-  rig.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false', ModelRatio: '{"m":1,"m2":1}' }),
-)
+beforeEach(() => rig.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false', ModelRatio: '{"m":1,"m2":1}' }))
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const keys = () => rig.upstream.requests.map((request) => request.key)

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   charged,
   chargedUnits,
   chat,
@@ -9,6 +8,7 @@ import {
   expectError,
   expectErrorEvent,
   promptTokens,
+  type Rig,
   see,
   startRelayRig,
   textOf,
@@ -181,11 +181,7 @@ describe('quota that runs out in the middle of a stream', () => {
 describe('a call that costs more than there is', () => {
   test('of the user → 403 insufficient_user_quota', async () => {
     const caller = await rig.caller({ user: 5, token: 1000 })
-    expectError(
-      await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)),
-      403,
-      'insufficient_user_quota',
-    )
+    expectError(await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)), 403, 'insufficient_user_quota')
     expect((await chargedUnits(rig, await rig.caller())).units).toBe(0)
   })
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, see, startRelayRig, whileHeld } from './setup.ts'
+import { charged, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 const model = 'rerank-v3.5'
 /** Quota of one search unit at $0.002. */

@@ -1,7 +1,7 @@
 // An empty event does not begin an answer: a failure after it goes to the next channel, and costs nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chargedUnits, chat, eventsOf, see, startRelayRig } from './setup.ts'
+import { chargedUnits, chat, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

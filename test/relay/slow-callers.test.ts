@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, type Caller, chargedUnits, chatStream, startRelayRig, until } from './setup.ts'
+import { type Caller, chargedUnits, chatStream, type Rig, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chargedUnits, see, startRelayRig, whileHeld } from './setup.ts'
+import { charged, chargedUnits, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 const path = '/v1/audio/speech'
 /** A prompt token costs a quarter of a unit, an audio token five. */

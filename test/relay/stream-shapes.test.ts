@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chatStream, eventsOf, expectErrorEvent, see, startRelayRig, textOf } from './setup.ts'
+import { charged, chatStream, eventsOf, expectErrorEvent, type Rig, see, startRelayRig, textOf } from './setup.ts'
 
 let rig: Rig
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chargedUnits, see, startRelayRig } from './setup.ts'
+import { charged, chargedUnits, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'
-import { type Rig, chargedUnits, startRelayRig, whileHeld } from './setup.ts'
+import { chargedUnits, type Rig, startRelayRig, whileHeld } from './setup.ts'
 
 /** The context of an unknown model, at one unit per token. */
 const context = 1_048_576

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, type Caller, chat, expectError, type Seen, see, startRelayRig, until } from './setup.ts'
+import { type Caller, chat, expectError, type Rig, type Seen, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 let channel: number

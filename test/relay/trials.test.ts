@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   chargedUnits,
   chat,
   chatStream,
   expectError,
   expectErrorEvent,
+  type Rig,
   see,
   startRelayRig,
   until,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, see, startRelayRig } from './setup.ts'
+import { charged, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

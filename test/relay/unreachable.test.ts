@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chat, chatStream, expectError, see, startRelayRig, until } from './setup.ts'
+import { charged, chat, chatStream, expectError, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
 let silent: SilentHost

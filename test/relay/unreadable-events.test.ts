@@ -6,7 +6,7 @@ import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
 import type { Fake } from '../matrix/support/fakes/fake.ts'
 import { geminiFake } from '../matrix/support/fakes/google.ts'
 import { chatFake, responsesFake } from '../matrix/support/fakes/openai.ts'
-import { type Rig, type CallerName, callerCalls, chargedUnits, eventsOf, see, startRelayRig } from './setup.ts'
+import { type CallerName, callerCalls, chargedUnits, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 beforeAll(async () => {

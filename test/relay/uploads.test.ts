@@ -3,11 +3,11 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   type Caller,
   charged,
   chargedUnits,
   expectError,
+  type Rig,
   type Seen,
   see,
   startRelayRig,

@@ -2,7 +2,7 @@
 // name.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chat, chatStream, see, startRelayRig } from './setup.ts'
+import { chat, chatStream, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 const key = 'sk-proj-Zq81LmW3vRx0TnB7cYd5HsK2fGjA9eUo4PiX6'

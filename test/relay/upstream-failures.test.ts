@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chat, chatStream, eventsOf, expectError, see, startRelayRig } from './setup.ts'
+import { charged, chat, chatStream, eventsOf, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

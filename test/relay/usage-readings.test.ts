@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, chargedUnits, see, startRelayRig } from './setup.ts'
+import { chargedUnits, type Rig, see, startRelayRig } from './setup.ts'
 
 let rig: Rig
 

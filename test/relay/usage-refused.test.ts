@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
-import { type Rig, charged, chargedUnits, chatStream, expectError, see, startRelayRig } from './setup.ts'
+import { charged, chargedUnits, chatStream, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
 const rig: Rig = await startRelayRig()
 const words = ['word0', ' word1', ' word2', ' word3', ' word4']
@@ -77,8 +77,7 @@ test("an upstream that repeats the caller's words proves nothing", async () => {
 test("one model's refusal does not apply to the others, and models that hide their reasoning need usage", async () => {
   const caller = await rig.caller()
   await rig.channel({ models: 'm2,o3', priority: -1 })
-  const post = (model: string) =>
-    see(rig.gateway.post('/v1/chat/completions', { ...chatStream, model }, caller.token))
+  const post = (model: string) => see(rig.gateway.post('/v1/chat/completions', { ...chatStream, model }, caller.token))
   expect((await post('m')).status).toBe(200)
   rig.upstream.always(fake.okStream({ chunks: words }))
   await post('m2')

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
-  type Rig,
   type CallerName,
   callerCalls,
   callers,
   chargedUnits,
   chatStream,
+  type Rig,
   see,
   startRelayRig,
 } from './setup.ts'

@@ -86,7 +86,8 @@ function addCondition(condition: ts.Expression, add: Add): void {
 
 /** A plus between texts has no opposite. */
 function joinsTexts({ left, right, operatorToken }: ts.BinaryExpression): boolean {
-  if (operatorToken.kind !== ts.SyntaxKind.PlusToken && operatorToken.kind !== ts.SyntaxKind.PlusEqualsToken) return false
+  if (operatorToken.kind !== ts.SyntaxKind.PlusToken && operatorToken.kind !== ts.SyntaxKind.PlusEqualsToken)
+    return false
   const isText = (each: ts.Expression) => ts.isStringLiteralLike(each) || ts.isTemplateExpression(each)
   return isText(left) || isText(right)
 }
@@ -106,7 +107,12 @@ export function planted(text: string, { from, to, after }: Fault): string {
 /** `count` of the faults, as many of each kind as there are, in an order that the seed decides. */
 export function chosen(faults: readonly Fault[], count: number, seed: number): Fault[] {
   const next = randomFrom(seed)
-  const byKind = faultKinds.map((kind) => shuffled(faults.filter((fault) => fault.kind === kind), next))
+  const byKind = faultKinds.map((kind) =>
+    shuffled(
+      faults.filter((fault) => fault.kind === kind),
+      next,
+    ),
+  )
   const picked: Fault[] = []
   for (let round = 0; picked.length < count && byKind.some((list) => list.length > 0); round++) {
     const fault = byKind[round % byKind.length]?.pop()

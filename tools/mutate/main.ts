@@ -110,7 +110,7 @@ function writeState(state: State): void {
 }
 
 async function learnReach(state: State): Promise<void> {
-  const files = testFiles(tree, testFolders).filter((file) => !file.startsWith('./test/e2e/'))
+  const files = testFiles(tree, testFolders).filter((file: string) => !file.startsWith('./test/e2e/'))
   for (const [at, file] of files.entries()) {
     if (state.reach[file] !== undefined) continue
     const reach = await reachOf(tree, file)
@@ -124,7 +124,9 @@ async function learnReach(state: State): Promise<void> {
 function allFaults(only: string | undefined): Fault[] {
   const files = git(tree, 'ls-files', ...folders).split('\n')
   return files
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && (only === undefined || file.startsWith(only)))
+    .filter(
+      (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && (only === undefined || file.startsWith(only)),
+    )
     .flatMap((file) => faultsIn(file, readFileSync(join(tree, file), 'utf8')))
     .filter((fault) => !isEquivalent(fault))
 }
@@ -141,7 +143,9 @@ function keyOf({ file, from, after }: Fault): string {
 
 async function tryFault(state: State, fault: Fault): Promise<Result> {
   const reaching = Object.entries(state.reach)
-    .flatMap(([file, reach]) => (reach?.lines[fault.file]?.includes(fault.line) ? [{ file, seconds: reach.seconds }] : []))
+    .flatMap(([file, reach]) =>
+      reach?.lines[fault.file]?.includes(fault.line) ? [{ file, seconds: reach.seconds }] : [],
+    )
     .toSorted((one, other) => nearness(fault, other.file) - nearness(fault, one.file) || one.seconds - other.seconds)
   const path = join(tree, fault.file)
   const text = readFileSync(path, 'utf8')

@@ -26,7 +26,7 @@ export async function reachOf(tree: string, testFile: string): Promise<Reach | u
 }
 
 /** The lines with at least one hit, from a report in the format of lcov. */
-export function linesIn(report: string): Record<string, number[]> {
+function linesIn(report: string): Record<string, number[]> {
   const found: Record<string, number[]> = {}
   let lines: number[] = []
   for (const row of report.split('\n')) {
