@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ensureInstalled } from './install.mjs'
+import { ensureInstalled, isForDevelopment } from './install.mjs'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -85,6 +85,7 @@ export function bunSync(args, options = {}) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  ensureInstalled({ production: true })
+  const [program = ''] = process.argv.slice(2)
+  ensureInstalled({ production: !isForDevelopment(program) })
   process.exit(await runBun(process.argv.slice(2)))
 }

@@ -43,6 +43,11 @@ function linkPostgres(base) {
   }
 }
 
+/** True for a program that needs development packages: the benchmark, the clients, the tools. The server does not. */
+export function isForDevelopment(program) {
+  return /^(?:\.[\\/])?(?:bench|test|tools)[\\/]/.test(program)
+}
+
 export function ensureInstalled({ production = false, base = root } = {}) {
   installPackages(production, base)
   linkPostgres(base)

@@ -2,8 +2,9 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import packageFile from '../package.json'
 import { findBun } from './bun.mjs'
-import { missingPackages } from './install.mjs'
+import { isForDevelopment, missingPackages } from './install.mjs'
 
 const base = mkdtempSync(join(tmpdir(), 'tollgate-install-'))
 const write = (path: string, text: string) => {
@@ -13,6 +14,14 @@ const write = (path: string, text: string) => {
 
 beforeEach(() => rmSync(base, { recursive: true, force: true }))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+test('every npm script that runs a program gets the packages that it needs', () => {
+  const { scripts } = packageFile as { scripts: Record<string, string> }
+  const programs = Object.values(scripts).flatMap((script) => /^node tools\/bun\.mjs (\S+)$/.exec(script)?.[1] ?? [])
+  expect(programs).toContain('test/clients/main.ts')
+  for (const program of programs) expect([program, isForDevelopment(program)]).toEqual([program, true])
+  for (const program of ['dist/main.js', 'server/main.ts', '-e', '']) expect(isForDevelopment(program)).toBe(false)
+})
 
 describe('missingPackages', () => {
   const lock = (path: string, packages: object) => write(path, JSON.stringify({ packages }))
