@@ -22,14 +22,15 @@ export async function throughChannels<Call extends AnyCall>(
   const channelsTried = new Set<number>()
   const first = nextPriced(deps, call, channelsTried)
   if (first instanceof GatewayError) throw first
-  let { channel } = first
   let hold: Hold | undefined
+  let run: Run | undefined
   try {
     hold = await takeQuota(deps, call, first)
     call.isHeld = true
     const trial = newTrial({ ...first, hold })
-    const run: Run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, isKeysFault: false }
+    run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, isKeysFault: false }
     for (;;) {
+      const { channel } = run.trial
       channelsTried.add(channel.id)
       run.keysTried.add(channel.upstream.key)
       const answer = await attempt(deps, call, run.trial)
@@ -41,12 +42,12 @@ export async function throughChannels<Call extends AnyCall>(
       const next = await remedyFor(run, answer)
       if (!next) throw forCaller(answer)
       run.trial = next
-      channel = next.channel
     }
   } catch (error) {
     // Until the answer owns the hold, every way out releases the quota and ends a trial of the channel without a
     // verdict.
     if (!hold?.isHandedOver) {
+      const { channel } = run?.trial ?? first
       noteHealth(deps, { channel, call }, 'undecided')
       await hold?.release()
     }

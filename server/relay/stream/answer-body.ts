@@ -6,7 +6,7 @@ import { describeFault } from '../failures/describe-fault.ts'
 /** A step of an answer's body. */
 export type Step = IteratorResult<Uint8Array>
 
-const atEnd: Step = { done: true, value: undefined }
+export const atEnd: Step = { done: true, value: undefined }
 export const never = Number.POSITIVE_INFINITY
 
 /**

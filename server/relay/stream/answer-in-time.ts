@@ -2,6 +2,7 @@ import type { RelayCall } from '../call/call.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { streamHeaders } from '../headers/relay-headers.ts'
+import { atEnd, type Step } from './answer-body.ts'
 import { keepAlive } from './keep-alive.ts'
 
 /** A stream that has been requested from an upstream. */
@@ -30,9 +31,7 @@ export function answerInTime(asking: Asking): Promise<Response> {
   })
 }
 
-type Step = IteratorResult<Uint8Array>
 const encoder = new TextEncoder()
-const atEnd: Step = { done: true, value: undefined }
 
 /** The part of a stream's reader that is used here. */
 interface BodyReader {

@@ -5,7 +5,7 @@ import { type Measured, measure } from '../charging/measure.ts'
 import { type OpenCall, orRelease, settle } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
-import { AnswerBody, brokenOff, never, type Step } from './answer-body.ts'
+import { AnswerBody, atEnd, brokenOff, never, type Step } from './answer-body.ts'
 import { unreadLimit } from './unread-limit.ts'
 
 /**
@@ -58,7 +58,7 @@ export class BinaryStream extends AnswerBody<void> {
       this.#reader.cancel()
       if (piece.kind !== 'end') return this.#breakOff(piece.kind)
       await this.#charge('complete')
-      return this.#kept ? { done: false, value: this.#kept } : { done: true, value: undefined }
+      return this.#kept ? { done: false, value: this.#kept } : atEnd
     }
     return this.end()
   }
