@@ -9,3 +9,55 @@ export const systemClock: Clock = { nowMs: () => Date.now() }
 export function epochSeconds(clock: Clock): number {
   return Math.floor(clock.nowMs() / 1000)
 }
+
+/** A longer step means that the process did not run. */
+const longestStepMs = 500
+
+/** Clocks of the machine, which tests do not change. */
+interface MachineClocks {
+  /** Continues while the process is stopped. */
+  monotonicMs(): number
+  /** Continues while the whole machine is stopped, too. */
+  wallMs(): number
+}
+
+const machineClocks: MachineClocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() }
+
+/**
+ * A clock that stands still while this process does: stopped by a signal, stopped with its machine, or busy with long
+ * work. The process cannot observe anybody's silence during that time, so waits are measured by this clock. It must be
+ * read every few hundred milliseconds: a longer gap counts as a pause.
+ */
+export class RunningClock implements Clock {
+  readonly #clock: Clock
+  readonly #machine: MachineClocks
+  /** The underlying clock is the wall clock, so that it need not be read twice. */
+  readonly #isWall: boolean
+  #monotonicMs: number
+  #wallMs: number
+  #pausedMs = 0
+  #lastMs = 0
+
+  constructor(clock: Clock, machine: MachineClocks = machineClocks) {
+    this.#clock = clock
+    this.#machine = machine
+    this.#isWall = clock === systemClock && machine === machineClocks
+    this.#monotonicMs = machine.monotonicMs()
+    this.#wallMs = machine.wallMs()
+    this.#lastMs = this.#wallMs
+  }
+
+  /** The time of the underlying clock, minus all pauses. */
+  nowMs(): number {
+    const wallMs = this.#machine.wallMs()
+    // Most readings follow another within a millisecond, and one clock is cheaper to read than three.
+    if (this.#isWall && wallMs === this.#wallMs) return this.#lastMs
+    const monotonicMs = this.#machine.monotonicMs()
+    const stepMs = Math.max(monotonicMs - this.#monotonicMs, wallMs - this.#wallMs)
+    this.#monotonicMs = monotonicMs
+    this.#wallMs = wallMs
+    if (stepMs > longestStepMs) this.#pausedMs += stepMs
+    this.#lastMs = (this.#isWall ? wallMs : this.#clock.nowMs()) - this.#pausedMs
+    return this.#lastMs
+  }
+}

@@ -2,6 +2,7 @@ import { ToolCounter } from '../dialects/metering/tool-counts.ts'
 import { deliver } from './answer/deliver.ts'
 import { throughChannels, toFailure } from './attempts/through-channels.ts'
 import type { Trial } from './attempts/trial.ts'
+import { noteAttempt } from './call/attempts.ts'
 import type { RelayCall } from './call/call.ts'
 import type { RelayDeps } from './call/deps.ts'
 import { CallerLeft } from './cancellation/caller-left.ts'
@@ -27,10 +28,9 @@ export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
 /** One attempt at one endpoint of a channel: prepare, send, deliver. */
 async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<Response | AttemptFailed> {
   const { channel, charging, hold, form } = trial
-  const { attempts } = call
   const sentAtMs = deps.deadlineWatch.nowMs()
   const upstreamModel = mappedModel(channel, call.facts.model)
-  const open: OpenCall = { call, hold, charging, channel, upstreamModel, attempts, systemPromptReset: false }
+  const open: OpenCall = { call, hold, charging, channel, upstreamModel, systemPromptReset: false }
   if (charging.tools) open.tools = new ToolCounter()
   let isSent = false
   try {
@@ -43,7 +43,7 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
       endpoint,
       upstreamModel,
       upstreamCall: upstreamCallOf(call, endpoint, upstreamModel),
-      capTokens: charging.affordable(hold.amount, call.promptGuess),
+      capTokens: charging.affordable(hold.amount, call.state.promptGuess),
       withoutUsage:
         form.withoutUsage || (call.facts.stream && refusesUsage(deps.unsupportedFeatures, channel, upstreamModel)),
       withoutThoughts: form.withoutThoughts === true,
@@ -53,24 +53,18 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
     const prepared = preparing instanceof Promise ? await preparing : preparing
     open.systemPromptReset = prepared.systemPromptReset
     if (prepared.tierLost) open.tierLost = true
-    call.dropped = leftOutOf(prepared)
+    call.state.dropped = leftOutOf(prepared)
     isSent = true
     const response = await callUpstream(deps, attempting, prepared, patienceOf(channel, deps.settings()))
     return await deliver({ deps, open, response, sentAtMs }, prepared)
   } catch (error) {
-    const elapsedMs = Math.round(deps.deadlineWatch.nowMs() - sentAtMs)
     if (error instanceof CallerLeft && isSent) {
-      attempts.push({ channelId: channel.id, status: 0, error: error.message, elapsedMs })
+      noteAttempt(deps, open, { sentAtMs, status: 0, error: error.message })
       hold.handOver()
       return chargePrompt(deps, open)
     }
     const failed = error instanceof AttemptFailed ? error : toFailure(error)
-    attempts.push({
-      channelId: channel.id,
-      status: failed.status,
-      error: reasonOf(failed, channel.upstream.key),
-      elapsedMs,
-    })
+    noteAttempt(deps, open, { sentAtMs, status: failed.status, error: reasonOf(failed, channel.upstream.key) })
     return failed
   }
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
+import type { StreamDecoder, StreamMeter } from '../neutral/dialect.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** Calls of hosted tools by kind, or by `kind:size` if the answer reports the size. */
@@ -177,4 +178,27 @@ const placed = 'at '
 /** The id of a call, or its position in the answer, to recognize a call without an id; '' = it has neither. */
 function nameAt(id: unknown, at: unknown): string {
   return looseText(id) || (typeof at === 'number' || typeof at === 'string' ? `${placed}${at}` : '')
+}
+
+/** The meter, which also counts calls of hosted tools in its events if any is enabled. */
+export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: ToolCounter | undefined): Meter {
+  if (!tools) return meter
+  const feed = meter.feed.bind(meter)
+  meter.feed = (data) => {
+    tools.read(data)
+    return feed(data)
+  }
+  return meter
+}
+
+/** The same for a decoder. */
+export function countingDecoder(decoder: StreamDecoder, tools: ToolCounter | undefined): StreamDecoder {
+  if (!tools) return decoder
+  return {
+    push(data) {
+      tools.read(data)
+      return decoder.push(data)
+    },
+    finish: () => decoder.finish(),
+  }
 }

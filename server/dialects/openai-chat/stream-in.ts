@@ -1,6 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject, stringify, tryParse } from '../../lib/json.ts'
-import { errorInChunk } from '../failures/chunk-error.ts'
+import { errorInChunk } from '../failures/flat-error.ts'
 import { decodeFailure } from '../failures/openai-failure.ts'
 import { laterReport } from '../metering/later-usage.ts'
 import { TextBuffer } from '../metering/text-buffer.ts'

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/json.ts'
 import { CallInputs } from '../damaged-events/call-inputs.ts'
 import { UnreadableEvents } from '../damaged-events/unreadable-events.ts'
-import { errorInChunk } from '../failures/chunk-error.ts'
+import { errorInChunk } from '../failures/flat-error.ts'
 import { laterRawReport } from '../metering/later-usage.ts'
 import { MediaCounter } from '../metering/media-tokens.ts'
 import { TextBuffer } from '../metering/text-buffer.ts'

@@ -2,6 +2,7 @@ import type { Limits } from '../../../contract/limits.ts'
 import { roles } from '../../../contract/roles.ts'
 import { channelStatus, tokenStatus, userStatus } from '../../../contract/statuses.ts'
 import { type CallLimits, userLimits } from '../../billing/limits.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import { GatewayError } from '../../errors.ts'
 import { isWithin, parseAddress, parseNetwork } from '../../lib/network/ip-network.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -157,4 +158,40 @@ function chosenChannel(routing: RoutingTable, row: CallerRow, text: string): Cha
   if (channel.status !== channelStatus.enabled)
     throw new GatewayError('channel_disabled', 'the chosen channel is disabled')
   return channel
+}
+
+/**
+ * The token that a request carries, as clients of its dialect send it: OpenAI's in `Authorization`, Anthropic's in
+ * `x-api-key`, Google's in `x-goog-api-key` or `?key=`, and browsers that open a WebSocket among its subprotocols. A
+ * bearer token is accepted everywhere.
+ */
+export function credentialOf(request: Request, dialect: DialectName): string | null {
+  const { headers } = request
+  const bearer = headers.get('authorization')
+  if (dialect === 'openai-chat' || dialect === 'openai-responses') return bearer ?? keyInProtocol(headers)
+  if (dialect === 'anthropic-messages') return headers.get('x-api-key') ?? bearer
+  const query = request.url.indexOf('?')
+  const inAddress = query < 0 ? null : new URLSearchParams(request.url.slice(query)).get('key')
+  return headers.get('x-goog-api-key') ?? inAddress ?? bearer
+}
+
+/** The dialect of a client at an address that several services share, by how it sends its key. */
+export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
+  if (headers.has('anthropic-version')) return 'anthropic-messages'
+  if (headers.has('authorization')) return 'openai-chat'
+  if (headers.has('x-goog-api-key') || /[?&]key=/.test(url)) return 'gemini'
+  return headers.has('x-api-key') ? 'anthropic-messages' : 'openai-chat'
+}
+
+/** A browser cannot set headers when it opens a WebSocket (OpenAI, "Realtime API with WebSockets"). */
+function keyInProtocol(headers: Headers): string | null {
+  const key = protocolsOf(headers).find((each) => each.startsWith(keyProtocol))
+  return key === undefined ? null : `Bearer ${key.slice(keyProtocol.length)}`
+}
+
+const keyProtocol = 'openai-insecure-api-key.'
+
+/** The subprotocols that a caller offers for a WebSocket. */
+export function protocolsOf(headers: Headers): string[] {
+  return (headers.get('sec-websocket-protocol') ?? '').split(',').map((each) => each.trim())
 }

@@ -16,8 +16,7 @@ import type { FailedCallLog } from '../failures/failed-calls.ts'
 import { failedRow } from '../failures/failed-row.ts'
 import { hasMinuteLimit, limitHeaderNames, limitHeaders } from '../headers/limit-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
-import { type AuthenticateDeps, authenticate, refusedCaller } from './authenticate.ts'
-import { credentialOf } from './credentials.ts'
+import { type AuthenticateDeps, authenticate, credentialOf, refusedCaller } from './authenticate.ts'
 
 export interface RelayRouteDeps {
   relay: RelayDeps

@@ -1,5 +1,6 @@
 import type { RelayMode } from '../../../contract/relay-modes.ts'
 import { SoundResponse } from '../../dialects/gemini/speech.ts'
+import { countingMeter } from '../../dialects/metering/tool-counts.ts'
 import { looseObject } from '../../dialects/neutral/fields.ts'
 import { readReply } from '../../dialects/openai-passthrough/reply.ts'
 import { OpenAiStreamMeter } from '../../dialects/openai-passthrough/stream.ts'
@@ -12,19 +13,17 @@ import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { forgetBody } from '../charging/check-usage.ts'
 import { imagesAsked } from '../charging/image-charging.ts'
-import type { OpenCall } from '../charging/settlement.ts'
+import { type Answering, type OpenCall, takeOver } from '../charging/settlement.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
 import { answerHeaders, streamHeaders } from '../headers/relay-headers.ts'
 import { BinaryStream } from '../stream/binary-stream.ts'
 import { RelayStream } from '../stream/relay-stream.ts'
 import { openStream } from '../stream/stream-opening.ts'
-import { type Answering, takeOver } from '../upstream/answering.ts'
 import { type Codec, leftOutOf, type Prepared } from '../upstream/prepare.ts'
 import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from '../upstream/read-answer.ts'
 import { deliverConversation } from './deliver-conversation.ts'
 import { settleWhole } from './settle-whole.ts'
-import { countingMeter } from './tool-counting.ts'
 
 /** The field that holds the answer for each kind of call; an object without it is not an answer. */
 const listOf: Partial<Record<RelayMode, string>> = {
@@ -120,13 +119,13 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
 const neverStreamed: ReadonlySet<RelayMode> = new Set(['embeddings', 'moderations', 'rerank'])
 
 /** The caller requested events, in the way that this kind of call has for it. */
-function mayStream({ mode, facts, body }: RelayCall): boolean {
+function mayStream({ mode, facts, state: { body } }: RelayCall): boolean {
   if (neverStreamed.has(mode)) return false
   return facts.stream || (mode === 'speech' && body.kind === 'json' && body.json['stream_format'] === 'sse')
 }
 
 /** The caller wants a transcript other than JSON: text, subtitles, or whatever else a service writes. */
-function asksForText({ mode, body }: RelayCall): boolean {
+function asksForText({ mode, state: { body } }: RelayCall): boolean {
   if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
   return !/json|^$/i.test(body.form.fields.get('response_format') ?? '')
 }

@@ -1,9 +1,8 @@
 import type { Measure } from '../charging/charging-types.ts'
 import { measure } from '../charging/measure.ts'
-import { settle } from '../charging/settlement.ts'
+import { type Answering, settle, takeOver } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { answerHeaders } from '../headers/relay-headers.ts'
-import { type Answering, takeOver } from '../upstream/answering.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 

@@ -5,9 +5,8 @@ import type { RelayDeps } from '../call/deps.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { forCaller } from '../failures/upstream-failure.ts'
-import { nextPriced } from './next-channel.ts'
+import { nextPriced, takeQuota } from './next-channel.ts'
 import { type Run, remedyFor } from './remedies.ts'
-import { takeQuota } from './take-quota.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
@@ -26,7 +25,7 @@ export async function throughChannels<Call extends AnyCall>(
   let run: Run | undefined
   try {
     hold = await takeQuota(deps, call, first)
-    call.isHeld = true
+    call.state.isHeld = true
     const trial = newTrial({ ...first, hold })
     run = { deps, call, trial, channelsTried, keysTried: new Set(), retries: 0, isKeysFault: false }
     for (;;) {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import { bodyTimeMs } from '../../lib/body-time.ts'
+import { packingOf, unpacked } from '../../lib/bytes/unpack.ts'
 import type { Settings } from '../../settings/settings.ts'
 
 /** The limits of one request's body. */
@@ -30,4 +31,34 @@ export function tooLarge(bytes: number): GatewayError {
 /** The error for a body that did not arrive in time. */
 export function tooSlow(): GatewayError {
   return new GatewayError('request_timeout', 'the request body did not arrive in time')
+}
+
+/** The parts of a request that are read here. */
+export type BodySource = Pick<Request, 'body' | 'bytes'>
+
+/**
+ * The decompressed body of a request, and its limits: decompressed data has the limits of any other body. Throws
+ * GatewayError unsupported_media_type for an unknown compression; reading fails with GatewayError.
+ */
+export function unpackedBody(request: Request, limits: BodyLimits): { source: BodySource; limits: BodyLimits } {
+  const packing = packingOf(request.headers, unknownPacking)
+  if (packing === undefined || !request.body) return { source: request, limits }
+  const damaged = (cause: unknown) =>
+    new GatewayError('invalid_json', `the request body is not valid ${packing}`, { cause })
+  const body = unpacked(request.body, packing, { tooLarge: expandsTooFar, damaged })
+  return { source: { body, bytes: () => new Response(body).bytes() }, limits: { ...limits, declared: Number.NaN } }
+}
+
+function expandsTooFar(): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    'the request body expands to more than 100 times its compressed size: send it uncompressed',
+  )
+}
+
+function unknownPacking(): GatewayError {
+  return new GatewayError(
+    'unsupported_media_type',
+    'compress the body with one of gzip, deflate, br or zstd, or send it uncompressed',
+  )
 }

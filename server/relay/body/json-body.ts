@@ -8,9 +8,8 @@ import { JsonFault, parseJson } from '../../lib/parse-json.ts'
 import type { Turns } from '../../lib/turns.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
-import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
+import { type BodyLimits, type BodySource, tooLarge, tooSlow } from './body-limits.ts'
 import { jsonLimits } from './json-limits.ts'
-import type { BodySource } from './packed-body.ts'
 
 /** A body up to this length comes with its head or right after it; a timer for each would cost more than reading it. */
 const shortBodyBytes = 64 * 1024

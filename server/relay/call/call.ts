@@ -12,36 +12,44 @@ import type { KnownRequest } from './known-request.ts'
 /** The body of a call: JSON text with its parsed form, or a multipart form that may be in a spool file. */
 export type CallBody = JsonBody | { kind: 'form'; form: FormBody }
 
-/** One relayed call as the caller requested it. */
+/** One relayed call as the caller requested it. Only its state changes. */
 export interface RelayCall {
-  requestId: string
-  mode: RelayMode
+  readonly requestId: string
+  readonly mode: RelayMode
   /** The caller's dialect. Calls other than conversations have been converted to OpenAI's form by now. */
-  dialect: DialectName
+  readonly dialect: DialectName
   /** OpenAI's path for the mode, e.g. `/v1/chat/completions`. */
-  path: string
-  caller: Caller
-  body: CallBody
-  facts: RequestFacts
+  readonly path: string
+  readonly caller: Caller
+  readonly facts: RequestFacts
   /** Facts about a conversation with many parts, which was read on another thread; absent = it is read here. */
-  known?: KnownRequest
+  readonly known?: KnownRequest
   /** What the address says about the request in addition to the body; absent = nothing. */
-  address?: RequestAddress
+  readonly address?: RequestAddress
+  /** The caller's headers that may go upstream. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal
+  /** What to do when the caller leaves. */
+  readonly leaving: Leaving
+  readonly startedAtMs: number
+  readonly state: CallState
+}
+
+/** What changes while a call is served. */
+export interface CallState {
+  /** Empty JSON once nothing can be sent again. */
+  body: CallBody
   /** The request in neutral form, once something has asked for it. */
   conversation: Conversation | undefined
   /** Prompt tokens by the quick estimate, or counted if quota is short. Holds and crash charges are based on it. */
   promptGuess: number
-  /** The caller's headers that may go upstream. */
-  headers: Readonly<Record<string, string>>
-  /** Aborted when the caller leaves. */
-  signal: AbortSignal
-  /** What to do when the caller leaves. */
-  leaving: Leaving
-  startedAtMs: number
-  /** The channels tried so far. */
-  attempts: Attempt[]
+  /** Whether the upstream may read more than the request contains; set when the body is dropped. */
+  hasUnseenPrompt?: boolean
   /** Quota is held for this call. */
   isHeld?: true
+  /** The channels tried so far. */
+  readonly attempts: Attempt[]
   /** Names of fields that were dropped or renamed for the channel being tried now. */
   dropped?: readonly string[]
 }
@@ -64,9 +72,10 @@ export interface Attempt {
 
 /** The caller's request in neutral form. Throws GatewayError (400). */
 export function conversationOf(call: RelayCall): Conversation {
-  if (call.conversation) return call.conversation
-  if (call.body.kind === 'form') throw new GatewayError('invalid_json', 'the request body must be a JSON object')
+  const { state } = call
+  if (state.conversation) return state.conversation
+  if (state.body.kind === 'form') throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   const { model, stream } = call.facts
-  call.conversation = callerDialects[call.dialect].decodeRequest(call.body.json, { ...call.address, model, stream })
-  return call.conversation
+  state.conversation = callerDialects[call.dialect].decodeRequest(state.body.json, { ...call.address, model, stream })
+  return state.conversation
 }

@@ -106,7 +106,7 @@ function isReference(item: unknown): item is JsonObject {
 /** The function that stores the items of an answer; undefined if they are not to be stored. */
 export function keeperOf(
   store: ItemStore,
-  { caller, dialect, body }: RelayCall,
+  { caller, dialect, state: { body } }: RelayCall,
 ): ((answer: JsonObject) => void) | undefined {
   const isWanted = dialect === 'openai-responses' && body.kind === 'json' && body.json['store'] !== false
   if (!isWanted) return undefined

@@ -6,7 +6,7 @@ import type { RelayDeps } from './deps.ts'
 import type { ThreadPlace } from './threads.ts'
 
 /** True for a call whose answer a thread may continue from. */
-export function isThreaded({ dialect, body }: AnyCall): boolean {
+export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }
 
@@ -15,7 +15,7 @@ export function isThreaded({ dialect, body }: AnyCall): boolean {
  * for a call that begins a thread, or has none.
  */
 export function continuedFrom(call: AnyCall): string | undefined {
-  const thread = isThreaded(call) && call.body.kind === 'json' ? call.body.json['thread'] : undefined
+  const thread = isThreaded(call) && call.state.body.kind === 'json' ? call.state.body.json['thread'] : undefined
   const id = isObject(thread) && thread['type'] === 'continue' ? thread['previous_message_id'] : undefined
   return typeof id === 'string' ? id : undefined
 }

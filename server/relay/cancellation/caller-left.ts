@@ -13,8 +13,7 @@ const bufferedLength = 64 * 1024
  * one of these, and nothing else sets its `onabort`.
  */
 export class Leaving {
-  /** Called once when the caller leaves. */
-  action: (() => void) | undefined
+  #action: (() => void) | undefined
   readonly #signal: AbortSignal
   readonly #ended: (() => void) | undefined
 
@@ -23,16 +22,30 @@ export class Leaving {
     this.#signal = signal
     this.#ended = ended
     // Cheaper than a listener that is added and removed.
-    signal.onabort = () => this.action?.()
+    signal.onabort = () => this.act()
   }
 
   get hasLeft(): boolean {
     return this.#signal.aborted
   }
 
+  /**
+   * Sets what is done when the caller leaves, instead of what was set before (undefined = nothing). It is done at once
+   * if the caller has already left.
+   */
+  onLeave(action: (() => void) | undefined): void {
+    this.#action = action
+    if (this.hasLeft) action?.()
+  }
+
+  /** Does what was set, as if the caller had left. */
+  act(): void {
+    this.#action?.()
+  }
+
   /** The call is over. A handler that stayed would keep signal and call in memory until a full garbage collection. */
   close(): void {
-    this.action = undefined
+    this.#action = undefined
     this.#signal.onabort = null
   }
 

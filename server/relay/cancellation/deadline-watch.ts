@@ -1,5 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
-import { RunningClock } from '../../lib/running-clock.ts'
+import { type Clock, RunningClock } from '../../lib/clock.ts'
 
 /** A wait of unknown length that is called back once it has lasted for some time. */
 export interface DeadlineWait {

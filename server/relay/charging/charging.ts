@@ -242,7 +242,11 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
 }
 
 function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
-  const { query, documents, max_tokens_per_doc: tokensPerDocument } = call.body.kind === 'json' ? call.body.json : {}
+  const {
+    query,
+    documents,
+    max_tokens_per_doc: tokensPerDocument,
+  } = call.state.body.kind === 'json' ? call.state.body.json : {}
   const all = Array.isArray(documents) ? (documents as unknown[]) : []
   const each = Math.max(usualDocumentTokens, typeof tokensPerDocument === 'number' ? tokensPerDocument : 0)
   const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
@@ -278,7 +282,9 @@ function writtenOf(value: unknown): string {
 function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
   const instructions =
-    call.body.kind === 'json' ? call.body.json['instructions'] : call.body.form.fields.get('instructions')
+    call.state.body.kind === 'json'
+      ? call.state.body.json['instructions']
+      : call.state.body.form.fields.get('instructions')
   const text = { input, instructions: typeof instructions === 'string' ? instructions : '' }
   const ceiling = speechCharge(text, sheet, groupRatio).quota
   return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
@@ -288,7 +294,7 @@ function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
 }
 
 function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
-  const bytes = call.body.kind === 'form' ? call.body.form.length : 0
+  const bytes = call.state.body.kind === 'form' ? call.state.body.form.length : 0
   const ceiling = transcriptionCharge({ seconds: Math.ceil(bytes / leastAudioBytesPerSecond) }, sheet, groupRatio).quota
   const least = transcriptionCharge({ seconds: 1 }, sheet, groupRatio).quota
   const leastSeconds = Math.max(1, Math.ceil(bytes / mostAudioBytesPerSecond))

@@ -1,7 +1,6 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { maxOutputTokens } from '../../billing/model-limits.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import type { AnyCall, RelayCall } from '../call/call.ts'
+import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
 /** An upstream's prompt count may differ from ours by this factor before it is taken for a mistake. */
@@ -26,7 +25,7 @@ interface Answered {
 
 /** Returns why a reported usage is not believed, or undefined if it is. */
 export function usageFault({ call, channel, upstreamModel: model }: Answered, usage: Usage): string | undefined {
-  const estimate = call.promptGuess
+  const estimate = call.state.promptGuess
   const beyond = usage.promptTokens - estimate * promptFactor
   const mayBeLong = () => channel.provider.addsToPrompt === true || hasUnseenPrompt(call)
   if (beyond > promptSlack && (beyond > unseenPromptTokens || !mayBeLong()))
@@ -59,16 +58,17 @@ const unseenFields = [
 
 /**
  * Drops the body of a call once nothing can be sent again: with thousands of open streams, bodies take most of the
- * memory. The fields that its usage is checked by are kept.
+ * memory. What the body tells about the usage is kept.
  */
 export function forgetBody(call: RelayCall): void {
-  const { body } = call
-  if (body.kind === 'form') return
-  const marks: JsonObject = {}
-  for (const field of unseenFields) if (namesUnseen(field, body.json[field])) marks[field] = true
-  call.body = { kind: 'json', text: '', json: marks }
-  call.conversation = undefined
+  const { state } = call
+  if (state.body.kind === 'form') return
+  state.hasUnseenPrompt = hasUnseenPrompt(call)
+  state.body = forgotten
+  state.conversation = undefined
 }
+
+const forgotten: CallBody = { kind: 'json', text: '', json: {} }
 
 function namesUnseen(field: string, value: unknown): boolean {
   // A text is the prompt itself; in the Responses API the field names a stored prompt.
@@ -77,8 +77,9 @@ function namesUnseen(field: string, value: unknown): boolean {
 }
 
 function hasUnseenPrompt(call: AnyCall): boolean {
-  if (call.body.kind === 'form' || call.mode === 'image-edits') return true
-  const { json } = call.body
+  if (call.state.hasUnseenPrompt !== undefined) return call.state.hasUnseenPrompt
+  if (call.state.body.kind === 'form' || call.mode === 'image-edits') return true
+  const { json } = call.state.body
   return (
     call.facts.prompt.hasMedia === true ||
     call.facts.prompt.isOpenEnded === true ||

@@ -8,7 +8,8 @@ import { type Charging, fixedCharging } from './charging-types.ts'
 
 /** An image call, priced by the image or by tokens. Throws GatewayError if it cannot be priced. */
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
-  const field = (name: string) => (call.body.kind === 'json' ? call.body.json[name] : call.body.form.fields.get(name))
+  const field = (name: string) =>
+    call.state.body.kind === 'json' ? call.state.body.json[name] : call.state.body.form.fields.get(name)
   // A field that decides the price must mean the same to every reader.
   const text = (name: string) => {
     const value = field(name)
@@ -65,7 +66,7 @@ function paintedTokens({ completionTokens, reasoningTokens = 0, imageCompletionT
 }
 
 /** The number of images and masks sent to be edited. */
-function imagesShown({ body }: RelayCall): number {
+function imagesShown({ state: { body } }: RelayCall): number {
   if (body.kind === 'json') {
     const lists = [body.json['image'], body.json['images'], body.json['mask']]
     return lists.flat().filter((each) => each !== undefined && each !== null).length
@@ -99,7 +100,7 @@ function countOf(value: unknown): number | undefined {
 }
 
 /** The number of images in a stream where each ends with an event of its own. */
-export function imagesAsked({ body }: RelayCall): number {
+export function imagesAsked({ state: { body } }: RelayCall): number {
   return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
 }
 

@@ -76,7 +76,7 @@ const beforeTheEnd = 'reported before the end'
 /** A report of zero is not believed if there is content, nor a total that was reported before the answer broke off. */
 function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
   const { promptTokens, completionTokens } = reported
-  if (promptTokens === 0 && open.call.promptGuess > 0) return 'no prompt tokens'
+  if (promptTokens === 0 && open.call.state.promptGuess > 0) return 'no prompt tokens'
   if (answer.isEarly) return beforeTheEnd
   if (completionTokens === 0 && (answer.output() !== '' || answer.media)) return 'no completion tokens'
   if (completionTokens < (answer.deliveredTokens ?? 0)) return beforeTheEnd

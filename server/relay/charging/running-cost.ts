@@ -33,7 +33,7 @@ export class RunningCost {
     this.#deps = deps
     this.#open = open
     this.#meter = meter
-    this.#promptTokens = open.call.promptGuess
+    this.#promptTokens = open.call.state.promptGuess
   }
 
   /** How much of the output has been sent to the caller. */

@@ -4,8 +4,8 @@ import type { ToolCounter } from '../../dialects/metering/tool-counts.ts'
 import { orUsual } from '../../dialects/wire/service-tier.ts'
 import type { Outcome } from '../../events.ts'
 import type { LogRow } from '../../store/schema/ledger-types.ts'
-import { attemptsText, cutTo, longestName } from '../call/attempts-text.ts'
-import type { AnyCall, Attempt, RelayCall } from '../call/call.ts'
+import { attemptsText, cutTo, longestName, noteAttempt } from '../call/attempts.ts'
+import type { AnyCall, RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charging-types.ts'
@@ -18,7 +18,6 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
   channel: Channel
   /** Model name as sent upstream; it is the one that is charged and logged. */
   upstreamModel: string
-  attempts: Attempt[]
   systemPromptReset: boolean
   /** Counts the calls of hosted tools, if any is enabled. */
   tools?: ToolCounter
@@ -95,7 +94,7 @@ export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: E
     completionTokens: charge.completionTokens,
     elapsedMs,
     firstByteMs: ending.firstByteMs,
-    attempts: open.attempts.length,
+    attempts: call.state.attempts.length,
     estimated: charge.estimated,
   })
 }
@@ -125,7 +124,7 @@ function logRow(open: OpenCall<AnyCall>, ending: Ending, charge: Charge, elapsed
     reasoning_tokens: usage.reasoningTokens ?? 0,
     estimated: charge.estimated,
     outcome: ending.outcome,
-    attempts: open.attempts.length > 1 || open.attempts[0]?.error ? attemptsText(open.attempts) : '',
+    attempts: call.state.attempts.length > 1 || call.state.attempts[0]?.error ? attemptsText(call.state.attempts) : '',
   }
 }
 
@@ -137,4 +136,18 @@ function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio, t
   if (ending.code !== '') parts.push(`ended: ${ending.code}`)
   if (ending.note) parts.push(ending.note)
   return parts.join('; ')
+}
+
+/** An upstream's answer to an open call, which was sent at `sentAtMs` of the deadline clock. */
+export interface Answering {
+  readonly deps: RelayDeps
+  readonly open: OpenCall
+  readonly response: Response
+  readonly sentAtMs: number
+}
+
+/** From now on the answer owns the hold: no other channel is tried, and the hold is settled however the answer ends. */
+export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
+  noteAttempt(deps, open, { sentAtMs, status: response.status })
+  open.hold.handOver()
 }

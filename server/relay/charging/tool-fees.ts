@@ -42,8 +42,8 @@ function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
 
 /** The fees of a call by the upstream's name for the model; undefined if no tool is enabled. */
 export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
-  if (call.mode !== 'chat' || call.body.kind !== 'json') return undefined
-  const tools = toolsOf(call.body.json, model)
+  if (call.mode !== 'chat' || call.state.body.kind !== 'json') return undefined
+  const tools = toolsOf(call.state.body.json, model)
   if (tools.length === 0) return undefined
   const priceOf = (kind: string, size: string | undefined) =>
     prices.toolPrice({ kind, size, model, channelType }) ?? noFees

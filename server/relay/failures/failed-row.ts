@@ -2,7 +2,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { GatewayError } from '../../errors.ts'
 import type { CallerRow } from '../../store/accounts/callers.ts'
 import type { LogRow } from '../../store/schema/ledger-types.ts'
-import { attemptsText, cutTo, longestName } from '../call/attempts-text.ts'
+import { attemptsText, cutTo, longestName } from '../call/attempts.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
@@ -33,7 +33,7 @@ const longestMessage = 500
  */
 export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: number): LogRow {
   const { caller, call, error } = failed
-  const attempts = call?.attempts ?? []
+  const attempts = call?.state.attempts ?? []
   const last = attempts.at(-1)
   const channelId = last?.channelId ?? call?.caller.chosenChannel?.id ?? 0
   const requestedModel = cutTo(failed.model, longestName)

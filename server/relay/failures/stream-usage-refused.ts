@@ -15,7 +15,7 @@ const refusal =
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,
-  { facts, mode, body }: AnyCall,
+  { facts, mode, state: { body } }: AnyCall,
   { provider }: Channel,
   upstreamModel: string,
 ): boolean {

@@ -56,11 +56,11 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
 
 /** Holds the smallest amount of quota, which is released at the end; none for a free model. */
 function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
-  const { caller, facts, requestId, promptGuess, signal } = call
+  const { caller, facts, requestId, signal } = call
   const settings = deps.settings()
   const upstreamModel = mappedModel(channel, facts.model)
   const charging = chargingFor(call, deps.prices(), upstreamModel, channel.type, settings.PreConsumedQuota)
-  const amount = Math.min(1, charging.least(promptGuess))
+  const amount = Math.min(1, charging.least(call.state.promptGuess))
   return deps.ledger.hold({
     userId: caller.userId,
     tokenId: caller.tokenId,

@@ -1,17 +1,17 @@
 import { errorTable, GatewayError } from '../../errors.ts'
 import type { Upgrade } from '../../lib/network/socket-session.ts'
 import { requestIdHeader } from '../../lib/secrets/ids.ts'
-import { authenticate } from '../admission/authenticate.ts'
-import { credentialOf, protocolsOf } from '../admission/credentials.ts'
+import { authenticate, credentialOf, protocolsOf } from '../admission/authenticate.ts'
 import { type RelayRouteDeps, serveCaller } from '../admission/serve-caller.ts'
 import { throughChannels, toFailure } from '../attempts/through-channels.ts'
 import type { MakeAttempt } from '../attempts/trial.ts'
+import { noteAttempt } from '../call/attempts.ts'
 import type { SessionCall } from '../call/call.ts'
 import type { Caller } from '../call/caller.ts'
 import { viaFor } from '../call/via.ts'
 import { Leaving } from '../cancellation/caller-left.ts'
 import { AttemptFailed } from '../failures/retry-policy.ts'
-import { failedAttempt, statusFailure } from '../failures/upstream-failure.ts'
+import { failedAttempt, reasonOf, statusFailure } from '../failures/upstream-failure.ts'
 import { forwardedHeaders } from '../headers/relay-headers.ts'
 import type { Incoming } from '../request/build-call.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
@@ -87,7 +87,6 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
     dialect: 'openai-chat',
     path: '/v1/realtime',
     caller,
-    body: { kind: 'json', text: '', json: {} },
     facts: {
       model,
       stream: true,
@@ -96,13 +95,11 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
       choices: 1,
       prompt: { texts: [], fixedTokens: 0, hasMedia: true },
     },
-    conversation: undefined,
-    promptGuess: 0,
     headers: { ...betaOf(request.headers), ...forwardedHeaders(request.headers, 'openai-chat') },
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
-    attempts: [],
+    state: { body: { kind: 'json', text: '', json: {} }, conversation: undefined, promptGuess: 0, attempts: [] },
   }
 }
 
@@ -134,31 +131,25 @@ function answerHeaders({ request, requestId }: Incoming): Record<string, string>
 function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): MakeAttempt<SessionCall> {
   const headers = answerHeaders(incoming)
   return async (relay, call, { hold, charging, channel }) => {
-    const startedAtMs = relay.clock.nowMs()
-    const note = (status: number, error: string) =>
-      call.attempts.push({
-        channelId: channel.id,
-        status,
-        error,
-        elapsedMs: Math.round(relay.clock.nowMs() - startedAtMs),
-      })
+    const sentAtMs = relay.deadlineWatch.nowMs()
     try {
       const upstreamModel = mappedModel(channel, call.facts.model)
       const upstream = await connect(deps, call, channel, upstreamModel)
-      const open = { call, hold, charging, channel, upstreamModel, attempts: call.attempts, systemPromptReset: false }
+      const open = { call, hold, charging, channel, upstreamModel, systemPromptReset: false }
       const check = checkAgain(deps, incoming, call.facts.model)
       const session = new RealtimeSession({ deps: relay, open, upstream, sessions: deps.sessions, check })
       if (call.signal.aborted || !upgrade(session, headers)) {
         upstream.close(1001, '')
         throw new GatewayError('do_request_failed', 'the caller left before the session began')
       }
-      note(101, '')
+      noteAttempt(relay, open, { sentAtMs, status: 101 })
       hold.handOver()
       // Nobody reads this: the connection is a WebSocket by now.
       return new Response(null)
     } catch (error) {
       const failed = error instanceof AttemptFailed ? error : toFailure(error)
-      note(failed.status, failed.error.message)
+      const reason = reasonOf(failed, channel.upstream.key)
+      noteAttempt(relay, { call, channel }, { sentAtMs, status: failed.status, error: reason })
       return failed
     }
   }
@@ -178,8 +169,7 @@ async function connect(
   }
   const patience = patienceOf(channel, relay.settings())
   const controller = new AbortController()
-  call.leaving.action = () => controller.abort()
-  if (call.leaving.hasLeft) controller.abort()
+  call.leaving.onLeave(() => controller.abort())
   try {
     await relay.guard.check(target.url.replace(/^ws/, 'http'))
     const answer = await openSocket({
@@ -203,6 +193,6 @@ async function connect(
     if (isTimeout) throw new GatewayError('upstream_timeout', error.message)
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
-    call.leaving.action = undefined
+    call.leaving.onLeave(undefined)
   }
 }

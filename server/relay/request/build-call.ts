@@ -59,17 +59,14 @@ export function buildCall(
     dialect: route.dialect,
     path: route.mode === 'embeddings' ? '/v1/embeddings' : route.path,
     caller: route.proxyChannel === undefined ? caller : throughProxy(routing, caller, route.proxyChannel, facts.model),
-    body,
     facts,
-    conversation,
     address: addressOf(route),
     ...(known && { known }),
-    promptGuess,
     headers: forwardedHeaders(incoming.request.headers, route.dialect),
     signal,
     leaving: new Leaving(signal, incoming.ended),
     startedAtMs,
-    attempts: [],
+    state: { body, conversation, promptGuess, attempts: [] },
   }
 }
 

@@ -37,9 +37,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   protected watchCaller(): void {
     this.deps.deadlineWatch.add(this)
     // The runtime does not call `return` on a body that it never began to read.
-    const { leaving } = this.open.call
-    leaving.action = () => this.leave()
-    if (leaving.hasLeft) this.leave()
+    this.open.call.leaving.onLeave(() => this.leave())
   }
 
   abstract next(): Promise<Step>
@@ -104,4 +102,10 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
 /** Breaks the answer off. The runtime prints whatever error it is given here, with its stack. */
 export function brokenOff(): Promise<never> {
   return Promise.reject(undefined)
+}
+
+/** The time by which the caller must ask for the next piece of its answer, in milliseconds of the deadline clock. */
+export function unreadLimit({ deadlineWatch, settings }: RelayDeps): number {
+  const limitMs = settings().CallerIdleTimeout * 1000
+  return limitMs > 0 ? deadlineWatch.nowMs() + limitMs : Number.POSITIVE_INFINITY
 }

@@ -71,13 +71,13 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   due(): void {
     const { call, watch, everyMs } = this.#asking
     // Before a hold, a refusal for lack of quota can still set its status. The head also reports the remaining limits.
-    if (!call.isHeld || call.signal.aborted) return
+    if (!call.state.isHeld || call.signal.aborted) return
     this.dueAtMs = watch.nowMs() + everyMs
     this.#give({ done: false, value: keepAlive })
     if (this.hasBegun) return
     this.hasBegun = true
     const headers = streamHeaders(new Headers(), call, '')
-    const { dropped = [] } = call
+    const { dropped = [] } = call.state
     if (dropped.length > 0) headers[droppedHeader] = droppedNames(dropped)
     this.#begin(new Response(this as unknown as ReadableStream, { status: 200, headers }))
   }

@@ -5,8 +5,7 @@ import { type Measured, measure } from '../charging/measure.ts'
 import { type OpenCall, orRelease, settle } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.ts'
-import { AnswerBody, atEnd, brokenOff, never, type Step } from './answer-body.ts'
-import { unreadLimit } from './unread-limit.ts'
+import { AnswerBody, atEnd, brokenOff, never, type Step, unreadLimit } from './answer-body.ts'
 
 /**
  * The body of an audio answer. Its price or usage is known in advance, so only the last piece waits for the charge.

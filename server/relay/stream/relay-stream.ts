@@ -1,22 +1,20 @@
 import type { StreamMeter } from '../../dialects/neutral/dialect.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
-import { closedUp, joined } from '../../lib/bytes/joined.ts'
 import { SseSplitter } from '../../lib/bytes/sse.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { failureInStream } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
-import { AnswerBody, never, type Step } from './answer-body.ts'
+import { AnswerBody, never, type Step, unreadLimit } from './answer-body.ts'
 import { keepAlive } from './keep-alive.ts'
 import { readLate } from './late-usage.ts'
-import { passOn } from './pass-on.ts'
+import { closedUp, joined, passOn } from './pass-on.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } from './stream-endings.ts'
 import type { StreamOptions } from './stream-options.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
-import { unreadLimit } from './unread-limit.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -254,7 +252,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const failed = failureInStream(this.#meter, 200, key)
     noteHealth(this.deps, this.open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
     // For the log row. If the operator's account is the problem, the caller gets another text.
-    const attempt = this.open.attempts.at(-1)
+    const attempt = this.open.call.state.attempts.at(-1)
     if (attempt) attempt.error = failed.error.message
     const charged = await this.#charge('interrupted', 'upstream_stream_error')
     const own = ownErrorAfter(event, failed, this.open.call.dialect)

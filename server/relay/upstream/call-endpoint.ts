@@ -222,7 +222,7 @@ async function opened(
   if (leaving.hasLeft) throw leftUnsent()
   let isAsked = false
   const controller = new AbortController()
-  leaving.action = () => controller.abort()
+  leaving.onLeave(() => controller.abort())
   const wait = {
     dueAtMs: firstByteTimeoutMs > 0 ? deps.deadlineWatch.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
     place: undefined,

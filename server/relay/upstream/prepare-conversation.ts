@@ -25,8 +25,7 @@ import { AttemptFailed } from '../failures/retry-policy.ts'
 import { droppedNames } from '../headers/dropped-header.ts'
 import { inlineMedia, namesAddresses } from '../request/inline-media.ts'
 import type { Channel } from '../routing/routing-table.ts'
-import { type Attempting, edited, type Prepared, prepare, written } from './prepare.ts'
-import { chatPlaced, placedMembers } from './system-placement.ts'
+import { type Attempting, chatPlaced, edited, type Prepared, placedMembers, prepare, written } from './prepare.ts'
 
 /** Fields of a Responses request that refer to something kept by the service that answered before. */
 const keptFields = ['previous_response_id', 'conversation'] as const
@@ -42,7 +41,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   const { call, endpoint } = attempting
   if (!endpoint.keepsThreads && isThreaded(call)) throw unsent(noThreads(attempting.channel.provider.meta.label))
   if (endpoint.dialect.name !== call.dialect) return translated(deps, attempting)
-  if (call.body.kind === 'json') refuseUnpriced(deps, attempting, call.body.json)
+  if (call.state.body.kind === 'json') refuseUnpriced(deps, attempting, call.state.body.json)
   if (endpoint.lacks) refuseLacking(attempting)
   if (mustInline(call, endpoint)) return translated(deps, attempting)
   if (call.dialect !== 'openai-chat') return passedOn(deps, attempting)
@@ -53,7 +52,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
 
 /** The conversation, unless it has too many parts to be translated. Throws AttemptFailed, GatewayError. */
 function partsOf(call: RelayCall): Conversation {
-  const { body, conversation } = call
+  const { body, conversation } = call.state
   if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
     return conversationOf(call)
   throw unsent(
@@ -72,9 +71,9 @@ function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
 
 function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
-  if (call.body.kind === 'form' || call.dialect === 'openai-chat')
+  if (call.state.body.kind === 'form' || call.dialect === 'openai-chat')
     throw new GatewayError('invalid_json', 'the request body must be a JSON object')
-  const { json, text } = call.body
+  const { json, text } = call.state.body
   if (call.dialect === 'openai-responses') {
     refuseBackground(json)
     refuseKept(deps, call, json)
@@ -112,11 +111,11 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
 
 async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prepared> {
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
-  if (call.dialect === 'openai-responses' && call.body.kind === 'json') refuseUnknown(call.body.json)
+  if (call.dialect === 'openai-responses' && call.state.body.kind === 'json') refuseUnknown(call.state.body.json)
   refuseLacking(attempting)
   // Kept with the call, so that another channel need not download them again.
   if (endpoint.wantsBytes)
-    call.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
+    call.state.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
   const original = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
   await refuseHeavyInputs(original, endpoint.dialect.name, { limits: translatedLimits, turns: deps.turns })
   const systemPromptReset = channel.systemPrompt !== ''
@@ -154,7 +153,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     model: call.facts.model,
     createdAtSeconds: nowSeconds(),
     nowSeconds,
-    promptTokens: call.promptGuess,
+    promptTokens: call.state.promptGuess,
     // Some dialects repeat the request in the answer. The messages are not repeated, and would only stay in memory.
     request: { ...rest, messages: [] },
   }

@@ -1,8 +1,11 @@
+import { isOfOtherMaker, modelTraits } from '../../dialects/models/claude-model.ts'
 import { wantsCompletionLimit } from '../../dialects/models/openai-model.ts'
+import type { DialectName } from '../../dialects/neutral/conversation.ts'
 import type { Dialect, Frame, UpstreamDialect } from '../../dialects/neutral/dialect.ts'
 import { chatRules } from '../../dialects/neutral/tool-rules.ts'
 import { repairChat } from '../../dialects/openai-chat/repair.ts'
 import { type Losable, nameOf } from '../../dialects/wire/dropped-fields.ts'
+import { placeSystem, placeSystemItems, type SystemPlacement } from '../../dialects/wire/system-turns.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { insertMembers, setMembers } from '../../lib/json-edit.ts'
@@ -10,7 +13,6 @@ import type { ChatEndpoint, ModeEndpoint, UpstreamCall } from '../../providers/p
 import type { RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { Sending } from './send.ts'
-import { chatPlaced } from './system-placement.ts'
 
 /** How the answer to a conversation is read and written, if the caller or the upstream does not speak OpenAI chat. */
 export interface Codec {
@@ -74,8 +76,8 @@ export interface Attempting {
  */
 export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
-  if (call.body.kind === 'form') {
-    const { form: callerForm } = call.body
+  if (call.state.body.kind === 'form') {
+    const { form: callerForm } = call.state.body
     // A call without a model is charged for the default one, so that one is requested.
     const form = callerForm.withField(
       'model',
@@ -89,7 +91,7 @@ export function prepare(attempting: Attempting): Prepared {
       systemPromptReset: false,
     }
   }
-  const { json, text } = call.body
+  const { json, text } = call.state.body
   const edits: JsonObject = {}
   if (upstreamModel !== json['model']) edits['model'] = upstreamModel
   const askedForUsage = asksForUsage(attempting)
@@ -199,4 +201,54 @@ function capped(json: JsonObject, model: string, capTokens: number): JsonObject 
   })
   if (limits.length > 0) return Object.fromEntries(limits) as JsonObject
   return { [wantsCompletionLimit(model) ? 'max_completion_tokens' : 'max_tokens']: capTokens }
+}
+
+/** What decides where system messages go. */
+interface Placing {
+  readonly channel: Pick<Channel, 'systemPlacement'>
+  readonly endpoint: ChatEndpoint | ModeEndpoint
+  readonly upstreamModel: string
+}
+
+/**
+ * OpenAI chat messages, with system messages moved to where the channel's service accepts them; undefined = they are
+ * already there. For callers who speak chat themselves (`isPassedOn`) several at the beginning are left alone, unless
+ * the channel's setting says otherwise.
+ */
+export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: boolean): unknown[] | undefined {
+  const placement = placementOf(placing)
+  if (placement === 'keep' || !Array.isArray(messages)) return undefined
+  return placeSystem(messages, placement, isPassedOn && !placing.channel.systemPlacement ? 'several' : 'one')
+}
+
+/**
+ * Fields to set in a request that is passed on in the caller's dialect, so that system messages are where they must be.
+ */
+export function placedMembers(placing: Placing, dialect: DialectName, body: JsonObject): JsonObject {
+  const { messages, input } = body
+  if (dialect === 'anthropic-messages' && Array.isArray(messages)) {
+    const isKept = placing.channel.systemPlacement === 'keep' || takesTurns(placing)
+    const placed = isKept ? undefined : placeSystem(messages, 'user', 'none')
+    return placed ? { messages: placed } : {}
+  }
+  if (dialect === 'openai-responses' && Array.isArray(input) && placementOf(placing) !== 'keep') {
+    const placed = placeSystemItems(input)
+    return placed ? { input: placed } : {}
+  }
+  return {}
+}
+
+/**
+ * Newer Claude models accept system messages between turns, wherever they run; older ones and those of other makers do
+ * not.
+ */
+function takesTurns({ channel, endpoint, upstreamModel }: Placing): boolean {
+  if (channel.systemPlacement !== undefined) return false
+  if ('takesUnsignedThoughts' in endpoint || isOfOtherMaker(upstreamModel)) return false
+  return !/claude/i.test(upstreamModel) || modelTraits(upstreamModel).midSystem
+}
+
+function placementOf({ channel, endpoint }: Placing): SystemPlacement {
+  if (channel.systemPlacement) return channel.systemPlacement
+  return 'dialect' in endpoint && !endpoint.takesSystemAnywhere ? 'user' : 'keep'
 }

@@ -143,15 +143,17 @@ function probeCall(channel: Channel, model: string, startedAtMs: number, signal:
     dialect: 'openai-chat',
     path: mode === 'chat' ? '/v1/chat/completions' : `/v1/${mode}`,
     caller: nobody,
-    body: { kind: 'json', text: JSON.stringify(json), json },
     facts: readRequest(mode, json),
-    conversation: undefined,
-    promptGuess: 1,
     headers: {},
     signal,
     leaving: new Leaving(signal),
     startedAtMs,
-    attempts: [],
+    state: {
+      body: { kind: 'json', text: JSON.stringify(json), json },
+      conversation: undefined,
+      promptGuess: 1,
+      attempts: [],
+    },
   }
 }
 

@@ -4,10 +4,9 @@ import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
-import type { OpenCall } from '../charging/settlement.ts'
+import type { Answering, OpenCall } from '../charging/settlement.ts'
 import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { badBody, failedAttempt } from '../failures/upstream-failure.ts'
-import type { Answering } from './answering.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
 /** Most bytes of an error body that are read, and how long to wait for it; more would help nobody. */
@@ -72,16 +71,9 @@ async function readLong(deps: RelayDeps, open: OpenCall, response: Response, lim
   if (!response.body) return ''
   const reader = readerOf(deps, response.body, limits)
   const { leaving } = open.call
-  let isGivenUp = false
-  // For other answers `send` has set an action that aborts the request; an event stream has none, and is read here as
-  // one answer.
-  leaving.action ??= () => {
-    isGivenUp = true
-    reader.cancel()
-  }
-  if (leaving.hasLeft) leaving.action()
+  leaving.onLeave(() => reader.cancel())
   const { bytes, ending, cause } = await reader.collect(replyBytes)
-  if (isGivenUp) throw new CallerLeft()
+  if (leaving.hasLeft) throw new CallerLeft()
   if (ending === 'end') return bytes.toString('utf8')
   if (cause instanceof PackedAnswerFault) throw badBody(cause.message, response.status)
   throw noWholeAnswer(ending, open, response.status)
@@ -101,7 +93,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
     // There is no reader to cancel here, so the request is aborted as it is when the caller leaves.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
-      leaving.action?.()
+      leaving.act()
     }
     const wait: DeadlineWait = {
       dueAtMs,

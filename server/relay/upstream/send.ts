@@ -41,7 +41,7 @@ export async function send(sending: Sending): Promise<Response> {
   const controller = new AbortController()
   const patience = new Patience(sending, controller)
   let isAsked = false
-  leaving.action = () => controller.abort()
+  leaving.onLeave(() => controller.abort())
   watch.add(patience)
   try {
     const checking = sending.guard.check(sending.target.url)
@@ -50,7 +50,7 @@ export async function send(sending: Sending): Promise<Response> {
     const answer = unpackedAnswer(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
     // A stream is ended by its reader: if the caller leaves after the last content, the usage is still to come.
-    if (isEventStream(response.headers)) leaving.action = undefined
+    if (isEventStream(response.headers)) leaving.onLeave(undefined)
     return response
   } catch (error) {
     if (patience.lost) throw patience.lost

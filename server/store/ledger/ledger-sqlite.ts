@@ -10,8 +10,7 @@ import type {
   TakeResult,
 } from '../schema/ledger-types.ts'
 import type { WriteQueue } from '../statements/write-queue.ts'
-import { insertInto, prepareInserts, type RowValues } from './inserts-sqlite.ts'
-import { addLogRow, holdColumns, logColumns } from './ledger-rows-sqlite.ts'
+import { addLogRow, holdColumns, insertInto, logColumns, prepareInserts, type RowValues } from './ledger-rows-sqlite.ts'
 import {
   budgetRoom,
   type Counted,

@@ -1,4 +1,16 @@
-import type { Attempt } from './call.ts'
+import type { Channel } from '../routing/routing-table.ts'
+import type { AnyCall, Attempt } from './call.ts'
+import type { RelayDeps } from './deps.ts'
+
+/** Adds an attempt to those of its call. `sentAtMs` is a time of the deadline clock; `error` is '' for a success. */
+export function noteAttempt(
+  { deadlineWatch }: Pick<RelayDeps, 'deadlineWatch'>,
+  { call, channel }: { readonly call: AnyCall; readonly channel: Channel },
+  { sentAtMs, status, error = '' }: { readonly sentAtMs: number; readonly status: number; readonly error?: string },
+): void {
+  const elapsedMs = Math.round(deadlineWatch.nowMs() - sentAtMs)
+  call.state.attempts.push({ channelId: channel.id, status, error, elapsedMs })
+}
 
 /** Longest name chosen by a caller that is stored, in characters. */
 export const longestName = 200

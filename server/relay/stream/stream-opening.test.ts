@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { glanceAt } from './first-glance.ts'
+import { glanceAt } from './stream-opening.ts'
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const chunk = (delta: object, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { RunningClock } from './running-clock.ts'
+import { RunningClock } from './clock.ts'
 
 function machine() {
   const time = { ms: 1_000_000, monotonicMs: 0, wallMs: 50 }
