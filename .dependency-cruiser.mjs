@@ -1,4 +1,4 @@
-// Who may import whom. Each rule carries its reason, which is printed when the rule is broken.
+// Which modules may import which. Each rule states its reason, which is printed when the rule is broken.
 import {
   anyPackage,
   bunModule,
@@ -48,7 +48,7 @@ export default {
     rule(
       'no-unresolvable',
       'The imported file or package does not exist.',
-      // They run beside the packages that a run of the clients installs.
+      // Scripts of the client tests, whose packages are installed only during a run of these tests.
       { pathNot: '^test/clients/scripts/' },
       { couldNotResolve: true },
     ),
@@ -66,7 +66,7 @@ export default {
         path: anyPackage,
         pathNot: '(?:^|/)node_modules/@types/',
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional', 'npm-peer'],
-        // The compiler reads types and the running server does not.
+        // Type-only imports are allowed: the compiler reads types, and the running server does not.
         dependencyTypesNot: ['type-only'],
       },
     ),
@@ -98,7 +98,7 @@ export default {
       },
     ),
 
-    // The leaves: they know nothing of each other.
+    // Leaf modules, which know nothing of each other.
     ...only('server/lib', 'Helpers with no owner know nothing of the product.', { own: ['contract'], core: true }),
     ...roomRules('server/lib'),
     ...only('server/errors.ts', 'The error table is a leaf: everything imports it.', {
@@ -176,7 +176,7 @@ export default {
       { path: '^server/providers/', pathNot: '^server/providers/(?:registry|provider)\\.ts$' },
     ),
 
-    // What knows the store.
+    // The modules that use the store.
     ...only('server/store', 'The only SQL. It stores and finds, and knows no rule of the product.', {
       own: [...ground, ...cross],
       core: true,
@@ -210,7 +210,7 @@ export default {
       core: true,
     }),
 
-    // The hot path and what is built on it.
+    // The hot path and the modules built on it.
     ...only('server/relay', 'The hot path stays small: it knows no management API, no jobs, no HTTP framework.', {
       own: [
         ...ground,
@@ -345,7 +345,7 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(?:dist|data|bench/peer)/|/fixtures/' },
-    // Types count: a type import is a dependency that a reader has to follow.
+    // Type imports count too: a reader has to follow them like any other dependency.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     builtInModules: { add: ['bun', 'bun:sqlite', 'bun:test', 'bun:ffi', 'bun:jsc', 'bun:main', 'bun:bundle'] },

@@ -14,14 +14,14 @@ const corePackages =
 const coreModules =
   /\/console\/(?:lib\/(?:base-path|call|chunk|clipboard|commands|countdown|expiry|finish-login|hotkeys|observable|page-title|preferences|session|status|storage|text|theme|toast|url-state)\.ts|components\/ui\/(?:banner|button|icon-button|input|page|password-input|spinner|states)\.tsx|app\/(?:brand|footer|lazy-page|preferences-buttons)\.tsx)$|\/contract\/api\/auth\.ts$/
 
-/** What nearly every page in the shell has; the schemas of the contract are not among it. */
+/** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//
 const sharedModules =
   /\/console\/(?:lib\/(?:csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
 /**
- * Parts that most pages want. One file of them compresses better than many small ones, and a browser asks for few at once.
- * Without its dependencies where those of others would come along.
+ * Parts that most pages need. One file compresses better than many small ones, and a browser requests only a few files
+ * at once. A group excludes its dependencies if they would bring in the dependencies of other parts.
  */
 const chunkGroups = [
   { name: 'core', test: (id: string) => corePackages.test(id) || coreModules.test(id), priority: 4 },
@@ -42,7 +42,7 @@ const chunkGroups = [
 
 export default defineConfig({
   root,
-  // Addresses of files are relative to the file that names them, so that the console works under any path.
+  // URLs of files are relative to the file that names them, so that the console works under any path.
   base: './',
   plugins: [
     endpointsAsData(resolve(import.meta.dirname, 'contract/api')),
@@ -65,7 +65,8 @@ export default defineConfig({
     plainImports(),
     precompressed(),
   ],
-  // React has had it for long; the package brings another for those that have not.
+  // React has had this hook for a long time; the package contains another one for versions of React that do not have
+  // it.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
   define: { consoleVersion: JSON.stringify(version) },
   build: {
@@ -75,15 +76,16 @@ export default defineConfig({
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     manifest: 'manifest.json',
     assetsInlineLimit: 0,
-    // Lists of what to preload would cost more script than they save; the entry's own parts are named in the page,
-    // those of the pages in its first script.
+    // Preload lists would cost more script than they save. The page names the entry's own parts, and the page's first
+    // script names the parts of the pages.
     modulePreload: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
     rolldownOptions: {
       output: {
         codeSplitting: { groups: chunkGroups },
-        // The first script names every part, and a hash is what does not compress: seven characters are 42 bits.
+        // The first script names every part, and hashes do not compress, so they are short: seven characters are 42
+        // bits.
         entryFileNames: 'assets/[name]-[hash:7].js',
         chunkFileNames: 'assets/[name]-[hash:7].js',
       },

@@ -14,15 +14,15 @@ export interface Case {
   readonly rate?: number
   readonly warmupSeconds: number
   readonly seconds: number
-  /** The programs measured; the peer only if it can run the case. */
+  /** The programs to measure. The peer is included only if it can run the case. */
   readonly targets: readonly ('direct' | 'bare' | 'gateway' | 'peer')[]
-  /** Rounds, if not the usual number. */
+  /** The number of rounds, if it differs from the usual one. */
   readonly rounds?: number
-  /** Additional rounds of a full run: machines are noisy. */
+  /** Additional rounds in a full run, because machines are noisy. */
   readonly moreRounds?: number
   /** The upstream speaks Anthropic's dialect, the caller OpenAI's. */
   readonly translated?: boolean
-  /** Restarts the measured program before each round, so that its memory is that of this case alone. */
+  /** Restarts the measured program before each round, so that its memory reflects this case alone. */
   readonly fresh?: boolean
 }
 
@@ -130,7 +130,7 @@ function stalledReaders(quick: boolean): Case {
     model: 'gpt-3.5-turbo',
     stream: true,
     connections: 50,
-    // First the buffers of both connections of each stream fill up; only then should memory stay constant.
+    // The buffers of both connections of each stream fill up first. Only then should memory stay constant.
     warmupSeconds: quick ? 6 : 12,
     seconds: quick ? 4 : 20,
     targets: ['gateway', 'peer'],
@@ -140,7 +140,8 @@ function stalledReaders(quick: boolean): Case {
 }
 
 /**
- * Chunks of a slow stream: enough that all streams are still open when the last one starts and while they are watched.
+ * The number of chunks in a slow stream: enough to keep all streams open until the last one has started and while they
+ * are measured.
  */
 export function slowChunks(quick: boolean): number {
   const { warmupSeconds, seconds } = openStreams(quick)

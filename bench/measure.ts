@@ -5,7 +5,7 @@ import { cpuSeconds, residentMb, watchResident } from './proc.ts'
 import { ROOT, start } from './processes.ts'
 import type { Mock, Target } from './targets.ts'
 
-/** One measurement: what the load process saw, and what it cost. */
+/** One measurement: what the load process observed, and what it cost. */
 export interface Measurement extends LoadResult {
   readonly case: string
   readonly target: Target['name']
@@ -14,12 +14,12 @@ export interface Measurement extends LoadResult {
   readonly cpuMicros: number
   readonly mockCpuMicros: number
   readonly loadCpuMicros: number
-  /** Share of one core that the measured program used. */
+  /** The share of one core that the measured program used. */
   readonly cpuShare: number
-  /** The highest resident memory, and that before the case, in MB. */
+  /** Resident memory in MB: the highest value, and the value before the case. */
   readonly residentMb: number
   readonly residentBeforeMb: number
-  /** Resident memory after the warm-up and at the end: growth between them is growth under a steady load. */
+  /** Resident memory after the warm-up and at the end; the difference is growth under a steady load. */
   readonly residentStartMb: number
   readonly residentEndMb: number
 }

@@ -3,7 +3,7 @@ export interface Options {
   readonly quick: boolean
   /** Cases to run by id or id prefix; empty means all. */
   readonly only: readonly string[]
-  /** From the command line; undefined = each case's own number. */
+  /** The number of rounds from the command line; if undefined, each case uses its own number. */
   readonly rounds: number | undefined
   readonly gateway: boolean
   readonly peer: boolean

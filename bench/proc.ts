@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Clock ticks per second; fixed at 100 in what Linux reports to programs. */
+/** Clock ticks per second. Linux always uses 100 in the values that it reports to programs. */
 const TICKS_PER_SECOND = 100
 
 interface Stat {
   readonly parent: number
   readonly cpuTicks: number
-  /** CPU time of children that have exited and were waited for. */
+  /** CPU time of child processes that have exited and were waited for. */
   readonly endedTicks: number
 }
 
-/** CPU seconds that a process, all its threads and all its descendants have used. */
+/** CPU seconds used by a process, all its threads and all its descendants. */
 export function cpuSeconds(pid: number): number {
   const stats = allStats()
   const ticks = tree(pid, stats).reduce((sum, one) => {

@@ -4,12 +4,12 @@ import { createServer } from 'node:net'
 /** The repository's root. */
 export const ROOT = `${import.meta.dirname}/..`
 
-/** A child process of the bench, which is ended by its own id. */
+/** A child process of the bench, which is stopped by its own process ID. */
 export interface Running {
   readonly pid: number
   /** Lines of its standard output so far. */
   readonly lines: readonly string[]
-  /** Resolves with the first line, past or future, that the test accepts. */
+  /** Resolves with the first line, past or future, for which `accept` returns true. */
   line(accept: (line: string) => boolean, timeoutMs: number): Promise<string>
   stop(): Promise<void>
 }
@@ -63,7 +63,7 @@ export function start(
   return { pid: child.pid ?? 0, lines, line, stop: () => stop(child) }
 }
 
-/** Waits until an address answers with a status below 500. */
+/** Waits until a URL responds with a status below 500. */
 export async function answers(url: string, running: Running, timeoutMs = 20_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

@@ -184,7 +184,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map((_, index) => (index < 2 ? '---' : '---:'))), ...rows.map(line)]
 }
 
-/** Puts the tables between the markers of the page, and creates the page if there is none. */
+/** Writes the tables between the markers in the page; creates the page if it does not exist. */
 export function writePage(path: string, text: string): void {
   const page = existsSync(path) ? readFileSync(path, 'utf8') : `# Performance\n\n${START}\n${END}\n`
   const from = page.indexOf(START)

@@ -58,7 +58,7 @@ async function measureAll(
     const names = one.targets.filter((name) => start.has(name))
     const rounds = one.rounds ?? roundsOf(one, options)
     for (let round = 0; round < rounds; round++) {
-      // The order alternates, so that a drift of the machine does not favour the first.
+      // The order alternates, so that a drift in the machine's speed does not favour the first target.
       for (const name of round % 2 === 0 ? names : [...names].reverse()) {
         const target = await running(name, targets, start, mock, one.fresh === true, options.quick)
         const result = await measure(one, target, mock)
@@ -78,8 +78,8 @@ function roundsOf(one: Case, { quick, rounds }: Options): number {
 }
 
 /**
- * The running target, or a restarted one. A target that keeps running is warmed up, so that nothing is measured while
- * its code is compiled.
+ * Returns the running target, or restarts it if `fresh` is set. A target that keeps running is warmed up, so that
+ * nothing is measured while its code is still being compiled.
  */
 async function running(
   name: Target['name'],

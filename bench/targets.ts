@@ -23,7 +23,7 @@ export interface Target {
   readonly running: Running | undefined
   readonly port: number
   readonly path: string
-  /** Headers for the plain and for the TLS upstream, and for one that speaks another dialect. */
+  /** Headers for the plain upstream, for the TLS upstream, and for an upstream that speaks another dialect. */
   headers(tls: boolean, translated: boolean): Readonly<Record<string, string>>
   /** The model name that sends the call to the TLS upstream instead of the plain one. */
   model(model: string, tls: boolean): string
@@ -50,7 +50,7 @@ export async function startMock(folder: string, slowChunks: number): Promise<Moc
   return { running, certificateFile, ...ports }
 }
 
-/** The mock itself: the lower bound for latency, and the cost of the tools. */
+/** The mock called directly, which shows the lower bound for latency and the cost of the tools. */
 export function direct(mock: Mock): Target {
   const version = ''
   return {
@@ -79,7 +79,7 @@ export async function startBare(mock: Upstream): Promise<Target> {
   }
 }
 
-/** Starts the gateway with a fresh database and gives it a channel to each side of the mock. */
+/** Starts the gateway with a fresh database and adds a channel for each dialect and port of the mock. */
 export async function startGateway(mock: Upstream, folder: string): Promise<Target> {
   const port = await freePort()
   const env = {

@@ -6,5 +6,5 @@ interface ImportMeta {
 
 declare module '*.css' {}
 
-/** Version of the product that this console was built with. */
+/** Version of Tollgate that this console was built with. */
 declare const consoleVersion: string

@@ -6,17 +6,21 @@ import { loadStatus } from './lib/status.ts'
 import { languageTag, loadAreas } from './lib/text.ts'
 import './styles.css'
 
-/** If a page has not loaded by then, a loading state is drawn; this waits longer if its frame is already drawn. */
+/**
+ * If a page has not loaded after this time, a loading state is drawn; the second time applies if the page's frame is
+ * already drawn.
+ */
 const patienceMs = 300
 const framedPatienceMs = 3000
 const element = document.querySelector('#root')
 
-// Requested at once, together with what the first page needs.
+// Requested immediately, together with the data that the first page needs.
 const firstWords = loadAreas(['common'])
 void loadStatus()
-// The browser loads its rules for a language at their first use: better now, while files are loading.
+// The browser loads its plural rules for a language at their first use. This is done now, while files are loading
+// anyway.
 setTimeout(() => new Intl.PluralRules(languageTag()))
-// Drawn when it is complete, so that it is drawn only once.
+// The page is drawn when it is complete, so that it is drawn only once.
 const late = new Promise<void>((done) => {
   setTimeout(() => element?.firstChild || done(), patienceMs)
   setTimeout(done, framedPatienceMs)
@@ -27,7 +31,7 @@ Promise.all([firstWords, firstPage]).then(
   () => {
     if (!element) return
     const root = createRoot(element)
-    // In slices, so that clicks in the meantime are handled.
+    // Rendered in slices, so that clicks during rendering are handled.
     startTransition(() =>
       root.render(
         <StrictMode>
@@ -36,6 +40,6 @@ Promise.all([firstWords, firstPage]).then(
       ),
     )
   },
-  // The boot script reports it.
+  // The boot script shows this failure.
   () => dispatchEvent(new Event('unusable')),
 )

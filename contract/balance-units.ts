@@ -1,7 +1,7 @@
 /** The unit of an upstream's balance: a currency, ten-thousandths of a yuan, or a plain number. */
 export type BalanceUnit = 'dollar' | 'yuan' | 'yuan/10000' | 'number'
 
-/** The channel types whose upstream can be asked for its balance, each with the unit of its answer. */
+/** The channel types whose upstream can report its balance, each with the unit of that balance. */
 export const balanceUnits: Readonly<Record<number, BalanceUnit>> = {
   1: 'dollar',
   4: 'yuan',

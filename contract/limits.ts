@@ -3,7 +3,7 @@ export const limitFields = ['rpm_limit', 'tpm_limit', 'concurrency_limit', 'dail
 
 export type LimitField = (typeof limitFields)[number]
 
-/** The limits of a token, a user or a group; 0 = none. */
+/** The limits of a token, a user or a group; 0 = no limit. */
 export type Limits = Readonly<Record<LimitField, number>>
 
 /** The limits in a record; undefined if it has none, so that calls without limits are recognized quickly. */
@@ -18,7 +18,7 @@ export function limitsOf(row: Readonly<Partial<Record<LimitField, number | null>
   }
 }
 
-/** Only the limits that a body names. */
+/** Only the limits that a body contains. */
 export function limitsSent(body: Readonly<Partial<Record<LimitField, number | undefined>>>) {
   const sent: Partial<Record<LimitField, number>> = {}
   for (const field of limitFields) {

@@ -1,4 +1,4 @@
-/** The time that one-api gives for every model; clients only want a number there. */
+/** The creation time that one-api returns for every model; clients only need a number there. */
 const created = 1_626_777_600
 
 const permission = {
@@ -17,7 +17,7 @@ const permission = {
 }
 
 /**
- * One entry of a model list, in OpenAI's shape with one-api's additions. `owner` is left out for a model that is in no
+ * One entry of a model list, in OpenAI's shape with one-api's additions. `owner` is undefined for a model that is in no
  * catalogue.
  */
 export function modelEntry(id: string, owner: string | undefined) {

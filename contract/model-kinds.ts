@@ -1,6 +1,6 @@
 import type { RelayMode } from './relay-modes.ts'
 
-/** Parts of the names of models that are not for chat; the first match counts. */
+/** Patterns in the names of models that are not for chat; the first match counts. */
 const kinds: readonly (readonly [RegExp, RelayMode])[] = [
   [/rerank/i, 'rerank'],
   [/embed|\bbge-|semantic_similarity/i, 'embeddings'],
@@ -11,12 +11,12 @@ const kinds: readonly (readonly [RegExp, RelayMode])[] = [
   [/whisper|transcribe/i, 'transcriptions'],
 ]
 
-/** The kind of call that a model is for, if its name tells. */
+/** The kind of call that a model is for, judged by its name; `chat` if the name shows no other kind. */
 export function modeOfModel(model: string): RelayMode {
   return kinds.find(([name]) => name.test(model))?.[1] ?? 'chat'
 }
 
-/** Whether a model can chat: when nothing better is known, such a model is listed first. */
+/** Whether a model can chat. When nothing better is known, chat models are listed first. */
 export function isChatModel(model: string): boolean {
   return modeOfModel(model) === 'chat'
 }

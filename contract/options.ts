@@ -14,14 +14,14 @@ export interface OptionDefinition {
   max?: number
   /** Allowed values of a choice. */
   choices?: readonly string[]
-  /** The type of each value in a JSON object: a number by default. */
+  /** The type of each value in a JSON object; a number by default. */
   entries?: 'limits'
   unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'
   /** It can be written, but the API never returns it. */
   secret?: true
-  /** Its section on the settings page and in the docs. */
+  /** The option's section on the settings page and in the docs. */
   section: OptionSection
-  /** The role that may write it; reading needs admin. */
+  /** The role that may write the option; reading it requires the admin role. */
   writer: 'admin' | 'root'
   description: string
 }

@@ -1,4 +1,4 @@
-/** Quota units that make one currency unit unless the option QuotaPerUnit says otherwise. */
+/** Quota units per currency unit, unless the option QuotaPerUnit sets another number. */
 export const defaultQuotaPerUnit = 500_000
 
 /**

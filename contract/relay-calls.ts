@@ -1,7 +1,10 @@
 import * as z from 'zod/mini'
 import type { dialectPaths, dialectReads, enginePath, realtimePath, relayPaths, relayReads } from './relay-paths.ts'
 
-/** What the API page says about one call of the relay. Bodies are OpenAI's; unknown fields are passed on unchanged. */
+/**
+ * What the API page shows about one call of the relay. Bodies have OpenAI's format; unknown fields are passed on
+ * unchanged.
+ */
 export interface RelayCallText {
   summary: string
   description?: string
@@ -9,9 +12,9 @@ export interface RelayCallText {
   body?: z.ZodMiniType
   /** The fields of a form. */
   form?: z.ZodMiniType
-  /** The JSON answer, if there is one. */
+  /** The JSON response, if there is one. */
   answer?: z.ZodMiniType
-  /** Other content types that the answer may have, and when. */
+  /** Other content types that the response may have, and when it has them. */
   media?: Readonly<Record<string, string>>
 }
 
@@ -148,7 +151,7 @@ const billingUsage = {
   }),
 }
 
-/** The text of every call of `relay-paths.ts`. */
+/** The API page's text for every call in `relay-paths.ts`. */
 export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1/chat/completions': { summary: 'Chat', body: chatBody, answer: choiceAnswer, media: events },
   '/v1/completions': { summary: 'Complete a text', body: completionBody, answer: choiceAnswer, media: events },

@@ -1,4 +1,4 @@
-/** The kinds of relayed calls. A provider serves some of them; log rows and metrics name the kind. */
+/** The kinds of relayed calls. Each provider serves some of them; log rows and metrics name the kind. */
 export const relayModes = [
   'chat',
   'completions',

@@ -34,9 +34,9 @@ export interface DialectPath extends RelayPath {
   dialect: CallerDialect
   /** The call only counts the tokens of the request. */
   countOnly?: true
-  /** The answer is a stream of events. If this is absent and the path names no model, the body decides. */
+  /** The response is a stream of events. If this is absent and the path names no model, the body decides. */
   stream?: true
-  /** One text or several, to be turned into vectors. */
+  /** The body contains one text or several, to be turned into vectors. */
   embeds?: 'one' | 'batch'
 }
 
@@ -58,7 +58,10 @@ export const dialectReads = ['/v1beta/models', '/v1beta/models/{model}'] as cons
 /** A session over a WebSocket, OpenAI's Realtime API: a GET that is upgraded. */
 export const realtimePath = '/v1/realtime'
 
-/** The model is named in the path, as clients of old versions of the OpenAI API send it; it may contain slashes. */
+/**
+ * Embeddings with the model named in the path, as clients of old versions of the OpenAI API send it. The model name may
+ * contain slashes.
+ */
 export const enginePath = '/v1/engines/{model}/embeddings'
 
 /** GET paths for relay tokens. `{model}` may contain slashes. */
@@ -72,7 +75,8 @@ export const relayReads = [
 ] as const
 
 /**
- * Parts of the APIs of OpenAI, Anthropic and Google that exist but are not served here, each with everything below it.
+ * Parts of the APIs of OpenAI, Anthropic and Google that exist but are not served here, each including all paths below
+ * it.
  */
 export const notServedPaths = [
   '/v1/edits',

@@ -1,4 +1,4 @@
-/** Token counts of one call: totals first, then subsets of one total each. Whole numbers, never negative. */
+/** Token counts of one call: first the totals, then subsets of these totals. Whole numbers, never negative. */
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -17,8 +17,8 @@ export interface Usage {
   readonly reasoningTokens?: number
   readonly audioCompletionTokens?: number
   readonly imageCompletionTokens?: number
-  /** The service tier that the upstream says it used. */
+  /** The service tier that the upstream reports having used. */
   readonly tier?: string
-  /** What the upstream's figures left open, and how they were read; for the log. */
+  /** What was unclear in the upstream's figures, and how they were interpreted; for the log. */
   readonly doubt?: string
 }

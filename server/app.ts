@@ -20,21 +20,21 @@ import { serveRelay } from './relay/serve-call.ts'
 /** The parts that the program needs besides the context. */
 export interface AppOptions {
   metricsToken: string | undefined
-  /** Absent if only the API is wanted. */
+  /** Absent if only the API is served. */
   console?: ConsoleFiles
-  /** Prefix of every path as the outside world sees it: '' or '/gateway'. */
+  /** Prefix of every path as clients see it, such as '' or '/gateway'. */
   basePath?: string
 }
 
-/** The program as a function from request to answer. */
+/** The program as a function from request to response. */
 export interface App {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>
-  /** Everything that is registered, middleware included (method ALL), for tests that walk it. */
+  /** All registered routes, including middleware (method ALL), for tests that go through them. */
   routes: readonly { method: string; path: string }[]
 }
 
 /**
- * Assembles all paths. A relayed POST is the hot path: it is looked up in one table and passes no middleware.
+ * Assembles all paths. A relayed POST is the hot path: it is looked up in one table and passes through no middleware.
  * Everything else goes through the router.
  */
 export function createApp(context: Context, options: AppOptions): App {
@@ -57,8 +57,8 @@ export function createApp(context: Context, options: AppOptions): App {
 }
 
 /**
- * Calls `ended`, except for answers that take their time: live logs and downloads, which only logged-in people get.
- * These call it themselves.
+ * Calls `ended`, except for responses that take long: live logs and downloads, which only logged-in people get. Such
+ * responses call `ended` themselves.
  */
 async function routed(
   router: Hono<AppEnv>,
@@ -78,12 +78,12 @@ async function routed(
   }
 }
 
-/** A request without a Host header (HTTP/1.0, as some health checks send it) has only a path as its URL. */
+/** A request without a Host header (HTTP/1.0, which some health checks use) has only a path as its URL. */
 function absolute(request: Request): Request {
   return request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 }
 
-/** Strips the base path if the proxy passes it on; a proxy that strips it itself is fine, too. */
+/** Strips the base path if the proxy passes it on. A proxy that strips it itself is supported, too. */
 function withoutBase(request: Request, basePath: string): Request {
   if (basePath === '') return request
   const path = pathnameOf(request.url)
@@ -100,10 +100,10 @@ function pathnameOf(url: string): string {
   return to < 0 ? url.slice(from) : url.slice(from, to)
 }
 
-/** Every path of the router and, in order, the middleware that a request passes. */
+/** Registers every path of the router and, in order, the middleware that a request passes through. */
 function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  // requestId: read by every error answer and log row; sent back as X-Oneapi-Request-Id.
+  // requestId is used in every error response and log row, and sent back as X-Oneapi-Request-Id.
   app.use(requestIds(context.api.clock))
   mountHealth(app, {
     store: context.store,
@@ -117,10 +117,10 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
-  // clientAddress: read by the rate limit of the remaining paths.
+  // clientAddress is used by the rate limit of the remaining paths.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
-  // The console: its files, and its page for each of its routes.
+  // The console's files, and its page for each of the console's routes.
   app.notFound((c) => options.console?.serve(c) ?? unknownPath(c, readerDialect(c.req.raw)))
   return app
 }

@@ -15,7 +15,7 @@ import { isPostgresUrl } from './lib/network/database-url.ts'
 import { parseNetwork } from './lib/network/ip-network.ts'
 import { randomHex } from './lib/secrets/ids.ts'
 
-/** The whole environment, read once. */
+/** All settings from the environment, read once. */
 export interface Config {
   port: number
   host: string
@@ -32,22 +32,22 @@ export interface Config {
   /** CIDRs of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   workers: number
-  /** Bearer token for /metrics; without one only loopback may read it. */
+  /** Bearer token for /metrics; without a token only loopback addresses may read it. */
   metricsToken: string | undefined
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** Folder of the built console. */
   consoleDir: string
-  /** Path under which the outside world sees the server: '' or '/gateway'. */
+  /** Path under which clients reach the server, such as '' or '/gateway'. */
   basePath: string
   /** How long a connection may be idle between requests; 0 = no limit. */
   idleTimeoutSeconds: number
-  /** How long open calls may go on after SIGTERM. */
+  /** How long open calls may continue after SIGTERM. */
   drainTimeoutMs: number
   /** Requests per address: `api` and `web` in three minutes, `critical` in twenty; 0 = no limit. */
   rateLimits: { api: number; web: number; critical: number }
 }
 
-/** One sentence per problem. */
+/** Invalid configuration, with one sentence per problem. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
@@ -58,10 +58,11 @@ export class ConfigError extends Error {
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** Bun reads these before it runs anything, so they must be in the environment from the start. */
+/** Bun reads these variables before it runs any code, so they must be in the environment from the start. */
 const runtimeEnv = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1' }
 /**
- * Saves memory with many open streams, and avoids compiling twice; see `tools/bun.mjs`. A server also runs without it.
+ * These save memory when many streams are open, and avoid compiling twice; see `tools/bun.mjs`. A server also runs
+ * without them.
  */
 const engineEnv = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
@@ -73,9 +74,9 @@ const workerMark = 'TOLLGATE_WORKER'
 
 /** How this process was started. */
 export interface Launch {
-  /** One of several processes under a supervisor. */
+  /** True for one of several processes under a supervisor. */
   isWorker: boolean
-  /** The environment has everything that the runtime reads before it runs anything. */
+  /** True if the environment has all variables that the runtime reads before it runs any code. */
   isComplete: boolean
   /** Environment for a worker. */
   forWorker(index: number): Record<string, string | undefined>
@@ -107,7 +108,7 @@ export function loadConfig(env: Env = process.env): Config {
 }
 
 /**
- * As `loadConfig`, but without the secret key and without creating anything: a command works on an existing
+ * Like `loadConfig`, but without the secret key and without creating anything, because a command works on an existing
  * installation.
  */
 export function loadCommandConfig(env: Env = process.env): CommandConfig {
@@ -172,7 +173,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
     logLevel: choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     consoleDir: resolve(value('CONSOLE_DIR') ?? join(import.meta.dirname, '../dist/console')),
     basePath: basePath(value('BASE_PATH'), faults),
-    // The runtime's maximum.
+    // 255 is the runtime's maximum.
     idleTimeoutSeconds: integer('IDLE_TIMEOUT', 120, 0, 255),
     drainTimeoutMs: integer('DRAIN_TIMEOUT', 60, 0, 3600) * 1000,
     rateLimits: {
@@ -226,7 +227,7 @@ function makeDataDir(dataDir: string, faults: string[]): void {
   }
 }
 
-/** A secret key, and its file if that was just created. */
+/** A secret key, and its file if the file was just created. */
 interface SecretKey {
   key: string
   madeFile: string | undefined
@@ -247,7 +248,7 @@ function readSecretKey(
   const file = join(dataDir, 'secret.key')
   try {
     const isMissing = !existsSync(file)
-    // An existing database was filled under some key; a new one would decrypt nothing in it.
+    // An existing database was encrypted with an earlier key, and a new key could not decrypt anything in it.
     if (isMissing && isFilled(databaseUrl)) {
       faults.push(lostKeyText(file))
       return noKey
@@ -263,7 +264,7 @@ function readSecretKey(
   }
 }
 
-/** Whether PostgreSQL is filled is known only after connecting. */
+/** Whether a PostgreSQL database has data is known only after connecting. */
 function isFilled(databaseUrl: string): boolean {
   return !isPostgresUrl(databaseUrl) && existsSync(databaseUrl) && statSync(databaseUrl).size > 0
 }
@@ -273,8 +274,8 @@ function lostKeyText(file: string): string {
 }
 
 /**
- * For a start that created a secret key and then found a database filled under another: removes the key again, and
- * returns the error.
+ * For a start that created a secret key and then found that the database was encrypted with another key: removes the
+ * new key again, and returns the error.
  */
 export function takeBackSecretKey(madeFile: string): Error {
   rmSync(madeFile, { force: true })

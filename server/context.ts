@@ -56,24 +56,23 @@ import type { Store } from './store/store.ts'
 import { version } from './version.ts'
 
 const sweepMs = 10_000
-/** How long shutdown waits for cut-off calls to be charged. */
+/** How long shutdown waits for calls that were cut off to be charged. */
 const lastSettlesMs = 5_000
 /** How long a service may take to issue an upstream token. */
 const tokenTimeoutMs = 10_000
 const testsDueMs = 30_000
-/** How often failed attempts of channels are written. */
+/** How often the failed attempts of channels are written to the database. */
 const failuresMs = 2_000
-/** The period over which requests are counted, as in one-api. */
-/** The safety net below the notices: no setting and no channel is out of date for longer. */
+/** A safety net in case a change notice is lost: no setting and no channel is out of date for longer than this. */
 const refreshMs = 10_000
 
-/** Everything with a lifetime, built once; `close` ends it in reverse order. */
+/** Everything with a lifetime. It is built once, and `close` ends it in reverse order. */
 export interface Context {
   store: Store
   api: ApiDeps
   relay: RealtimeDeps
   metrics: Metrics
-  /** Count requests per address, for the billing endpoints and for everything outside the API. */
+  /** Limiters that count requests per address, for the billing endpoints and for everything outside the API. */
   limits: { billing: RateLimiter; web: RateLimiter }
   /** The password of a root account that was just created, to be shown once. */
   generatedPassword: string | undefined
@@ -82,7 +81,8 @@ export interface Context {
   /** Refuses new calls from now on. */
   drain(): void
   /**
-   * Ends the calls and sessions that are still open, and tells their callers. Resolves when the sessions are charged.
+   * Ends the calls and sessions that are still open, and notifies their callers. Resolves when the sessions are
+   * charged.
    */
   cutOff(): Promise<void>
   /** Waits for the ledger and closes everything. */
@@ -115,7 +115,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
-  // Awaited last, so that no process that looks dead takes a call, whatever delayed the start.
+  // This heartbeat comes last, so that no process takes calls while other processes consider it dead, whatever delayed
+  // its start.
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
@@ -200,7 +201,7 @@ type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'mailer' | 'sweep' | 'warn
   store: Store
 }
 
-/** Ends everything in reverse order of its start. Calls still open by then are left to other processes. */
+/** Ends everything in reverse order of its start. Calls that are still open then are left to other processes. */
 async function closeAll({
   relay,
   batcher,
@@ -230,7 +231,10 @@ function sweepDeps(store: Store, clock: Clock, { events }: Metrics): SweepDeps &
   return { ...node, pulse: createPulse(node) }
 }
 
-/** Deals with whatever earlier starts left behind. Returns the password of a root account that was just created. */
+/**
+ * Migrates the database and cleans up whatever earlier runs left behind. Returns the password of a root account that
+ * was just created.
+ */
 async function bringUpToDate(
   { sweep, pulse, warn }: Pick<JobParts, 'sweep' | 'pulse' | 'warn'>,
   secrets: Secrets,
@@ -244,11 +248,12 @@ async function bringUpToDate(
   })
   await sealPlainOptions(store, secrets)
   await pulse.beat()
-  // The following steps may take minutes, and other nodes remove a node that is silent for that long.
+  // The following steps may take minutes, and other nodes remove a node that has no heartbeat for that long.
   const stopBeating = startJobs([pulse.job], warn)
   try {
     await sweepHolds(sweep)
-    // Before the first request: a version without sums may have left millions of uncounted rows.
+    // This runs before the first request, because a version without usage sums may have left millions of uncounted
+    // rows.
     await countUsage(sweep)
     await cleanSpool(join(config.dataDir, 'spool'), clock.nowMs())
   } finally {
@@ -257,7 +262,7 @@ async function bringUpToDate(
   return generatedPassword
 }
 
-/** Removes this process from the list of nodes, once nothing under its name needs it any more. */
+/** Removes this process from the list of nodes once nothing recorded under its name needs it any more. */
 async function leave(sweep: SweepDeps, ledger: RelayDeps['ledger']): Promise<void> {
   await sweepOwnHolds(sweep, ledger)
   await unregisterNode(sweep)
@@ -316,7 +321,7 @@ function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: Rel
   }
 }
 
-/** Waits for cut-off answers to settle what was delivered. The heartbeat must go on until they have. */
+/** Waits until responses that were cut off have settled what they delivered. The heartbeat must continue until then. */
 async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs
   while ((ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)

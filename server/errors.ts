@@ -1,7 +1,4 @@
-/**
- * What an error is answered with: HTTP status and OpenAI's `type`. The code itself is stable and listed in
- * docs/errors.md.
- */
+/** The HTTP status and OpenAI's `type` of an error response. The code itself is stable and listed in docs/errors.md. */
 interface ErrorKind {
   status: number
   type: string
@@ -13,7 +10,7 @@ const upstream = 'upstream_error'
 const rate = 'rate_limit_error'
 
 /**
- * Every code that the relay answers with. If one-api has a code for the case, its code and type are kept, because
+ * Every error code that the relay returns. If one-api has a code for the case, its code and type are kept, because
  * clients match on them. Status 0 means that the upstream's own status is passed on.
  */
 export const errorTable = {
@@ -81,9 +78,9 @@ export class GatewayError extends Error {
   readonly status: number
   readonly type: string
   readonly param: string
-  /** Seconds after which a retry makes sense; becomes a Retry-After header. */
+  /** Seconds after which a retry makes sense; sent as the Retry-After header. */
   readonly retryAfterSeconds: number | undefined
-  /** Details for programs, in addition to the text, in the form of Anthropic's errors. */
+  /** Details for programs, in addition to the text, in the format of Anthropic's errors. */
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(

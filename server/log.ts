@@ -3,7 +3,7 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 
 export type { Logger }
 
-/** Field names whose values never reach a log line, at whatever depth. */
+/** Names of fields whose values never reach a log line, at any depth. */
 const secretFields = ['key', 'password', 'token', 'authorization', 'cookie', 'secret', 'api_key', 'access_token']
 
 /** The machine log: JSON lines. */
@@ -18,8 +18,8 @@ export function createLogger(level: string, to: DestinationStream): Logger {
 }
 
 /**
- * Standard output, whose disk may be full and whose reader may be gone: lines that cannot be written are lost, and the
- * program goes on. The stream is unusable after its first error; the file may still be usable.
+ * Standard output, whose disk may be full and whose reader may be gone. Lines that cannot be written are lost, and the
+ * program continues. The stream is unusable after its first error, but the file may still be usable.
  */
 export function standardOutput(): DestinationStream {
   let isBroken = false
@@ -38,6 +38,6 @@ function tryWrite(line: string): void {
   try {
     writeSync(1, line)
   } catch {
-    // There is nobody to report it to.
+    // There is nobody to whom the error could be reported.
   }
 }

@@ -16,11 +16,11 @@ const restartDelayMs = 1000
 const orphanDrainMs = 1000
 const databaseCheckMs = 10_000
 /**
- * Signals this soon after the first count as the same one: a process group receives it, and each process in it passes
- * it on.
+ * Signals this soon after the first count as the same signal: a whole process group receives a signal, and each process
+ * in the group passes it on.
  */
 const sameSignalMs = 2000
-/** How long callers have to read the end of their answers. */
+/** How long callers have to read the end of their responses. */
 const lastWordsMs = 5000
 
 async function main(): Promise<void> {
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     if (launch.isWorker) process.send?.('serves')
     return
   }
-  // Reported once, not by every worker.
+  // A port that cannot be opened is reported once, not by every worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
   supervise(config.workers, launch)
 }
@@ -52,8 +52,8 @@ function read<T>(load: () => T): T {
 }
 
 /**
- * Starts the workers, all on one port, and passes signals on. A worker that dies is replaced, as often as necessary.
- * But if none has served yet, none will, so the service ends.
+ * Starts the workers, all on one port, and passes signals on to them. A worker that dies is replaced, as often as
+ * necessary. But if no worker has served yet, none will, so the service ends.
  */
 function supervise(count: number, launch: Launch): void {
   let ending = false
@@ -76,7 +76,7 @@ function supervise(count: number, launch: Launch): void {
         setTimeout(() => start(index), restartDelayMs)
         return
       }
-      // The first failure decides the exit code, however successfully others end after it.
+      // The first failure determines the exit code, even if other workers end successfully after it.
       exitCode ||= code ?? 1
       if (ending) leaveWhenAlone()
       else end()
@@ -99,20 +99,21 @@ function supervise(count: number, launch: Launch): void {
 
 async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel, standardOutput())
-  // Both before anything is created: a process that cannot get them must not print a password.
+  // The database and the port are claimed before anything is created, because a process that cannot get them must not
+  // print a password.
   const claim = await claimDatabase(config.databaseUrl)
   const door = openDoor(config, log)
   const context = await createContext(config, log)
   if (context.generatedPassword !== undefined) {
     console.log(
-      `\nA first account was made: user "root", password "${context.generatedPassword}". It is shown only this once.\n`,
+      `\nA first account was created: user "root", password "${context.generatedPassword}". The password is shown only this once.\n`,
     )
   }
   const consoleFiles = loadConsoleFiles(config.consoleDir, config.basePath, context.api.settings.current)
   const { metricsToken, basePath } = config
   outliveFaults(context)
   door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
-  // Before announcing that it serves, because whoever reads that may ask it to end.
+  // This comes before the server announces that it serves, because whoever reads the announcement may ask it to end.
   endGracefully(config, log, { context, server: door.server, claim })
   log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
   if (!isPostgresUrl(config.databaseUrl)) lookAtDatabase(log, context)
@@ -124,16 +125,16 @@ function lookAtDatabase(log: Logger, { metrics }: Context): void {
     timeMs: databaseCheckMs,
     report(state, detail) {
       metrics.databaseChecked(state)
-      if (state === 'sound') log.info('the database is sound')
+      if (state === 'sound') log.info('the database check found no damage')
       else if (state === 'damaged') log.error(`the database is damaged, restore it from a backup: ${detail}`)
-      else log.warn(`whether the database is sound is not known: ${detail}; run the command audit`)
+      else log.warn(`the database could not be checked for damage: ${detail}; run the audit command`)
     },
   })
 }
 
 /**
- * One fault must not end thousands of streams, which is what the runtime does on an unhandled rejection. The work that
- * the fault belonged to is lost; a hold it leaves behind is closed at the next start.
+ * A single fault must not end thousands of streams, as the runtime would do on an unhandled rejection. The work in
+ * which the fault occurred is lost. A hold that this work leaves behind is closed at the next start.
  */
 function outliveFaults({ metrics }: Context): void {
   for (const kind of ['unhandledRejection', 'uncaughtException'] as const)
@@ -148,7 +149,7 @@ function shownHost(host: string): string {
 
 type Server = Bun.Server<SocketSession>
 
-/** Takes the port. Requests wait until there is an app to answer them. */
+/** Opens the port. Requests wait until there is an app to serve them. */
 function openDoor(config: Config, log: Logger): { server: Server; open(app: App): void } {
   let app: App | undefined
   const { promise: ready, resolve } = Promise.withResolvers<App>()
@@ -157,7 +158,7 @@ function openDoor(config: Config, log: Logger): { server: Server; open(app: App)
     config.workers > 1,
     (request, bun) => {
       const env = {
-        // Few requests need it, and it is not free.
+        // Few requests need the address, and reading it takes time.
         get socketAddress() {
           return bun.requestIP(request)?.address
         },
@@ -191,12 +192,12 @@ function listen(
     return Bun.serve({
       port,
       hostname: host,
-      // On unless NODE_ENV is production, which the image sets and `npm start` does not.
+      // The default is on unless NODE_ENV is production, which the image sets and `npm start` does not.
       development: false,
       reusePort: isShared,
-      // For connections without a request in progress; requests in progress have their own limits.
+      // This applies to connections without a request in progress; requests in progress have their own limits.
       idleTimeout: idleTimeoutSeconds,
-      // The relay answers 413 itself, by an option.
+      // The relay returns 413 itself, depending on an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch,
       websocket: webSockets,
@@ -232,17 +233,17 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
   const end = async (drainTimeoutMs: number) => {
     endingSinceMs = performance.now()
     context.drain()
-    log.info('shutting down: open calls may finish')
+    log.info('shutting down; open calls may finish')
     const finished = server.stop(false)
     const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
     await Promise.race([finished, late])
     await context.cutOff()
-    // Callers must receive the end of their answers.
+    // Callers must receive the end of their responses.
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, lastWordsMs))])
     await server.stop(true)
     await context.close()
   }
-  // Whatever goes wrong on the way, the process ends: the next start needs the port and the database.
+  // Whatever goes wrong during shutdown, the process ends, because the next start needs the port and the database.
   const endNow = (drainTimeoutMs: number) =>
     end(drainTimeoutMs).then(
       () => leave(0),
@@ -261,11 +262,11 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (endingSinceMs === undefined) void endNow(config.drainTimeoutMs)
-      // A second signal means: now.
+      // A second signal means that the process must end now.
       else if (performance.now() - endingSinceMs >= sameSignalMs) process.exit(1)
     })
   }
-  // The parent was killed, so the wait is shorter than for a person who ends the program.
+  // The parent was killed, so the wait is shorter than when a person ends the program.
   process.on('disconnect', () => {
     if (endingSinceMs !== undefined) process.exit(1)
     void endNow(Math.min(orphanDrainMs, config.drainTimeoutMs))
@@ -275,7 +276,7 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
 function faultOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const code = String((error as NodeJS.ErrnoException).code)
-  // Until it serves, the process connects to nothing but the database.
+  // Until it serves requests, the process connects to nothing but the database.
   if (['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].includes(code))
     return `the database cannot be reached (${message}); check DATABASE_URL`
   // PostgreSQL's classes of codes for "access denied" and "no such database", and the driver's text for a missing

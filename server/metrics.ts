@@ -3,7 +3,7 @@ import type { DatabaseState, Events, Outcome } from './events.ts'
 import { ModeHistogram } from './lib/mode-histogram.ts'
 import type { Logger } from './log.ts'
 
-/** Live figures, read when somebody requests the metrics. */
+/** Live figures, read when the metrics are requested. */
 export interface Gauges {
   ledgerPending(): number
   openBreakers(): number
@@ -16,7 +16,7 @@ export interface Metrics {
   text(): Promise<string>
   contentType: string
   bind(gauges: Gauges): void
-  /** Counts failed calls without a log row. */
+  /** Counts failed calls that have no log row. */
   failedCallsLost(calls: number): void
   /** The result of the check of the SQLite database at startup. */
   databaseChecked(state: DatabaseState): void
@@ -43,7 +43,7 @@ export function createMetrics(log: Logger): Metrics {
   }
 }
 
-/** Shown once it is known. PostgreSQL takes care of itself. */
+/** Shown once the state is known. PostgreSQL needs no such check. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>
@@ -69,7 +69,7 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
 }
 
-/** What every call changes. `addUp` moves the counts since the last time into the counters. */
+/** The metrics that every call changes. `addUp` adds the counts since the last time to the counters. */
 function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> & { addUp(): void } {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -86,7 +86,8 @@ function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> 
   const estimated = counter('tollgate_estimated_calls_total', 'Calls whose usage was counted here')
   const seconds = histogram('tollgate_call_seconds', 'Duration of relayed calls', callBuckets)
   const firstByte = histogram('tollgate_first_byte_seconds', 'Time to the first byte of answers', firstByteBuckets)
-  // Summed up until the metrics are read: a counter looks up its labels each time, which costs more than all else here.
+  // Sums are kept until the metrics are read, because a counter looks up its labels each time, which costs more than
+  // everything else here.
   let sums = noSums()
   return {
     callEnded(event) {
@@ -133,7 +134,7 @@ function lostCounter(registry: Registry): (calls: number) => void {
   return (calls) => lost.inc(calls)
 }
 
-/** Failures; each writes a line to the log. */
+/** Failures. Each of them writes a line to the log. */
 function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] })
@@ -141,10 +142,10 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
   const refused = counter('tollgate_error_answers_total', 'Calls answered with an error, by its code', ['code'])
   const disabled = counter('tollgate_channels_disabled_total', 'Channels switched off automatically')
   const retried = counter('tollgate_settle_retries_total', 'Settles repeated because the database failed')
-  const uncaught = counter('tollgate_uncaught_faults_total', 'Faults of the program that nobody caught')
+  const uncaught = counter('tollgate_uncaught_faults_total', 'Uncaught errors in the program')
   const swept = counter('tollgate_holds_swept_total', 'Holds of dead processes that were closed')
   return {
-    // No log line: a caller without a token may ask as often as it likes.
+    // No log line is written, because a caller without a token may send requests as often as it likes.
     callRefused: ({ code }) => refused.inc({ code }),
     attemptFailed(event) {
       failures.inc({ channel: String(event.channelId), reason: event.reason })
@@ -156,7 +157,7 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
     },
     settleRetried(event) {
       retried.inc()
-      log.error(event, 'a settle failed and is repeated')
+      log.error(event, 'a settle failed and is retried')
     },
     holdSwept(event) {
       swept.inc()
@@ -164,7 +165,7 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
     },
     faultUncaught(event) {
       uncaught.inc()
-      log.error(event, 'a fault of the program that nobody caught; everything else goes on')
+      log.error(event, 'an error in the program was not caught; everything else continues')
     },
     warning: (message) => log.warn(message),
   }

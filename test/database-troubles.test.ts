@@ -1,5 +1,5 @@
-// A SQLite database that another program locks, or that cannot be written: whatever can continue does, and the status
-// is reported correctly.
+// A SQLite database that another program has locked, or that cannot be written: everything that can continue does so,
+// and the status is reported correctly.
 import { expect, test } from 'bun:test'
 import * as fake from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'

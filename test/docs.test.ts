@@ -1,4 +1,4 @@
-// Compares what the pages list with the code: an outdated page misleads more than none.
+// Compares the lists in the documentation with the code, because an outdated page misleads more than a missing one.
 import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ const root = resolve(import.meta.dir, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '')
 
-/** Anchors of a page's headings, as GitHub generates them. */
+/** The anchors of a page's headings, as GitHub generates them. */
 function anchors(markdown: string): string[] {
   const headings = all(markdown.replaceAll(/^```.*?^```/gms, ''), /^#+ (.*)$/gm)
   return headings.map((heading) =>
@@ -39,7 +39,7 @@ describe('the pages', () => {
     expect(read('docs/options.md')).toBe(optionsPage())
   })
 
-  test('api.md lists exactly the existing management calls, with who may call them', () => {
+  test('api.md lists exactly the existing management calls, with the role that each requires', () => {
     const rows = [...read('docs/api.md').matchAll(/^\| `([A-Z]+ \/api\/\S+)` \| (\w+) \|/gm)]
     const served = Object.values(api).flatMap((group) =>
       Object.values(group).map((endpoint) => `${endpoint.method} ${endpoint.path}: ${endpoint.access}`),
@@ -59,11 +59,11 @@ describe('the pages', () => {
     expect(differences(known, all(read('.env.example'), /^#?([A-Z_]+)=/gm))).toEqual([])
   })
 
-  test('CONTRIBUTING.md is a map, not a book', () => {
+  test('CONTRIBUTING.md stays short', () => {
     expect(read('CONTRIBUTING.md').split('\n').length).toBeLessThan(150)
   })
 
-  test('decisions state what, why and what follows', () => {
+  test('decisions describe what was decided, why, and what follows', () => {
     const folder = 'docs/decisions'
     for (const name of readdirSync(join(root, folder)).filter((each) => each !== 'README.md')) {
       const page = read(join(folder, name))
@@ -79,14 +79,14 @@ describe('the pages', () => {
   })
 })
 
-describe('the rooms in ARCHITECTURE', () => {
+describe('the rooms in ARCHITECTURE.md', () => {
   const page = read('docs/ARCHITECTURE.md')
 
   test('are drawn as the imports are now (node tools/draw-rooms.mjs)', () => {
     expect(withDrawings(page)).toBe(page)
   })
 
-  test('would be drawn differently for another import', () => {
+  test('would be drawn differently if there were another import', () => {
     const base = mkdtempSync(join(tmpdir(), 'tollgate-rooms-'))
     try {
       cpSync(join(root, 'server'), join(base, 'server'), { recursive: true })

@@ -1,5 +1,5 @@
-// Other nodes close the calls of a process without a heartbeat: a live process must have one, whatever its database
-// does.
+// Other nodes close the calls of a process that has no heartbeat, so a live process must have one, whatever state its
+// database is in.
 import { expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { sql } from 'kysely'
@@ -14,7 +14,7 @@ import { until } from './relay/setup.ts'
 
 const isListed = async ({ read }: Store) => (await read.selectFrom('nodes').select('id').execute()).length > 0
 
-/** What another node does to one that it considers dead. */
+/** Does what another node does to a node that it considers dead. */
 const takeOff = ({ write }: Store) => write((trx) => trx.deleteFrom('nodes').execute())
 
 /** A network path to PostgreSQL that can drop everything sent on the current connections, without closing them. */
@@ -35,7 +35,7 @@ async function lossyNetwork(databaseUrl: string) {
     loseAll() {
       lost = new Set(open)
     },
-    /** As the operating system does eventually. */
+    /** Closes the lost connections, as the operating system does eventually. */
     closeLost() {
       for (const socket of lost) socket.destroy()
     },
@@ -56,7 +56,7 @@ postgresTest('postgres: the heartbeat goes on while a start takes long', async (
   await migrate(other)
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>()
-  // Simulates a count of many rows, which the start waits for.
+  // Simulates a slow count of many rows, which the gateway waits for when it starts.
   const locking = other.write(async (trx) => {
     await sql`lock table logs in access exclusive mode`.execute(trx)
     locked()
@@ -88,7 +88,7 @@ postgresTest('postgres: a connection that hangs is given up, and the next heartb
   await other.close()
 })
 
-test('a process whose heartbeat hangs is not ready, although none has failed', async () => {
+test('a process whose heartbeat hangs is not ready, although no heartbeat has failed', async () => {
   const time = { ms: Date.now() }
   await using gateway = await startTestGateway({ clock: { nowMs: () => time.ms } })
   const ready = () => fetch(`${gateway.url}/readyz`).then((response) => response.status)

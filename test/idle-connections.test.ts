@@ -1,11 +1,11 @@
-// Connections without requests are closed after a while; a call may be silent for as long as its own limits allow.
+// Connections without requests are closed after a while. A call may be silent for as long as its own time limits allow.
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import * as fake from './helpers/fake-upstream.ts'
 import { Installation } from './helpers/gateway-process.ts'
 import { installFor, messages, model, newToken } from './money/installed.ts'
 
-/** A bare connection: what it has received so far, and when the other side closed it. */
+/** A raw connection, which records what it has received so far and when the other side closed it. */
 function dial(url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let heard = ''
@@ -121,7 +121,7 @@ test.each<[string, string, object]>([
     })
     await hasBegun
     socket.pause()
-    // A connection without a call, to detect that the time has passed.
+    // A connection without a call, which shows that the idle time has passed.
     const idle = dial(gateway.url)
     idle.send(health)
     await idle.closed
@@ -139,7 +139,7 @@ test('a live log without new rows is not cut off', async () => {
   const live = dial(gateway.url)
   live.send('GET /api/log/stream HTTP/1.1\r\nhost: x\r\nauthorization: gatewayprocessaccesstoken\r\n\r\n')
   await live.until('text/event-stream')
-  // Two connections without a call, one after the other, to detect that the time has passed.
+  // Two connections without a call, one after the other, which show that the idle time has passed.
   for (let count = 0; count < 2; count++) {
     const idle = dial(gateway.url)
     idle.send(health)
@@ -150,7 +150,7 @@ test('a live log without new rows is not cut off', async () => {
   expect(await ended).toBe(0)
 }, 120_000)
 
-test('a body that never ends is no longer read after its refusal', async () => {
+test('a body that never ends is not read further after it is refused', async () => {
   await using installation = new Installation()
   const gateway = await installation.start()
   const caller = dial(gateway.url)

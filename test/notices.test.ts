@@ -7,14 +7,14 @@ import { until } from './relay/setup.ts'
 
 if (postgresMissing !== undefined) test.skip(`notices between nodes (${postgresMissing})`, () => undefined)
 else
-  describe('postgres: nodes learn of changes', () => {
+  describe('postgres: nodes are notified of changes', () => {
     let upstream: FakeUpstream
     let database: TestDatabase
     let admin: pg.Client
     let near: TestGateway
     let far: TestGateway
     let channelId: number
-    /** Backends that listen for the second node. */
+    /** The ids of the database backends that listen for the second node. */
     let farListeners: () => Promise<number[]>
 
     beforeAll(async () => {
@@ -52,7 +52,7 @@ else
       const { status } = await gateway.post('/v1/chat/completions', { model, messages })
       return status === 200
     }
-    /** Directly in the database, as nobody should: no node is notified. */
+    /** Changes the database directly, as nobody should, so that no node is notified. */
     const changeDirectly = async (models: string) => {
       await admin.query('update channels set models = $1 where id = $2', [models, channelId])
       await admin.query('delete from abilities where channel_id = $1', [channelId])
@@ -63,11 +63,11 @@ else
         )
     }
 
-    test('a change at one node takes effect at the other', async () => {
+    test('a change on one node takes effect on the other', async () => {
       await until(() => serves(far, 'm'))
     })
 
-    test('a node whose connection is cut reads everything again once reconnected, every time', async () => {
+    test('a node whose connection is cut reads everything again after it has reconnected, every time', async () => {
       for (const model of ['m2', 'm3']) {
         const before = await farListeners()
         expect(before).toHaveLength(1)
@@ -85,7 +85,7 @@ else
       await until(async () => !(await serves(far, 'm3')))
     }, 120_000)
 
-    test('after a long database outage there is one listener, and it listens', async () => {
+    test('after a long database outage there is exactly one listener, and it works', async () => {
       const name = new URL(database.url).pathname.slice(1)
       const server = new pg.Client({ connectionString: await postgresServer() })
       await server.connect()
@@ -93,7 +93,7 @@ else
       const pids = await farListeners()
       await server.query('select pg_terminate_backend($1)', [pids[0]])
       const refusedBefore = Date.now()
-      // Long enough for several failed attempts.
+      // This is long enough for several failed attempts.
       await until(() => Date.now() - refusedBefore > 3500)
       await server.query(`alter database ${name} with allow_connections true`)
       await server.end()
@@ -105,7 +105,7 @@ else
       expect(await farListeners()).toHaveLength(1)
     }, 120_000)
 
-    test('an unannounced change is noticed within a short time, by every node', async () => {
+    test('an unannounced change is noticed by every node after a short time', async () => {
       await changeDirectly('m,m4')
       await admin.query(`update options set value = 'told by nobody' where key = 'SystemName'`)
       for (const gateway of [near, far]) {
@@ -115,7 +115,7 @@ else
       }
     }, 120_000)
 
-    test('an invalid notice breaks nothing', async () => {
+    test('an invalid notification does no harm', async () => {
       await admin.query("select pg_notify('tollgate', 'no JSON')")
       await admin.query("select pg_notify('tollgate', 'null')")
       await near.setOption('SystemName', 'still there')

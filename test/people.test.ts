@@ -1,4 +1,4 @@
-// What accounts and mails need from the whole program: the jobs and hooks that only the real start assembles.
+// What accounts and mails need from the whole program: the jobs and hooks that are only connected in a real start.
 import { expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from './helpers/databases.ts'
 import { startMailServer } from './helpers/mail-server.ts'
@@ -6,7 +6,7 @@ import { startService } from './helpers/outside-services.ts'
 import { startTestGateway } from './helpers/test-gateway.ts'
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  test('a user who registers over HTTP can log in and create a token; root is mailed when a channel is disabled', async () => {
+  test('a user who registers over HTTP can log in and create a token, and root gets a mail when a channel is disabled', async () => {
     await using smtp = await startMailServer()
     await using upstream = await startService((_request, response) =>
       response
@@ -15,7 +15,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
           '{"error": {"message": "Incorrect API key provided", "type": "invalid_request_error", "code": "invalid_api_key"}}',
         ),
     )
-    // Without a URL the gateway creates its own SQLite file.
+    // Without a URL, the gateway creates its own SQLite file.
     await using gate = await startTestGateway(kind === 'postgres' ? { databaseUrl: await freshUrl() } : {})
     for (const [key, value] of Object.entries({
       SMTPServer: '127.0.0.1',

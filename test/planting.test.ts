@@ -1,4 +1,5 @@
-// A rule that nobody breaks may have stopped working. Here every rule is broken on purpose, in a copy.
+// A rule that nobody breaks may have stopped working. These tests break every rule on purpose, in a copy of the
+// repository.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import cruiserConfig from '../.dependency-cruiser.mjs'
@@ -42,14 +43,14 @@ describe('imports', () => {
   const filesOf = (imports: Readonly<Record<string, readonly string[]>>) =>
     Object.fromEntries(Object.entries(imports).map(([file, targets]) => [file, source(targets)]))
 
-  test('allowed imports pass', async () => {
+  test('allowed imports pass all rules', async () => {
     const result = await cruise(plant(filesOf(allowed), manifest).base)
     expect(result.violations).toEqual([])
     expect(result.unseen).toEqual([])
     expect(result.cruised).toBeGreaterThan(Object.keys(allowed).length)
   })
 
-  test('each planted import is refused by its own rule', async () => {
+  test('each forbidden import is rejected by the rule that forbids it', async () => {
     const imports: Record<string, readonly string[]> = { ...allowed }
     for (const [file, target] of forbidden) imports[file] = [...(imports[file] ?? []), target]
     const { violations } = await cruise(plant(filesOf(imports), manifest).base)
@@ -59,14 +60,14 @@ describe('imports', () => {
     expect(violations.filter(({ comment }) => comment === '')).toEqual([])
   })
 
-  test('no rule is without a planted import', () => {
+  test('every rule has a forbidden import that tests it', () => {
     const planted = new Set(forbidden.map(([, , rule]) => rule))
     const rules = cruiserConfig.forbidden.map((rule: { name: string }) => rule.name)
     expect(rules.filter((name: string) => !planted.has(name))).toEqual([])
     expect(repo.repeated(rules)).toEqual([])
   })
 
-  test('a run that reads no TypeScript is detected', async () => {
+  test('a run that reads no TypeScript files is detected', async () => {
     const tree = plant({ 'server/a.ts': source([]), 'server/b.ts': source(['./a.ts']) })
     tree.write('.dependency-cruiser.mjs', "export default { forbidden: [], options: { exclude: '[.]ts$' } }\n")
     expect((await cruise(tree.base)).unseen.sort()).toEqual(['server/a.ts', 'server/b.ts'])
@@ -74,7 +75,7 @@ describe('imports', () => {
 })
 
 describe('types', () => {
-  test('each project refuses what its platform does not have, and nothing else', async () => {
+  test('each project rejects what its platform does not have, and nothing else', async () => {
     const planted = Object.fromEntries(typeFaults.map(([, file, text]) => [file, text]))
     const tree = plant({ ...typeClean, ...planted })
     const projects = [...new Set(typeFaults.map(([project]) => project))]
@@ -93,7 +94,7 @@ describe('types', () => {
         typeFaults.filter(([of]) => of !== project).map(([, file]) => `${project} ${file}`),
       ),
     )
-    // A project that shares contract/ sees the plants there too, and may allow them.
+    // A project that includes contract/ checks the planted files there too, and may allow them.
     const own = refused.filter((line) => !others.has(line.split(' ').slice(0, 2).join(' ')))
     expect(own.sort()).toEqual(expected.sort())
   })
@@ -106,7 +107,7 @@ describe('format and lint', () => {
     readonly location: { readonly path: string | { readonly file: string } }
   }
 
-  test('each planted fault is named, and the exceptions pass', async () => {
+  test('each planted fault is reported, and the exceptions pass', async () => {
     const planted = Object.fromEntries(faults.map(([file, text]) => [file, text]))
     const tree = plant({ ...exceptions, ...planted })
     const args = [tool('@biomejs/biome/bin/biome'), 'check', '--reporter=json', '--max-diagnostics=none', '.']
@@ -121,7 +122,7 @@ describe('format and lint', () => {
 })
 
 describe('dead code', () => {
-  test('a dead file, a dead export, a dead dependency and an undeclared one are named', async () => {
+  test('an unused file, export or dependency is reported, and so is an undeclared dependency', async () => {
     const tree = plant(
       {
         'server/main.ts': "import { alive } from './lib/alive.ts'\nimport 'used'\nimport 'undeclared'\n\nalive()\n",
@@ -144,9 +145,9 @@ describe('dead code', () => {
   })
 })
 
-describe('the conventions of the repository', () => {
+describe('the checks of the repository’s conventions', () => {
   const long = 'x\n'.repeat(401)
-  // Assembled here, so that this file does not break the rules itself.
+  // These strings are assembled here so that this file does not break the rules itself.
   const machine = ['', 'work', 'place'].join('/')
   const registry = ['https://registry', 'npmjs', 'org'].join('.')
   const tree = plant({
@@ -165,23 +166,23 @@ describe('the conventions of the repository', () => {
     'docs/decisions/Notes.md': '2026-01-02\n',
   })
 
-  test('a long file', () => {
+  test('report a file that is too long', () => {
     expect(repo.longFiles(tree.base)).toEqual(['server/long.ts: 401 lines'])
   })
 
-  test('a path of a machine', () => {
+  test('report a path that exists only on one machine', () => {
     expect(repo.machinePaths(tree.base)).toEqual([`docs/page.md:2: ${machine}`])
   })
 
-  test('a host of a package registry', () => {
+  test('report the host of a package registry', () => {
     expect(repo.registryHosts(tree.base).map((line) => line.split(': ')[0])).toEqual(['package-lock.json:1'])
   })
 
-  test('a bypass of the runtime seam', () => {
+  test('report code that bypasses the runtime module', () => {
     expect(repo.hiddenBun(tree.base)).toEqual(['server/lib/way-around.ts:1: globalThis.Bun'])
   })
 
-  test('a decision without its number or its date', () => {
+  test('report a decision without a number or a date', () => {
     expect(repo.decisionFaults(tree.base)).toEqual([
       '0003-gap.md: 0002 was expected',
       '0004-undated.md: 0003 was expected',
@@ -190,7 +191,7 @@ describe('the conventions of the repository', () => {
     ])
   })
 
-  test('an error that is not documented, or documented and gone, or duplicated', () => {
+  test('report an error code that is undocumented, documented but removed, or duplicated', () => {
     const page = '| Code | Status |\n|---|---|\n| `kept` | 400 |\n| `gone` | 400 |\n| `kept` | 401 |\n'
     expect(repo.differences(['kept', 'new'], repo.documentedCodes(page))).toEqual([
       'new: not documented',
@@ -199,7 +200,7 @@ describe('the conventions of the repository', () => {
     ])
   })
 
-  test('a type number that is used twice', () => {
+  test('report a type number that is used twice', () => {
     expect(repo.repeated([1, 3, 1, 1, 2])).toEqual([1])
   })
 })

@@ -1,4 +1,4 @@
-// The price list shows what calls cost: the same routes, the same prices, the group's ratio.
+// The price list must match what calls cost: the same routes, the same prices and the group's ratio.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Price, PriceList } from '../contract/api/price.ts'
 import { sendJson } from './helpers/fake-upstream/reply.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** A new user of a group, with an access token and a relay token. */
+/** Creates a user in a group, with an access token and a relay token. */
 async function person(group: string) {
   const access = `access token of ${group} ${Math.random()}`
   const { secrets } = rig.gateway.context.api
@@ -59,7 +59,7 @@ async function listFor(group: string) {
   return { ...data, names: data.models.map(({ model }) => model), prices }
 }
 
-test('a group sees the models that it can call, at its ratio', async () => {
+test('a group sees the models that it can call, with prices at its own ratio', async () => {
   const [usual, vip] = [await listFor('default'), await listFor('vip')]
   expect(usual).toMatchObject({ group: 'default', ratio: 1 })
   expect(vip).toMatchObject({ group: 'vip', ratio: 0.8 })
@@ -78,7 +78,7 @@ test('a group sees the models that it can call, at its ratio', async () => {
   expect(usual.names).toEqual(common)
   expect(vip.names).toEqual([...common, 'gemini-2.5-pro'].sort())
 
-  // $2.50 and $10 per million, $1.25 from the cache; 500,000 units are a dollar.
+  // $2.50 and $10 per million tokens, $1.25 from the cache. A dollar is 500,000 units.
   const rates = { input: 1_250_000, output: 5_000_000, cached_input: 625_000 }
   expect(usual.prices('gpt-4o')).toEqual([{ unit: 'tokens', rates, tiers: [], call: 0, minimum_seconds: 0 }])
   expect(vip.prices('gpt-4o')[0]?.rates).toEqual({ input: 1_000_000, output: 4_000_000, cached_input: 500_000 })
@@ -95,13 +95,13 @@ test('prices that are not per token name their unit', async () => {
   }
   expect(priced('by-call')).toEqual({ unit: 'tokens', input: 0, output: 0, call: 10_000 })
   expect(priced('tts-1')).toEqual({ unit: 'characters', input: 7_500_000, output: 0, call: 0 })
-  // $0.006 a minute.
+  // $0.006 per minute.
   expect(priced('whisper-1')).toEqual({ unit: 'hour', input: 180_000, output: 0, call: 0 })
   // $0.016 for the smallest image.
   expect(priced('dall-e-2')).toEqual({ unit: 'image', input: 8_000, output: 0, call: 0 })
 })
 
-test('channels with different costs are listed separately, the cheapest first; a longer prompt may cost more', async () => {
+test('channels with different costs are listed separately, the cheapest first, and a longer prompt may cost more', async () => {
   const { prices } = await listFor('vip')
   expect(prices('two-prices').map(({ rates }) => rates.input)).toEqual([800_000, 2_400_000])
   const [gemini] = prices('gemini-2.5-pro')
@@ -155,7 +155,7 @@ async function charged(group: string, answer: fake.Behaviour, path: string, body
   return (await rig.gateway.logs()).find((log) => log.user_id === userId)?.quota ?? 0
 }
 
-test('images, speech and audio cost what the list says', async () => {
+test('images, speech and audio cost what the price list says', async () => {
   const { prices } = await listFor('kinds')
   const first = (model: string) => {
     const [price] = prices(model)
@@ -203,7 +203,7 @@ test('images, speech and audio cost what the list says', async () => {
   expect(await heard('whisper-call')).toBe(2500)
 })
 
-test('models without output tokens have no output price; a channel without a price, and other names, are shown', async () => {
+test('models without output tokens have no output price, and channels without a price and renamed models are marked', async () => {
   const { prices, models } = await listFor('kinds')
   expect(prices('text-embedding-mine')[0]?.rates).toEqual({ input: 1_000_000, output: 0 })
   const row = (model: string) => models.find((each) => each.model === model)
@@ -212,13 +212,13 @@ test('models without output tokens have no output price; a channel without a pri
   expect(row('dall-e-2')).toMatchObject({ unpriced: false, renamed: false })
 })
 
-test('a changed ratio is in the next list', async () => {
+test('a changed ratio appears in the next list', async () => {
   await rig.gateway.setOption('ModelRatio', '{"own":4}')
   const { prices } = await listFor('default')
   expect(prices('own')[0]?.rates.input).toBe(4_000_000)
 })
 
-test('other groups are for admins, and the list is for logged-in users', async () => {
+test('only admins see the prices of other groups, and only logged-in users see the list', async () => {
   const { access } = await person('default')
   expect((await ask(access, '?group=default')).data.ratio).toBe(1)
   const refused = await ask(access, '?group=vip')

@@ -8,7 +8,7 @@ afterEach(async () => {
   gateway = undefined
 })
 
-/** A gateway behind a proxy on this machine, so that tests can call from any address. */
+/** Starts a gateway that trusts a proxy on this machine, so that tests can call from any address. */
 async function start(env: Record<string, string>): Promise<TestGateway> {
   gateway = await startTestGateway({ env: { TRUSTED_PROXIES: '127.0.0.1', ...env } })
   return gateway
@@ -22,7 +22,7 @@ async function ask(path: string, from: string, init: RequestInit = {}): Promise<
   })
 }
 
-/** Calls until it is refused; returns how many calls passed, and the refusal. */
+/** Calls until a call is refused. Returns how many calls were accepted, and the refusal. */
 async function until429(
   path: string,
   from: string,
@@ -38,7 +38,7 @@ async function until429(
 
 const waitOf = (answer: Response) => Number(answer.headers.get('retry-after'))
 
-describe('requests are limited per address, each class separately', () => {
+describe('requests are limited per address, and each class has its own limit', () => {
   const login = { method: 'POST', body: JSON.stringify({ username: 'nobody', password: '' }) }
   const classes = [
     ['GLOBAL_API_RATE_LIMIT', '/api/status', '/api/notice', {}, 180],
@@ -54,13 +54,13 @@ describe('requests are limited per address, each class separately', () => {
       expect(waitOf(refused)).toBeGreaterThan(0)
       expect(waitOf(refused)).toBeLessThanOrEqual(2 * windowSeconds)
       expect((await ask(sibling, '203.0.113.7', init)).status).toBe(429)
-      // Neither other addresses nor the API for programs are affected.
+      // Other addresses and the API for programs are not affected.
       expect((await ask(path, '203.0.113.8', init)).status).not.toBe(429)
       expect((await ask('/v1/models', '203.0.113.7')).status).toBe(200)
       expect((await ask('/healthz', '203.0.113.7')).status).toBe(200)
     })
 
-    test(`${name}=0 is off: ${path}`, async () => {
+    test(`${name}=0 switches the limit off: ${path}`, async () => {
       await start({ [name]: '0' })
       const answers = await Promise.all(Array.from({ length: 60 }, () => ask(path, '203.0.113.7', init)))
       expect(answers.filter(({ status }) => status === 429)).toEqual([])
@@ -69,7 +69,7 @@ describe('requests are limited per address, each class separately', () => {
 })
 
 describe('one caller cannot lock out another', () => {
-  test('a caller who writes another address into the headers counts as itself', async () => {
+  test('a caller who writes another address into the headers is counted under the real one', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3' })
     // Entries to the left of the last proxy were written by the caller.
     await until429('/api/status', '203.0.113.7, 198.51.100.9')
@@ -83,7 +83,7 @@ describe('one caller cannot lock out another', () => {
     expect((await ask('/api/status', '203.0.113.99')).status).toBe(429)
   })
 
-  test('an IPv6 customer has one allowance, and takes no other’s', async () => {
+  test('an IPv6 customer has one allowance for the whole prefix, and uses up no other customer’s', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3' })
     for (let host = 1; host <= 3; host++) expect((await ask('/api/status', `2001:db8:1:2::${host}`)).status).toBe(200)
     expect((await ask('/api/status', '2001:db8:1:2:ffff::1')).status).toBe(429)
@@ -102,7 +102,7 @@ test('each class has its own error message', async () => {
   expect(web.headers.get('content-type')).toContain('text/plain')
 })
 
-test('an invalid limit prevents the start, with a message', () => {
+test('an invalid limit prevents the start, with an error message', () => {
   for (const name of ['GLOBAL_API_RATE_LIMIT', 'GLOBAL_WEB_RATE_LIMIT', 'CRITICAL_RATE_LIMIT']) {
     for (const value of ['-1', '1.5', 'many', '1000001']) {
       const load = () => loadConfig({ SECRET_KEY: 'a secret key for tests only', DATA_DIR: '.', [name]: value })

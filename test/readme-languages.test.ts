@@ -1,4 +1,4 @@
-// The README in other languages matches the English one: the same sections, code, pictures, tables and links.
+// Each README in another language must match the English one: the same sections, code, pictures, tables and links.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ const english = 'README.md'
 
 /** The parts of a page that do not depend on its language. */
 function shapeOf(page: string) {
-  // Comments in code are prose.
+  // Comments in code are translated, so they are not compared.
   const code = [...page.matchAll(/^```.*?^```$/gms)].map(([block]) => block.replace(/ +# .*$/gm, ''))
   const prose = page.replace(/^```.*?^```$/gms, '')
   const links = [...prose.matchAll(/\]\(([^)#][^)]*)\)/g)].map(([, target]) => target ?? '')
@@ -18,7 +18,7 @@ function shapeOf(page: string) {
     rows: prose.match(/^\|/gm)?.length,
     points: prose.match(/^- /gm)?.length,
     names: [...new Set(prose.match(/`[^`]*`/g)?.filter((name) => !/[…<]/.test(name)))].sort(),
-    // The line with the languages lists all except its own.
+    // The line with the languages lists all languages except the page's own.
     links: links.filter((target) => !/^README/.test(target)),
     languages: links.filter((target) => /^README/.test(target)).length,
   }

@@ -1,4 +1,4 @@
-// The first call of the README, done as a reader does it: a separate server, bash and curl.
+// The first call in the README, made as a reader would make it: with a separate server, bash and curl.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ let upstream: FakeUpstream
 let server: ChildProcess
 let url = ''
 
-/** Runs a program to its end and returns its output. */
+/** Runs a program until it ends, and returns its output. */
 async function run(
   program: string,
   args: string[],
@@ -59,7 +59,7 @@ async function data<T>(path: string): Promise<T> {
 beforeAll(async () => {
   upstream = await startFakeUpstream()
   upstream.always(answerByPath())
-  // A separate folder is also the working directory, so that no .env of this machine has an effect.
+  // The working directory is a separate folder, so that no .env file of this machine has an effect.
   server = spawn(process.execPath, [serverProgram()], {
     cwd: folder,
     env: {
@@ -69,7 +69,8 @@ beforeAll(async () => {
       INITIAL_ROOT_PASSWORD: password,
       INITIAL_ROOT_ACCESS_TOKEN: accessToken,
     },
-    // The 'ipc' slot closes when the test run ends, for whatever reason: the server does not outlive it.
+    // The 'ipc' channel closes when the test run ends, for whatever reason, so that the server does not outlive the
+    // run.
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const lines = createInterface({ input: server.stdout as NodeJS.ReadableStream })
@@ -78,7 +79,7 @@ beforeAll(async () => {
     if (url !== '') break
   }
   if (url === '') throw new Error('the server ended before it listened')
-  // Its further output is read, or the pipe would fill up.
+  // The rest of the server's output must be read, or the pipe would fill up.
   server.stdout?.resume()
 }, 120_000)
 
@@ -91,7 +92,7 @@ afterAll(async () => {
 }, 120_000)
 
 describe('the README', () => {
-  test('has a first call that fits on a screen', () => {
+  test('has a first call that fits on one screen', () => {
     expect(firstCall().trimEnd().split('\n').length).toBeLessThan(30)
   })
 
@@ -111,7 +112,7 @@ describe('the README', () => {
       expect(out).toContain('data: [DONE]')
       expect(upstream.last.headers.get('authorization')).toBe('Bearer key of the upstream')
 
-      // The last three lines: the log rows, the token, the user.
+      // The last three lines of the output are the log rows, the token and the user.
       const [log = '', tokenShown = '', userShown = ''] = out.trim().split('\n').slice(-3)
       const shown = JSON.parse(log) as { data: Row[] }
       expect(shown.data.map((row) => [row.is_stream, row.token_name])).toEqual([
@@ -131,7 +132,7 @@ describe('the README', () => {
     120_000,
   )
 
-  test('promises an audit that finds the books in order', async () => {
+  test('promises an audit that finds no faults in the ledger', async () => {
     const { code, out } = await run(process.execPath, [serverProgram(), 'audit'], environment)
     expect(out).toContain('0 faults')
     expect(code).toBe(0)

@@ -18,7 +18,7 @@ interface KnownProvider {
   readonly meta: { readonly type: number; readonly name: string }
 }
 
-// The modules are loaded inside the tests, so that one that does not load fails only its own test.
+// The modules are loaded inside the tests, so that a module that cannot be loaded fails only its own test.
 const load = <T>(path: string): Promise<T> => import(resolve(root, path))
 
 describe('the repository', () => {
@@ -26,15 +26,15 @@ describe('the repository', () => {
     expect(longFiles(root)).toEqual([])
   })
 
-  test('names no path of a machine', () => {
+  test('contains no path that exists only on one machine', () => {
     expect(machinePaths(root)).toEqual([])
   })
 
-  test('names no host of a package registry', () => {
+  test('contains no host of a package registry', () => {
     expect(registryHosts(root)).toEqual([])
   })
 
-  test('uses Bun’s own API in the named files only', () => {
+  test('uses Bun’s own API only in the named files', () => {
     expect(hiddenBun(root)).toEqual([])
   })
 

@@ -11,7 +11,7 @@ import { startMailServer } from './helpers/mail-server.ts'
 const secretKeys = Object.entries<OptionDefinition>(optionDefinitions).flatMap(([key, { secret }]) =>
   secret ? [key] : [],
 )
-/** A URL, because one of them must be one. */
+/** This is a URL because one of the options must be a URL. */
 const plainOf = (key: string) => `https://hooks.example/plain-secret-of-${key}`
 
 forEachDatabaseUrl((name, freshUrl) => {
@@ -30,7 +30,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return JSON.stringify(rows)
   }
 
-  test('secret options are nowhere in the database in plain text, nor in any answer', async () => {
+  test('secret options are not in plain text anywhere in the database or in any response', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
     const gateway = await installation.start()
     const put = (key: string, value: string) => gateway.api('PUT', '/api/option/', { key, value })
@@ -59,7 +59,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       SMTPAccount: 'mailer',
       SMTPFrom: 'gate@example.com',
       SMTPToken: 'mail secret',
-      // Longer than a page of the file.
+      // This is longer than a page of the database file.
       GitHubClientSecret: 'long secret '.repeat(2000),
     }
     await store.write(async (trx) => {
@@ -76,7 +76,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await smtp.arrived(1))[0]).toMatchObject({ to: ['ops@example.com'], user: 'mailer' })
   }, 120_000)
 
-  test('an encrypted text that was moved to another option cannot be decrypted there', async () => {
+  test('an encrypted text that is moved to another option cannot be decrypted there', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined)
     const first = await installation.start()
     await first.api('PUT', '/api/option/', { key: 'SMTPToken', value: 'mail secret' })

@@ -12,7 +12,7 @@ import { Installation } from './helpers/gateway-process.ts'
 import { installFor, messages, model, newToken, promptTokens } from './money/installed.ts'
 import { until } from './relay/setup.ts'
 
-/** Another program on a port of this machine. */
+/** Occupies a port of this machine, as another program would. */
 async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -25,7 +25,7 @@ async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
 
 const linesOf = (output: string) => output.split('\n').filter((line) => line !== '')
 
-test('a second server on one SQLite folder is refused with a message; commands work beside the first', async () => {
+test('a second server on the same SQLite folder is refused with a message, and commands work while the first server runs', async () => {
   await using installation = new Installation()
   const first = await installation.start()
   await using second = new Installation(undefined, { DATA_DIR: installation.folder })
@@ -45,7 +45,7 @@ test('a second server on one SQLite folder is refused with a message; commands w
   expect(await last.stop()).toBe(0)
 }, 120_000)
 
-test('the program as it is started counts tokens itself if the upstream does not report them', async () => {
+test('the program in its normal start counts tokens itself if the upstream does not report them', async () => {
   await using upstream = await startFakeUpstream()
   upstream.always(ok({ text: 'a a a a', usage: null }))
   await using installation = new Installation()
@@ -62,7 +62,7 @@ test('the program as it is started counts tokens itself if the upstream does not
 }, 120_000)
 
 forEachEmptyDatabaseUrl((name, freshUrl) => {
-  test('a lost secret key is reported, and no other one is created', async () => {
+  test('a lost secret key is reported, and no new one is created', async () => {
     await using installation = new Installation(name === 'postgres' ? await freshUrl() : undefined, { SECRET_KEY: '' })
     const file = join(installation.folder, 'secret.key')
     const gateway = await installation.start()
@@ -124,7 +124,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 })
 
-test('the first password is used unchanged, up to the longest that can log in', async () => {
+test('the first password is used unchanged, up to the longest password that can log in', async () => {
   for (const password of [' blanks around it ', 'p'.repeat(128)]) {
     await using installation = new Installation(undefined, { INITIAL_ROOT_PASSWORD: password })
     const gateway = await installation.start()
@@ -138,7 +138,7 @@ test('the first password is used unchanged, up to the longest that can log in', 
   }
 }, 120_000)
 
-test('a SQLite database is checked in parallel with the start, and the result is reported', async () => {
+test('a SQLite database is checked while the gateway starts, and the result is reported', async () => {
   await using installation = new Installation()
   const gateway = await installation.start()
   const metrics = () => fetch(`${gateway.url}/metrics`).then((response) => response.text())
@@ -155,14 +155,14 @@ test('a SQLite database is checked in parallel with the start, and the result is
   other.run('BEGIN EXCLUSIVE')
   const locked = await installation.run('quick-check')
   other.close()
-  // Not 3: a busy database is not damaged.
+  // The code is not 3, because a busy database is not damaged.
   expect(locked).toMatchObject({ code: 1, output: expect.stringContaining('database is locked') })
   const size = statSync(installation.databaseUrl).size
   writeSync(openSync(installation.databaseUrl, 'r+'), Buffer.alloc(size - 8192, 0xff), 0, size - 8192, 8192)
   expect((await installation.run('quick-check')).code).toBe(3)
 }, 120_000)
 
-test('a missing folder is created, also if the secret key comes from elsewhere', async () => {
+test('a missing folder is created, even if the secret key comes from elsewhere', async () => {
   await using outer = new Installation()
   await using installation = new Installation(undefined, { DATA_DIR: join(outer.folder, 'new', 'data') })
   const gateway = await installation.start()
@@ -184,7 +184,7 @@ test.skipIf(!hasIpv6)(
   60_000,
 )
 
-test('an unusable setting is reported in a sentence that names it', async () => {
+test('an unusable setting is reported in a message that names it', async () => {
   await using outer = new Installation()
   const file = join(outer.folder, 'file')
   writeFileSync(file, 'neither a folder nor a database, and long enough to be looked at as one: '.repeat(60))

@@ -1,4 +1,5 @@
-// How a service of several processes ends, and what does not end it: launcher, supervisor, server, workers.
+// How a service that consists of several processes ends, and what does not end it: launcher, supervisor, server,
+// workers.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +17,10 @@ const secret = { SECRET_KEY: 'secret key of a service that ends' }
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-stop-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs code in every Bun process of a service before anything else; `role` is what the process was started as. */
+/**
+ * Runs code in every Bun process of a service before anything else. `role` is the role with which the process was
+ * started.
+ */
 function preloaded(name: string, code: string): Record<string, string> {
   const file = join(folder, `${name}.ts`)
   writeFileSync(file, `const role = process.env['TOLLGATE_WORKER'] ?? 'first'\n${code}\nexport {}`)
@@ -31,7 +35,7 @@ process.on('exit', () => console.log('process', role, 'ends'))`,
 
 const eventOf = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-/** Streams whose second half waits for a signal. */
+/** Makes the upstream send streams whose second half waits for a call of the returned function. */
 function halfStream(upstream: FakeUpstream): () => void {
   const { promise: told, resolve: goOn } = Promise.withResolvers<void>()
   upstream.forModel(
@@ -47,7 +51,7 @@ function halfStream(upstream: FakeUpstream): () => void {
   return goOn
 }
 
-/** As a person starts it: without the environment of the tests. */
+/** The settings with which a person starts it: without the environment of the tests. */
 const unset = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: undefined,
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: undefined,
@@ -55,7 +59,7 @@ const unset = {
   SQL_DSN: undefined,
 }
 
-/** A service in its own process group, as under a terminal or a service manager. */
+/** A service in its own process group, as in a terminal or under a service manager. */
 class Group implements AsyncDisposable {
   said = ''
   readonly port: number
@@ -66,8 +70,8 @@ class Group implements AsyncDisposable {
     this.port = port
     const [program = '', ...args] = command
     this.#leader = spawn(program, args, {
-      // The name of an npm script makes the launcher end with the tests, whatever ends them; the 'ipc' slot does so for
-      // the server.
+      // The name of an npm script makes the launcher end when the tests end, for whatever reason. The 'ipc' channel
+      // does the same for the server.
       env: {
         ...process.env,
         ...unset,
@@ -89,12 +93,15 @@ class Group implements AsyncDisposable {
     this.ended = new Promise((resolve) => this.#leader.once('exit', resolve))
   }
 
-  /** The number of its lines that contain this text. */
+  /** How many times this text occurs in the service's output. */
   count(words: string): number {
     return this.said.split(words).length - 1
   }
 
-  /** True if each of these has heard a signal so often, or has ended: a worker without an open call ends at once. */
+  /**
+   * True if each of these processes has received the signal this many times or has ended. A worker without an open call
+   * ends at once.
+   */
   haveHeard(roles: readonly string[], signal: NodeJS.Signals, times: number): boolean {
     return roles.every(
       (role) => this.count(`process ${role} ends`) > 0 || this.count(`process ${role} hears ${signal}`) >= times,
@@ -122,7 +129,10 @@ async function startGroup(command: readonly string[], env: Record<string, string
   return group
 }
 
-/** Opens a stream and reads its beginning; `text` is what has arrived by its end, or until it breaks off. */
+/**
+ * Opens a stream and reads its beginning. `text` resolves to everything that has arrived when the stream ends or breaks
+ * off.
+ */
 async function openStream(group: Group, key: string): Promise<{ text: Promise<string> }> {
   const response = await fetch(`http://127.0.0.1:${group.port}/v1/chat/completions`, {
     method: 'POST',
@@ -172,17 +182,17 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe('open calls may finish', () => {
-    test('when a service manager tells every process of the service to end, launcher and server', async () => {
+    test('when a service manager signals every process of the service, including launcher and server', async () => {
       await using upstream = await startFakeUpstream()
       const goOn = halfStream(upstream)
       await using installed = await install(upstream)
       await using group = await startGroup(launched, installed.env)
       const stream = await openStream(group, installed.key)
-      // With the launcher's settings a single server needs no supervisor.
+      // With the launcher's settings, a single server needs no supervisor.
       const servers = workers === 1 ? ['first'] : workerRoles
       group.signalAll('SIGTERM')
       await until(() => group.haveHeard(servers, 'SIGTERM', 1))
-      // Like "timeout", which signals the process that it started in addition to its group.
+      // The tool "timeout" does this: it signals the process that it started in addition to that process's group.
       group.signalLeader('SIGTERM')
       await until(() => group.haveHeard(servers, 'SIGTERM', 2))
       goOn()
@@ -190,7 +200,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await group.ended).toBe(0)
     }, 120_000)
 
-    test('when Ctrl-C reaches workers both from the terminal and from their supervisor', async () => {
+    test('when Ctrl-C reaches the workers both from the terminal and from their supervisor', async () => {
       await using upstream = await startFakeUpstream()
       const goOn = halfStream(upstream)
       await using installed = await install(upstream)
@@ -205,7 +215,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await group.ended).toBe(0)
     }, 120_000)
 
-    test('until Ctrl-C comes again two seconds later', async () => {
+    test('until Ctrl-C is pressed again two seconds later', async () => {
       await using upstream = await startFakeUpstream()
       halfStream(upstream)
       await using installed = await install(upstream)
@@ -229,7 +239,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const saysNumber = `if (role !== 'first') console.log('worker has number', process.pid)`
   const numbersIn = (said: string) => [...said.matchAll(/worker has number (\d+)/g)].map(([, pid]) => Number(pid))
 
-  test('a worker whose replacement fails does not take others down, and is replaced as soon as possible', async () => {
+  test('if the replacement of a worker fails, the other workers continue, and the worker is replaced as soon as possible', async () => {
     const fails = join(folder, 'fails')
     await using group = await startWorkers(`
       ${saysNumber}
@@ -238,7 +248,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     writeFileSync(fails, '')
     const [killed = 0, other = 0] = numbersIn(group.said)
     process.kill(killed, 'SIGKILL')
-    // Tried, and tried again.
+    // The replacement was tried twice.
     await until(() => group.count('worker has number') === 4)
     expect(isAlive(other)).toBe(true)
     rmSync(fails)
@@ -247,7 +257,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await group.ended).toBe(0)
   }, 120_000)
 
-  test('a worker that fails before any has served ends the others, and the service with its exit code', async () => {
+  test('a worker that fails before any worker has served a call ends the others, and the service ends with its exit code', async () => {
     const waits = join(folder, 'waits')
     await using group = await startWorkers(`
       const { existsSync, writeFileSync } = require('node:fs')
@@ -262,14 +272,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(existsSync(waits)).toBe(true)
   }, 120_000)
 
-  test('a service that is told to end while no worker lives ends, and starts none', async () => {
+  test('a service that receives SIGTERM while no worker is alive ends and starts none', async () => {
     await using group = await startWorkers(saysNumber)
     await until(() => group.count('listens on') === 2, 100_000)
     const numbers = numbersIn(group.said)
     for (const pid of numbers) process.kill(pid, 'SIGTERM')
     await until(() => !numbers.some(isAlive))
     group.signalLeader('SIGTERM')
-    // Any code: on a slow machine the signal may arrive while new ones start.
+    // Any exit code is possible, because on a slow machine the signal may arrive while new workers start.
     expect(await group.ended).toBeNumber()
   }, 60_000)
 })

@@ -1,4 +1,4 @@
-// Which tenth of a long sweep is run at the desk.
+// Which tenth of a long sweep is run during development.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { bunSync } from '../tools/bun.mjs'
@@ -14,11 +14,11 @@ function chosen(seed: string | undefined): [many: string[], one: string[]] {
   return JSON.parse(String(stdout)) as [string[], string[]]
 }
 
-test('without a seed every case is run', () => {
+test('without a seed, every case is run', () => {
   expect(chosen(undefined)[0]).toHaveLength(1000)
 })
 
-test('a seed chooses about a tenth, the same each time, and one case at least', () => {
+test('a seed chooses about a tenth of the cases, the same ones each time, and at least one case', () => {
   const [many, one] = chosen('7')
   expect(many.length).toBeGreaterThan(60)
   expect(many.length).toBeLessThan(140)
@@ -26,7 +26,7 @@ test('a seed chooses about a tenth, the same each time, and one case at least', 
   expect(one).toEqual(['one'])
 })
 
-test('another seed chooses others, and many seeds leave nothing out', () => {
+test('another seed chooses other cases, and many seeds together choose every case', () => {
   const seeds = Array.from({ length: 100 }, (_, at) => chosen(String(at))[0])
   expect(seeds[1]).not.toEqual(seeds[2] as string[])
   expect(new Set(seeds.flat()).size).toBe(1000)

@@ -7,17 +7,17 @@ import { Installation } from './helpers/gateway-process.ts'
 import { installFor, messages, model, newToken } from './money/installed.ts'
 import { until } from './relay/setup.ts'
 
-/** Loaded into the gateway: a signal triggers the two errors that end a process which does not handle them. */
+/** Loaded into the gateway: a signal triggers the two errors that end a process if it does not handle them. */
 const faulty = `process.on('SIGUSR2', () => {
   void Promise.reject(new Error('a stray rejection'))
   setTimeout(() => { throw new Error('a stray exception') })
 })`
 
-/** Loaded into the gateway: closing the database fails. */
+/** Loaded into the gateway: makes closing the database fail. */
 const unclosable = `import { Database } from 'bun:sqlite'
 Database.prototype.close = () => { throw new Error('cannot be closed') }`
 
-/** Loaded into the gateway: cleanup fails as on a full disk. */
+/** Loaded into the gateway: makes the cleanup fail as it would on a full disk. */
 const untidy = `import { Database } from 'bun:sqlite'
 const { run } = Database.prototype
 Database.prototype.run = function (text, ...values) {
@@ -39,7 +39,7 @@ async function withPreload(code: string, work: (preload: string) => Promise<void
 const eventOf = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-test('an uncaught error ends no stream: it is logged and counted, and everything continues', async () => {
+test('an uncaught error ends no stream, is logged and counted, and everything continues', async () => {
   await withPreload(faulty, async (preload) => {
     await using upstream = await fake.startFakeUpstream()
     await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
@@ -82,7 +82,7 @@ test.each([
   ],
   ['the disk is full: nothing is lost by that', untidy, 0, 'shutting down'],
 ])(
-  'while it shuts down, %s, and can be started again',
+  'while the gateway shuts down, %s, and can be started again',
   async (_, code, exitCode, said) => {
     await withPreload(code, async (preload) => {
       await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
@@ -95,7 +95,7 @@ test.each([
   60_000,
 )
 
-test('a log that cannot be written neither ends nor stalls it', async () => {
+test('a log that cannot be written neither ends nor blocks the gateway', async () => {
   await withPreload(faulty, async (preload) => {
     await using installation = new Installation(undefined, { BUN_OPTIONS: `--preload ${preload}` })
     const gateway = await installation.startInto('/dev/full')

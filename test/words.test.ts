@@ -1,4 +1,5 @@
-// The check of docs/words.md: habits are found in text written for people, and must not increase.
+// The check of docs/words.md: it finds the listed habits in text that is written for people, and their number must not
+// increase.
 import { expect, test } from 'bun:test'
 import { grown, habitsIn } from '../tools/words.ts'
 
@@ -16,7 +17,7 @@ const planted = [
   ['test/a.test.ts', "test('is read anew', () => {})"],
 ] as const
 
-test('habits are found in comments, titles and pages, and not in code', () => {
+test('habits are found in comments, titles and pages, but not in code', () => {
   const counts = Object.fromEntries([...habitsIn(planted)].map(([habit, lines]) => [habit, lines.length]))
   expect(counts).toEqual({
     'stands for is': 1,
@@ -31,7 +32,7 @@ test('habits are found in comments, titles and pages, and not in code', () => {
   })
 })
 
-test('more of one than before is an error, fewer are not', () => {
+test('more lines with a habit than before are an error, and fewer are not', () => {
   const found = habitsIn(planted)
   expect(grown(found, { anew: 1 })).toContainEqual(expect.stringContaining('"anew" is in 2 lines, 1 are known'))
   const all = Object.fromEntries([...found].map(([habit, lines]) => [habit, lines.length + 1]))

@@ -1,4 +1,4 @@
-// A build is repeated if, and only if, its sources have changed; tested with sources of a few lines.
+// A build is repeated if, and only if, its sources have changed. This is tested with sources of a few lines.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   cpSync,
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-/** As from an archive, which preserves times. */
+/** Writes a file with an old time, as unpacking an archive does. */
 function unpack(path: string, text: string, time = new Date('2020-01-01')): void {
   const file = join(base, path)
   mkdirSync(dirname(file), { recursive: true })

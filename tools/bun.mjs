@@ -1,5 +1,5 @@
 // The one file that knows how to start Bun. Bun's npm package is a stub until an install script has run, and npm may be
-// configured to run none. In that case the platform package has the real binary.
+// configured to run no install scripts. In that case the platform package has the real binary.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -29,9 +29,9 @@ export function findBun(base = root) {
   return found
 }
 
-// When the JavaScript engine collects: once its heap has grown by this share of what the last collection left, but not
-// below 64 MiB. By default it lets a heap triple on a large machine, and thousands of open streams count for far more
-// than they take. And compiled code is kept, however long ago it was compiled.
+// When the JavaScript engine collects garbage: once its heap has grown by this share of what the last collection left,
+// but not below 64 MiB. By default the engine lets a heap triple on a large machine, and it counts far more memory for
+// thousands of open streams than they take. The last setting keeps compiled code, however long ago it was compiled.
 const engine = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -39,8 +39,8 @@ const engine = {
   BUN_JSC_forceCodeBlockLiveness: '1',
 }
 
-// Bun reads these before the program starts; setting them inside it does nothing. 65535 is the most it accepts: above
-// that it prints an error and uses its default of 256 concurrent requests.
+// Bun reads these before the program starts; setting them inside it does nothing. 65535 is the highest value that Bun
+// accepts. Above that it prints an error and uses its default of 256 concurrent requests.
 export const bunEnvironment = {
   ...engine,
   ...process.env,
@@ -48,10 +48,13 @@ export const bunEnvironment = {
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',
 }
 
-// Read at the start: installing and building takes long enough for the parent to end.
+// Read at the start, because installing and building take long enough for the parent to end.
 const parent = process.ppid
 
-/** npm runs scripts under a shell, and a shell that is terminated may die without telling its child. This notices. */
+/**
+ * Calls `end` when the parent process ends. npm runs scripts under a shell, and a shell that is terminated may die
+ * without telling its child.
+ */
 export function endWithParent(end) {
   if (process.env.npm_lifecycle_event === undefined) return
   const watch = setInterval(() => {
@@ -68,11 +71,11 @@ export function runBun(args, options = {}) {
   let isTold = false
   const pass = (signal) => {
     isTold = true
-    // A terminal sends Ctrl-C to the whole group; passed on, it would reach the child twice.
+    // A terminal sends Ctrl-C to the whole group. If it were passed on, it would reach the child twice.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   process.on('SIGINT', pass).on('SIGTERM', pass)
-  // A second signal would end at once what the first one lets finish.
+  // A second signal would immediately end the work that the first one lets finish.
   endWithParent(() => isTold || pass('SIGTERM'))
   return new Promise((done, fail) => {
     child.on('error', fail)

@@ -9,7 +9,10 @@ ensureInstalled()
 
 const packages = join(root, 'node_modules')
 
-/** The native compiler is ten times as fast; where it has no build, the JavaScript compiler gives the same answers. */
+/**
+ * The native compiler is ten times as fast. On platforms without a build of it, the JavaScript compiler gives the same
+ * results.
+ */
 const native = existsSync(join(packages, `@typescript/native-preview-${process.platform}-${process.arch}`))
 const compiler = join(packages, native ? '@typescript/native-preview/bin/tsgo' : 'typescript/bin/tsc')
 

@@ -1,4 +1,4 @@
-// Finds the browser for the console tests, or installs it where that needs no confirmation.
+// Finds the browser for the console tests, or installs it if that needs no confirmation.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -1,4 +1,4 @@
-// Builds console/ into dist/console if the sources have changed since the last build; with --force in any case.
+// Builds console/ into dist/console if the sources have changed since the last build. With --force it always builds.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -22,7 +22,7 @@ const sources = [
   'tsconfig.console.json',
 ]
 const output = 'dist/console'
-/** Contains the fingerprint of the sources. It is part of the build, so that both are replaced together. */
+/** The file with the fingerprint of the sources. It is part of the build, so that both are replaced together. */
 const mark = 'built-from'
 
 export function consoleIsStale(base = root) {
@@ -35,7 +35,7 @@ export function consoleIsStale(base = root) {
 export async function buildConsole(base = root) {
   const target = join(base, output)
   mkdirSync(dirname(target), { recursive: true })
-  // Taken before the build, so that a change during the build leads to another build next time.
+  // The fingerprint is taken before the build, so that a change during the build leads to another build next time.
   const made = fingerprint(base, sources)
   const folder = mkdtempSync(join(dirname(target), '.console-'))
   const vite = join(base, 'node_modules/vite/bin/vite.js')
@@ -53,7 +53,7 @@ export async function buildConsole(base = root) {
   takePlace(folder, target)
 }
 
-/** Two builds may finish at the same moment; the later one stays. */
+/** Two builds may finish at the same moment; the later build stays. */
 function takePlace(folder, target) {
   for (let tries = 1; ; tries++) {
     const before = `${folder}-before-${tries}`

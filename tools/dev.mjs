@@ -1,4 +1,5 @@
-// The server, restarted at every change, and the console from its sources on another port, which passes calls on.
+// Runs the server, restarted at every change, and the console from its sources on another port, which passes calls on
+// to the server.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { bunEnvironment, findBun, root } from './bun.mjs'
@@ -18,7 +19,7 @@ const end = () => {
   for (const child of children) child.kill('SIGTERM')
 }
 process.on('SIGINT', end).on('SIGTERM', end)
-// One without the other is useless.
+// One process without the other is useless, so both end together.
 const codes = children.map((child) => new Promise((done) => child.on('exit', (code) => done(code ?? 1))))
 const code = await Promise.race(codes)
 end()

@@ -22,7 +22,7 @@ function roomOf(path, names) {
   return names.includes(first) ? first : 'others'
 }
 
-/** Which rooms of a folder import which, types included: room → rooms. */
+/** Which rooms of a folder import which other rooms, including type imports: room → rooms. */
 function importsOf(base, folder) {
   const names = rooms[folder].map(([room]) => room)
   const found = new Map()
@@ -39,7 +39,7 @@ function importsOf(base, folder) {
   return found
 }
 
-/** Arrows that no longer path implies. */
+/** The arrows that are not implied by a longer path. */
 function reduced(arrows) {
   const reaches = (from, to, seen = new Set()) => {
     for (const next of arrows.get(from) ?? []) {

@@ -11,8 +11,8 @@ function filesAt(base, path) {
 }
 
 /**
- * Changes if one of these files or folders changes, is missing or is new. Compares contents: an archive extracted over
- * an installation brings files that are older than the build.
+ * A fingerprint that changes if one of these files or folders changes, is missing or is new. It covers contents,
+ * because an archive extracted over an installation brings files that are older than the build.
  */
 export function fingerprint(base, paths) {
   const hash = createHash('sha256')

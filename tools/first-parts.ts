@@ -1,4 +1,4 @@
-// Which files the first view of each page needs, read from the routes of the console and from the build's output.
+// Finds the files that the first view of each page needs, from the routes of the console and from the build's output.
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import type { Rolldown } from 'vite'
@@ -6,11 +6,13 @@ import { roles } from '../contract/roles.ts'
 
 type Bundle = Rolldown.OutputBundle
 
-/** As written into the page's first script, except for the paths. Files are named without folder and extension. */
+/**
+ * The table as written into the page's first script, except for `paths`. Files are named without folder and extension.
+ */
 export interface FirstParts {
-  /** Parts of pages. */
+  /** The files of the parts of pages. */
   files: string[]
-  /** For each area of texts: English, then Chinese. */
+  /** The files of texts for each area: English, then Chinese. */
   words: string[]
   /**
    * The first matching pattern applies; the last matches everything. `role` is the lowest role that sees the page,
@@ -25,7 +27,7 @@ interface Route {
   parent: string
   path: string | undefined
   guarded: boolean
-  /** Modules with their own folders, as `routes.tsx` names them. */
+  /** The page's module with its path, as `routes.tsx` names it. */
   page: string | undefined
   areas: string[]
 }
@@ -36,7 +38,7 @@ const adminOnly = './admin-only.tsx'
 
 const listed = (text: string) => [...text.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')
 
-/** The routes by the names of their constants. */
+/** The routes, keyed by the names of their constants. */
 function readRoutes(source: string): Map<string, Route> {
   const all = (pattern: RegExp) =>
     [...source.matchAll(pattern)].map(([, name = '', value = '']) => [name, value] as const)
@@ -64,7 +66,7 @@ function withParents(routes: ReadonlyMap<string, Route>, route: Route): Route[] 
   return parent ? [route, ...withParents(routes, parent)] : [route]
 }
 
-/** The table of a build. `ofUsers` are modules that pages also load at once for logged-in people. */
+/** The table for a build. `ofUsers` are modules that pages also load at once for logged-in people. */
 export function firstParts(
   routesFile: string,
   bundle: Bundle,

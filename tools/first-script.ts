@@ -6,7 +6,7 @@ import { minify, type Plugin, type Rolldown } from 'vite'
 import { type FirstParts, firstParts } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
-/** Files of the console. */
+/** Paths of the console's files. */
 interface FirstScript {
   theme: string
   parts: string
@@ -14,11 +14,11 @@ interface FirstScript {
   routes: string
   frames: string
   messages: string
-  /** Modules that pages load at once besides those of their routes, for logged-in people, by path. */
+  /** Modules that pages load at once for logged-in people, in addition to the modules of their routes, by path. */
   ofUsers: Readonly<Record<string, readonly string[]>>
 }
 
-/** As `console/app/frames.ts` has them. */
+/** The frame of a page, as in `console/app/frames.ts`. */
 interface PageFrame {
   title: string
   text?: string
@@ -34,7 +34,7 @@ interface Asset {
   source: string
 }
 
-/** A separate classic script. */
+/** Makes a separate classic script. */
 async function asset(name: string, script: string): Promise<Asset> {
   const { code, errors } = await minify(`${name}.js`, script, { module: false })
   if (errors.length > 0) throw new Error(`${name}.js: ${errors[0]?.message}`)
@@ -51,13 +51,13 @@ async function readText(messages: string, language: string, key: string): Promis
 }
 
 /**
- * The page's first script: sets the theme before the first paint and loads the parts of the page. In addition one
- * script per language, which draws the frame of the page. They are separate files because the page's policy allows no
- * inline script.
+ * The page's first script, which sets the theme before the first paint and loads the parts of the page. There is also
+ * one script per language, which draws the frame of the page. They are separate files because the page's policy allows
+ * no inline script.
  */
 export function firstScript(of: FirstScript): Plugin {
   let building = false
-  /** Of the current build: the page names the files that it emits. */
+  /** The scripts of the current build, whose file names are written into the page. */
   let made: ReturnType<typeof make> | undefined
 
   /** Headings of the routes in order; empty for routes without a frame. */

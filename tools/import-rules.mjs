@@ -17,7 +17,7 @@ export const bunModule = '^bun(?::|$)'
 
 export const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
-/** The complete list of what a folder may import. Tests beside the code are exempt. */
+/** The complete list of what a folder may import. Tests next to the code are exempt. */
 export function only(path, comment, { own = [], npm, core = false, except = [] }) {
   const name = path.replace(/^server\//, '').replace(/\.ts$/, '')
   const not = [tests, ...except.map(place)].join('|')
@@ -41,7 +41,7 @@ export function owner(names, owners, comment) {
   return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
 }
 
-/** Each room may import those before it. */
+/** Each room may import the rooms before it. */
 export function roomRules(base) {
   const order = rooms[base].map(([room]) => room)
   const inside = (room) => (room === '.' ? `^${base}/[^/]+\\.ts$` : `^${base}/${room}/`)

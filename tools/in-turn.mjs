@@ -1,4 +1,6 @@
-/** Prints its input in the order of the shares: a later one waits until those before it have ended. */
+/**
+ * Prints its input in the order of the shares: the output of a later share waits until the shares before it have ended.
+ */
 export class InTurn {
   #open = 0
   #kept = []

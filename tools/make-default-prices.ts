@@ -18,7 +18,7 @@ const outputFile = new URL('../server/billing/default-prices.gen.ts', import.met
 
 /**
  * Providers in the order in which they may claim a bare model name: vendors of models first, resellers after them. The
- * number is the channel type for which a reseller's own price is used; vendors have none.
+ * number is the channel type for which a reseller's own price is used; vendors have 0.
  */
 const providers: readonly (readonly [id: string, channelType: number])[] = [
   ['openai', 0],
@@ -47,7 +47,8 @@ const providers: readonly (readonly [id: string, channelType: number])[] = [
 const vertexChannelType = 42
 
 /**
- * Their price unit → the field of a price line. Units that are not listed (web searches, pages) are not charged by us.
+ * The unit in the price data → the field of a price line. Units that are not listed (web searches, pages) are not
+ * charged by the gateway.
  */
 const fields: readonly (readonly [unit: string, field: string])[] = [
   ['input_mtok', 'in'],
@@ -63,7 +64,10 @@ const fields: readonly (readonly [unit: string, field: string])[] = [
   ['output_image_mtok', 'imageOut'],
 ]
 
-/** Names that a match rule covers. Patterns and exclusions add none: lookups strip dates and the like themselves. */
+/**
+ * Names that a match rule covers. Patterns and exclusions add no names, because lookups strip dates and the like
+ * themselves.
+ */
 function namesOf(match: MatchLogic): string[] {
   if ('or' in match) return match.or.flatMap(namesOf)
   if ('and' in match) return match.and.flatMap(namesOf)
@@ -115,7 +119,7 @@ function setText(price: ModelPrice, free: boolean): string | undefined {
 }
 
 /**
- * Prices in force on `date`, and those that start later or apply only at certain hours of the day; the last that
+ * Prices in force on `date`, and prices that start later or apply only at certain hours of the day. The last price that
  * applies wins.
  */
 function priceText(model: ModelInfo, date: string): string | undefined {

@@ -76,7 +76,9 @@ export function hiddenBun(base: string): string[] {
   return matching(base, /globalThis(?:\.|\[['"])Bun\b/, inside)
 }
 
-/** 0001-name.md, numbers without gaps or repeats, and a date in the first lines. */
+/**
+ * Decisions must be named like 0001-name.md, be numbered without gaps or repeats, and have a date in the first lines.
+ */
 export function decisionFaults(base: string): string[] {
   const folder = join(base, 'docs/decisions')
   const names = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name !== 'README.md').sort()

@@ -1,5 +1,5 @@
 // Bundles server/ and its packages into two files under dist/ if the sources have changed since the last build. The
-// process that runs them takes 15 MB less than one that loads a thousand modules (docs/decisions/0032).
+// process that runs them takes 15 MB less than a process that loads a thousand modules (docs/decisions/0032).
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -10,14 +10,14 @@ import { fingerprint } from './fingerprint.mjs'
 const sources = ['server', 'contract', 'package.json', 'package-lock.json', 'tools/server-build.mjs']
 const entries = ['server/main.ts', 'server/relay/counting/tokenizer-worker.ts', 'server/relay/request/reader-worker.ts']
 
-/** The last line of a build: as part of the program it cannot be lost, or mistaken for that of another build. */
+/** The last line of a build. As part of the program, it cannot be lost or mistaken for the line of another build. */
 const lastLine = (base) => `// Built from ${fingerprint(base, sources)}`
 
 function endsWith(file, line) {
   return existsSync(file) && readFileSync(file, 'utf8').trimEnd().endsWith(line)
 }
 
-/** Builds next to the last build; each file then replaces the old one at once. */
+/** Builds next to the last build. Each new file then replaces the old one in one step. */
 function build(base, footer) {
   mkdirSync(join(base, 'dist'), { recursive: true })
   const folder = mkdtempSync(join(base, 'dist/.server-'))
@@ -31,7 +31,7 @@ function build(base, footer) {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     if (result.status !== 0) throw new Error('The server build failed; its message is above.')
-    // The program comes last, so that everything it loads is already there.
+    // The program is moved last, so that everything it loads is already there.
     const files = readdirSync(folder).toSorted((a, b) => Number(a === 'main.js') - Number(b === 'main.js'))
     for (const name of files) renameSync(join(folder, name), join(base, 'dist', name))
   } finally {
@@ -42,7 +42,7 @@ function build(base, footer) {
 /** The program to run with Bun; builds it first if a source has changed. */
 export function serverProgram(base = root) {
   const program = join(base, 'dist/main.js')
-  // Taken before the build, so that a change during the build leads to another build next time.
+  // The fingerprint is taken before the build, so that a change during the build leads to another build next time.
   const line = lastLine(base)
   if (!endsWith(program, line)) build(base, line)
   return program

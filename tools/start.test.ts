@@ -1,4 +1,4 @@
-// The launcher is run as a user runs it, with a small server in place of ours.
+// The launcher is run as a user runs it, with a small server in place of the real one.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -67,12 +67,12 @@ describe('start', () => {
     const { launcher } = await start(server)
     launcher.kill('SIGKILL')
     await ended(launcher)
-    // Its process id proves nothing: the process may be an unreaped zombie.
+    // The server's process id proves nothing, because the process may be an unreaped zombie.
     expect(await eventually(() => existsSync(join(base, 'gone')))).toBe(true)
   })
 
   test.skipIf(process.platform === 'win32')(
-    'ends the server when npm is told to end, whose shell does not pass that on (not on Windows: no signals)',
+    "ends the server when npm is told to end, although npm's shell does not pass that on (not on Windows: no signals)",
     async () => {
       rmSync(join(base, 'gone'), { force: true })
       writeFileSync(join(base, 'server/main.ts'), server)
@@ -89,7 +89,7 @@ describe('start', () => {
   )
 
   test.skipIf(process.platform === 'win32')(
-    'tells a server once that it should end, also when npm ends after it has (not on Windows: no signals)',
+    'tells a server only once that it should end, even if npm ends afterwards (not on Windows: no signals)',
     async () => {
       rmSync(join(base, 'gone'), { force: true })
       const counting = `

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Assumed for a file without a recorded time. */
+/** The time assumed for a file without a recorded time. */
 const unknownSeconds = 2
 
 /** The test files below these folders, as paths that begin with `./`, in alphabetical order. */
@@ -31,7 +31,8 @@ export function deal(files, seconds, count) {
 /** Seconds that each test file took, from a JUnit report of "bun test". */
 export function fileSeconds(junit) {
   const found = {}
-  // Suites of groups are inside that of their file and have its name in "file"; suites of files also have it in "name".
+  // The suite of a group is inside the suite of its file and has the file's name in "file". The suite of a file also
+  // has this name in "name".
   for (const [tag] of junit.matchAll(/<testsuite [^>]*>/g)) {
     const name = / name="([^"]*)"/.exec(tag)?.[1]
     const seconds = Number(/ time="([^"]*)"/.exec(tag)?.[1])
@@ -41,7 +42,7 @@ export function fileSeconds(junit) {
   return found
 }
 
-/** The times of earlier runs in this file; none if it cannot be read. */
+/** The times of earlier runs, read from this file; empty if it cannot be read. */
 export function readTimes(path) {
   try {
     return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
@@ -50,7 +51,7 @@ export function readTimes(path) {
   }
 }
 
-/** Adds the times of this run to those of earlier ones. */
+/** Adds the times of this run to the times of earlier runs. */
 export function keepTimes(path, seconds) {
   mkdirSync(dirname(path), { recursive: true })
   writeTimes(path, { ...readTimes(path), ...seconds })

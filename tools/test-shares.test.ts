@@ -29,7 +29,7 @@ test('finds the tests in every folder, and nothing else', () => {
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
 })
 
-test('the time of a file is that of its suite, not of the groups in it', () => {
+test('the time of a file is taken from its own suite, not from the groups in it', () => {
   const junit = `<testsuites time="9"><testsuite name="a.test.ts" file="a.test.ts" time="2.345">
     <testsuite name="group" file="a.test.ts" time="1.5"><testcase name="b" file="a.test.ts" time="1" /></testsuite>
     </testsuite><testsuite name="c/d.test.ts" file="c/d.test.ts" time="0.04"></testsuite></testsuites>`

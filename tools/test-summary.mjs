@@ -3,7 +3,10 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the output is coloured on a terminal
 const uncoloured = (output) => output.replace(/\u001b\[[0-9;]*m/g, '')
 
-/** The counts from the summary at the end of the output. The exit code has the last word: a failure is never lost. */
+/**
+ * The counts from the summary at the end of the output. The exit code takes precedence, so that a failure is never
+ * lost.
+ */
 export function tally(output, code) {
   const plain = uncoloured(output)
   const [block = ''] = plain.match(/(?:^ *\d+ [^\n]*\n)+^Ran \d+ tests? across \d+ files?/gm)?.slice(-1) ?? []
@@ -28,7 +31,9 @@ export function tallyAll(runs) {
 const testFile = /^\S+\.test\.tsx?:$/
 const result = /^\((?:pass|fail|skip|todo)\) /
 
-/** Each failed test with its file and what was printed between the result before it and its own; at most 60 lines each. */
+/**
+ * Each failed test with its file and the output between the previous test's result and its own, at most 60 lines each.
+ */
 export function failures(output) {
   const found = []
   let file = ''
@@ -38,7 +43,7 @@ export function failures(output) {
     if (testFile.test(line)) file = line
     if (line.startsWith('(fail) ')) found.push([file, ...since.slice(-60)].join('\n'))
     if (result.test(line) || testFile.test(line)) since = []
-    // After its last file bun prints each failed test once more.
+    // After the last file, bun prints each failed test once more.
     if (/^\d+ tests? failed:$/.test(line)) break
   }
   return found

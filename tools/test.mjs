@@ -1,5 +1,5 @@
-// Runs every test, or those that the arguments name. Without arguments, and not in CI, a tenth of each long sweep is run:
-// "--full" runs all. The last line is always "N passed, N failed".
+// Runs every test, or the tests that the arguments name. Without arguments, and not in CI, a tenth of each long sweep
+// is run; "--full" runs all of it. The last line is always "N passed, N failed".
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ ensureInstalled()
 const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map((folder) => `./${folder}/`)
 /** How long each file took on the machine that made this list, for machines that have not run the tests. */
 const usualTimes = join(root, 'tools/test-times.json')
-/** Where `npm test -- --update-times` saves the times of a whole run, as a start for other machines. */
+/** Where `npm test -- --update-times` saves the times of a complete run, as a starting point for other machines. */
 const updatesTimes = process.argv.includes('--update-times')
 const own = new Set(['--update-times', '--full'])
 const given = process.argv.slice(2).filter((argument) => !own.has(argument))
@@ -29,10 +29,10 @@ const sweepSeed =
 const takesValue = new Set(['-t', '--test-name-pattern', '--seed', '--timeout', '--retry', '--rerun-each', '--preload'])
 const filters = given.filter((argument, at) => !argument.startsWith('-') && !takesValue.has(given[at - 1]))
 const byName = given.some((argument) => argument === '-t' || argument.startsWith('--test-name-pattern'))
-// Ends tests that hang. A slow machine makes a run longer, and nothing else.
+// Ends tests that hang. On a slow machine a run only takes longer.
 const patience = given.some((argument) => argument.startsWith('--timeout')) ? [] : ['--timeout=120000']
 
-/** How long each file took in earlier runs here; runs of a tenth have their own file. */
+/** How long each file took in earlier runs here; runs of a tenth of the sweeps have a separate file. */
 const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
@@ -53,7 +53,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 function endTogether(child) {
   // The tests' browser library handles the other signals itself; SIGINT ends them as Ctrl-C does.
   const end = (signal) => {
-    // A terminal sends Ctrl-C to the whole group; passed on, it would reach the tests twice.
+    // A terminal sends Ctrl-C to the whole group. If it were passed on, it would reach the tests twice.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill('SIGINT')
     // A program that a test started may survive and keep the pipes open.
     child.once('exit', () => {
@@ -109,7 +109,7 @@ if (!byName) keepTimes(ownTimes, seconds)
 if (updatesTimes && given.length === 0) writeTimes(usualTimes, seconds)
 if (given.length === 0) console.log(`The slowest files:\n${slowest(seconds, 25).join('\n')}`)
 
-// A whole run prints thousands of lines; what failed is repeated where it will be seen.
+// A complete run prints thousands of lines, so the failures are repeated at the end, where they are seen.
 const failing = runs.flatMap((run) => failures(run.output))
 if (given.length === 0 && failing.length > 0) console.log(`What failed:\n\n${failing.join('\n\n')}\n`)
 

@@ -1,4 +1,5 @@
-// npm run tollgate: a command on an installation. Without arguments it lists the commands; npm start starts the server.
+// npm run tollgate: runs a command on an installation. Without arguments it lists the commands; npm start starts the
+// server.
 import { runBun } from './bun.mjs'
 import { ensureInstalled } from './install.mjs'
 

@@ -8,10 +8,12 @@ import { loadFresh } from './load-fresh.ts'
 
 /** An import of a part as Vite writes it, with a list of files to preload. */
 const helpedImport = /__vitePreload\((?:async )?\(\) => ([\s\S]*?), __VITE_PRELOAD__, import\.meta\.url\)/g
-/** The same if only some exports of a part are used; unused ones are already removed at this point. */
+/** The same import if only some exports of a part are used; unused exports are already removed at this point. */
 const takingBlock = /^\{\s*const \{[^{}]*\} = await (import\("[^"]*"\));\s*return \{[^{}]*\};\s*\}$/
 
-/** Parts have no style of their own, and the first script loads their imports, so an import needs no preload helper. */
+/**
+ * Parts have no separate style sheets, and the first script loads their imports, so an import needs no preload helper.
+ */
 export function plainImports(): Plugin {
   return {
     name: 'plain-imports',

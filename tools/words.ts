@@ -1,5 +1,5 @@
-// Keeps the habits that docs/words.md names from growing: counts them in comments, test titles and pages, and compares
-// with tools/words.json. "--update" writes the current counts, which may only fall.
+// Keeps the writing habits that docs/words.md lists from growing. It counts them in comments, test titles and pages,
+// and compares the counts with tools/words.json. "--update" writes the current counts, which may only fall.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { repositoryFiles } from './repo-rules.ts'

@@ -19,7 +19,7 @@ const server = Bun.serve({
   },
 })
 
-/** With back-pressure, like the gateway's streams. */
+/** Passes the body on with back-pressure, as the gateway does for its streams. */
 async function* passedOn(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   for await (const piece of body ?? []) yield piece
 }

@@ -1,6 +1,6 @@
 /**
  * Measures the console in a real Chromium against its budgets, with 1,000 channels, 5,000 users and 10,000 log rows:
- * `npm run bench:console`; with `-- --work` only typing and sorting. Exits with 1 if a budget is exceeded.
+ * `npm run bench:console`. With `-- --work`, it measures only typing and sorting. Exits with 1 if a budget is exceeded.
  */
 import type { CDPSession, Page } from 'playwright-core'
 import { onlySpecifiedCalls } from '../../test/e2e/support/classic.ts'
@@ -42,12 +42,12 @@ function report(what: string, value: number, budget: number, unit: string): void
   if (!kept) faults.push(what)
 }
 
-/** Records the page's performance entries, from before its first script. */
+/** Records the page's performance entries, starting before the page's first script runs. */
 async function watch(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const seen = { lcp: 0, complete: 0, shift: 0, blocked: 0, longest: 0, interactions: [] as number[] }
     Object.assign(window, { seen })
-    // The page itself, not its frame, with nothing still loading.
+    // True once the page itself is shown, not just its frame, and nothing is still loading.
     const whole = () => document.querySelector('main h1') && !document.querySelector('.skeleton')
     new MutationObserver((_, observer) => {
       if (!whole()) return
@@ -74,7 +74,7 @@ async function watch(page: Page): Promise<void> {
       seen.blocked += Math.max(0, entry.duration - 50)
     })
     on('event', (entry) => {
-      // Entries without a number are not interactions, such as the pointer passing over elements.
+      // Entries without an interaction ID are not interactions, for example the pointer passing over elements.
       if (entry.interactionId) seen.interactions.push(entry.duration)
     })
   })
@@ -82,7 +82,7 @@ async function watch(page: Page): Promise<void> {
 
 interface Seen {
   lcp: number
-  /** When the page was complete, with its rows. */
+  /** When the page was complete, including its rows. */
   complete: number
   shift: number
   blocked: number
@@ -120,13 +120,14 @@ async function loadOnce(site: Console, path: string, throttled: boolean): Promis
   await watch(page)
   const session = await visit.context.newCDPSession(page)
   await session.send('Network.enable')
-  // The visit has already loaded a file from the server; nothing cached may help.
+  // The visit has already loaded a file from the server. The cache is cleared so that nothing cached speeds up the
+  // load.
   await session.send('Network.clearBrowserCache')
   if (throttled) await throttle(session)
-  // The page is not queried while it works: queries take its time.
+  // The page is not queried while it loads, because queries take up its time.
   await page.goto(path, { waitUntil: 'networkidle' })
   await settle(page)
-  // Read before the visit ends.
+  // Awaited here, so that the entries are read before the visit ends.
   return await seenBy(page)
 }
 
@@ -145,7 +146,10 @@ async function measureLoads(site: Console): Promise<void> {
   }
 }
 
-/** A list with all 1,000 rows in the browser: a server that does not count returns pages, which are appended. */
+/**
+ * Opens a list with all 1,000 rows in the browser. A server that sends no row count returns the list page by page, and
+ * the pages are appended.
+ */
 async function openWholeList(site: Console): Promise<Visit> {
   const visit = await site.visit({ as: rootAccount })
   const { page } = visit
@@ -185,7 +189,10 @@ async function measureWork(site: Console): Promise<void> {
   )
 }
 
-/** Sorts twice, goes to the next page and opens a drawer; returns how long each click took to show, in milliseconds. */
+/**
+ * Sorts twice, goes to the next page and opens a drawer. Returns how many milliseconds each click took to show its
+ * effect.
+ */
 async function clickThrough(site: Console): Promise<number[]> {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit

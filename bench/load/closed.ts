@@ -3,7 +3,7 @@ import { type Job, type LoadResult, MARK } from './job.ts'
 import { requestBytes } from './request.ts'
 import { sleep, Tally } from './tally.ts'
 
-/** Saturates: each connection sends its next request as soon as the previous one is answered. */
+/** Saturates the target: each connection sends its next request as soon as the previous one is answered. */
 export async function runClosed(job: Job, mark: (line: string) => void): Promise<LoadResult> {
   const request = requestBytes(job)
   const tally = new Tally()

@@ -1,8 +1,8 @@
-/** The job of a load process, as JSON in its only argument. */
+/** The job of a load process, passed as JSON in its only argument. */
 export interface Job {
   /**
-   * closed: each connection sends again at once. rate: sends at a fixed rate, whether or not answers are outstanding.
-   * streams: one long stream each. stalled: reads a little, then stops.
+   * closed: each connection sends its next request at once. rate: sends at a fixed rate, whether or not responses are
+   * outstanding. streams: one long stream per connection. stalled: reads the beginning of each stream, then stops.
    */
   readonly mode: 'closed' | 'rate' | 'streams' | 'stalled'
   readonly port: number
@@ -31,24 +31,24 @@ export interface Percentiles {
 export interface LoadResult {
   readonly requests: number
   readonly seconds: number
-  /** Answers that were not 200, incomplete, or cut off. */
+  /** Responses that were incomplete, were cut off, or had a status other than 200. */
   readonly failed: number
   readonly failures: readonly string[]
   readonly latencyMs: Percentiles
-  /** Until the first byte of the body. */
+  /** Time until the first byte of the body. */
   readonly firstByteMs: Percentiles
-  /** streams: the longest silence on any stream. */
+  /** In streams mode, the longest silence on any stream. */
   readonly maxGapMs: number
-  /** streams: silences longer than four chunk intervals. */
+  /** In streams mode, the number of silences longer than four chunk intervals. */
   readonly stalls: number
-  /** stalled: total bytes read before the readers stopped. */
+  /** In stalled mode, the total number of bytes read before the readers stopped. */
   readonly bytes: number
 }
 
 /** Lines that a load process prints before its result. */
 export const MARK = { start: 'measuring', end: 'measured' } as const
 
-/** Percentiles of unsorted numbers; zeros for none. */
+/** Percentiles of unsorted numbers; all zero if there are no numbers. */
 export function percentiles(values: number[]): Percentiles {
   const sorted = Float64Array.from(values).sort()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

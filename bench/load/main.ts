@@ -4,7 +4,10 @@ import { runRate } from './rate.ts'
 import { runStalled } from './stalled.ts'
 import { runStreams } from './streams.ts'
 
-/** A load process: does one job, prints when its measurement starts and ends, and then the result. */
+/**
+ * A load process: it does one job, prints a line when the measurement starts and when it ends, and then prints the
+ * result.
+ */
 const RUNNERS: Readonly<Record<Job['mode'], (job: Job, mark: (line: string) => void) => Promise<LoadResult>>> = {
   closed: runClosed,
   rate: runRate,

@@ -3,7 +3,10 @@ import { type Job, type LoadResult, MARK } from './job.ts'
 import { requestBytes } from './request.ts'
 import { sleep, Tally } from './tally.ts'
 
-/** Sends at a fixed rate, whatever the answers do; latency counts from the time when a request was due. */
+/**
+ * Sends requests at a fixed rate, regardless of the responses. Latency is measured from the time when a request was
+ * due.
+ */
 export async function runRate(job: Job, mark: (line: string) => void): Promise<LoadResult> {
   const request = requestBytes(job)
   const tally = new Tally()

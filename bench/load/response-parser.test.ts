@@ -20,7 +20,7 @@ function problems(stream: boolean, bytes: string, size: number): (string | undef
 
 describe('however the bytes are split', () => {
   for (const size of [1, 2, 3, 7, 50, 100_000]) {
-    test(`in chunks of ${size}`, () => {
+    test(`finds the same problems in chunks of ${size}`, () => {
       const good = streamOf('data: {"a":1}\n\n', 'data: [DONE]\n\n')
       const merged = streamOf(`data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n`)
       const short = streamOf('data: {"a":1}\n\n')

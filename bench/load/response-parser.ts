@@ -4,7 +4,7 @@ export interface ResponseEvents {
   firstByte(): void
   /** Body bytes have arrived. */
   bytes(count: number): void
-  /** The response is over; `problem` says why it is not a good one. */
+  /** The response has ended; `problem` describes what was wrong with it, if anything. */
   end(problem: string | undefined): void
 }
 
@@ -19,7 +19,7 @@ export class ResponseParser {
   #left = 0
   #status = 0
   #seenBody = false
-  /** The end of the body, enough to see `[DONE]`. */
+  /** The end of the body, long enough to contain `[DONE]`. */
   #tail = ''
 
   constructor(stream: boolean, events: ResponseEvents) {
@@ -41,7 +41,7 @@ export class ResponseParser {
     }
   }
 
-  /** Consumes what it can from `at`; undefined if it needs more bytes first. */
+  /** Consumes what it can from `at` on and returns the next position, or undefined if it needs more bytes first. */
   #step(data: Buffer, at: number): number | undefined {
     if (this.#place === 'head') return this.#head(data, at)
     if (this.#place === 'size') return this.#size(data, at)

@@ -3,7 +3,7 @@ import { type Job, type LoadResult, MARK } from './job.ts'
 import { requestBytes } from './request.ts'
 import { sleep, Tally } from './tally.ts'
 
-/** A stream is called stalled after four times the mock's interval. */
+/** A stream counts as stalled after a silence of four times the mock's interval. */
 const STALL_MS = 2_000
 
 /** Opens one long stream per connection, spread over the warm-up, and checks that none falls silent or is cut off. */

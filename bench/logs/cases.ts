@@ -1,6 +1,6 @@
 import type { Population } from './seed.ts'
 
-/** One request over HTTP, as root or as a user about their own calls. */
+/** One HTTP request, made by root or by a user who reads their own log. */
 export interface LogCase {
   name: string
   path: string
@@ -9,7 +9,7 @@ export interface LogCase {
 
 const daySeconds = 86_400
 
-/** Every filter of the list, the statistic and the usage call, and the combinations in use. */
+/** Every filter of the list, the statistics call and the usage call, and the combinations that are used in practice. */
 export function logCases(of: Population): LogCase[] {
   const model = (name: string) => `model_name=${name}`
   const user = (name: string) => `username=${name}`

@@ -6,7 +6,7 @@ import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from '../../serve
 import { recording } from '../../test/helpers/query-plans.ts'
 import type { Population } from './seed.ts'
 
-/** What a kind of query reads, according to the database's plan. */
+/** What one kind of query reads, according to the database's query plan. */
 export interface Plan {
   question: string
   reads: string[]

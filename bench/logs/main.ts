@@ -19,7 +19,9 @@ import { type DatabaseReport, type Timing, writeReport } from './report.ts'
 import { type Population, rootAccess, secretKey, seed } from './seed.ts'
 
 const days = 90
-/** Rows that are not counted yet when the requests are made: the most that the gateway leaves uncounted. */
+/**
+ * The number of rows that are not counted yet when the requests are made: the most that the gateway leaves uncounted.
+ */
 const uncounted = 1900
 
 interface Options {
@@ -99,7 +101,7 @@ function startGateway(url: string, folder: string, port: number): Running {
   })
 }
 
-/** The server process of PostgreSQL, whose children do the work; none for SQLite. */
+/** The PostgreSQL server process, whose child processes do the work. SQLite has none. */
 async function postmasterOf(store: Store): Promise<number[]> {
   if (store.dialect === 'sqlite') return []
   const { rows } = await sql<{ data_directory: string }>`show data_directory`.execute(store.read)
@@ -123,7 +125,7 @@ async function timeCase(
     const from = performance.now()
     const response = await fetch(`http://127.0.0.1:${port}${one.path}`, { headers })
     const text = await response.text()
-    // The first two warm the caches.
+    // The first two rounds warm the caches.
     if (round > 1) times.push(performance.now() - from)
     if (!response.ok || !text.startsWith('{"success":true'))
       throw new Error(`${one.path}: ${response.status} ${text.slice(0, 300)}`)
@@ -134,7 +136,7 @@ async function timeCase(
   return { name: one.name, path: one.path, median: at(0.5), p95: at(0.95), cpuMs }
 }
 
-/** The whole log as CSV, read as fast as it arrives. */
+/** Exports the whole log as CSV and reads it as fast as it arrives. */
 async function timeExport(port: number, gateway: Running): Promise<DatabaseReport['exported']> {
   const beforeMb = residentMb(gateway.pid)
   const watch = watchResident(gateway.pid)

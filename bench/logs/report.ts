@@ -4,13 +4,13 @@ import { ROOT } from '../processes.ts'
 import { machine } from '../report.ts'
 import type { Plan } from './explain.ts'
 
-/** Milliseconds over HTTP. */
+/** Timing of a call over HTTP, in milliseconds. */
 export interface Timing {
   name: string
   path: string
   median: number
   p95: number
-  /** CPU of gateway and database per call. */
+  /** CPU time of gateway and database per call. */
   cpuMs: number
 }
 

@@ -28,7 +28,7 @@ const channelCount = 10
 const daySeconds = 86_400
 const rowsPerStatement = 400
 
-/** Numbers between 0 and 1, the same in every run. */
+/** Pseudo-random numbers between 0 and 1, the same in every run. */
 function createRandom(): () => number {
   let state = 42
   return () => {
@@ -49,7 +49,7 @@ export interface Plan {
   days: number
   /** Epoch seconds of the newest row. */
   end: number
-  /** After this many rows `count` is called. */
+  /** `count` is called after this many rows. */
   countAt: number
   count(): Promise<void>
 }
@@ -58,9 +58,9 @@ const userName = (id: number) => `user-${id}`
 const modelName = (index: number) => `model-${index}`
 
 /**
- * Creates users, tokens and channels, and `rows` log rows over the last `days` days in a realistic distribution: few
- * users with many calls and many with few, the same for models; more by day than by night; one row in a hundred of
- * another type.
+ * Creates users, tokens and channels, and `rows` log rows over the last `days` days in a realistic distribution. A few
+ * users make many calls and many users make few, and the models are distributed the same way. There are more calls by
+ * day than by night, and one row in a hundred is of another type.
  */
 export async function seed(store: Store, { rows, days, end, countAt, count }: Plan): Promise<Population> {
   const random = createRandom()

@@ -6,7 +6,10 @@ const ANSWER = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(PLAIN)}\r\n\r\n${PLAIN}`,
 )
 const FIRST = Buffer.from(STREAM_HEAD + chunk(EVENTS[0] ?? ''))
-/** Four writes of eight events: what a loaded network makes of a burst, at a cost that the mock can afford. */
+/**
+ * Four writes of eight events each. This is how a burst arrives over a loaded network, and the mock can afford the
+ * cost.
+ */
 const inGroups = (all: readonly string[]) =>
   [0, 1, 2, 3].map((group) => {
     const events = all
@@ -23,14 +26,14 @@ const SLOW = Buffer.from(chunk(CONTENT_EVENT))
 const SLOW_END = Buffer.from(`${chunk(LAST_EVENTS)}0\r\n\r\n`)
 const ENDLESS = Buffer.from(chunk(BURST))
 
-/** The pace of the paced streams, and the length of the slow ones. */
+/** The chunk intervals of the paced and the slow streams, and the length of the slow streams. */
 export interface Pace {
   readonly pacedMs: number
   readonly slowMs: number
   readonly slowChunks: number
 }
 
-/** One HTTP/1.1 connection with canned answers, parsed as little as possible. */
+/** One HTTP/1.1 connection that sends canned responses and parses as little as possible. */
 export class MockHttp1 {
   readonly #socket: Socket<unknown>
   readonly #pace: Pace
@@ -58,7 +61,7 @@ export class MockHttp1 {
     const start = head + 4
     const length = head < 0 ? undefined : contentLength(data, head)
     const chunkedEnd = length === 'chunked' && data.subarray(-5).equals(CHUNKED_END)
-    // The start of the body is needed to know what is requested; a copy, as the runtime reuses its buffer.
+    // The start of the body shows what is requested. It is copied because the runtime reuses its buffer.
     const enough = typeof length === 'number' && data.length - start >= Math.min(length, 2048)
     if (!chunkedEnd && !enough) {
       this.#pending = Buffer.from(data)

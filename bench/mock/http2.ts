@@ -31,8 +31,9 @@ interface Open {
 }
 
 /**
- * One HTTP/2 connection with canned answers. Request headers are not decoded: the body contains everything needed, and
- * our own answers use no table, so HPACK can be skipped. Only the plain and the burst stream are served.
+ * One HTTP/2 connection with canned responses. Request headers are not decoded: the body contains everything needed,
+ * and the mock's own responses do not use the dynamic table, so HPACK can be skipped. Serves only the plain response
+ * and the burst stream.
  */
 export class MockHttp2 {
   readonly #socket: Socket<unknown>

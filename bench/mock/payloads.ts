@@ -4,7 +4,7 @@ const WORDS = (
   'them can only other time new some could these two may first then do any like my now over such our man me even most made'
 ).split(' ')
 
-/** A plain chat answer of about 1.4 KB. */
+/** A plain chat response of about 1.4 KB. */
 export const PLAIN = JSON.stringify({
   id: 'chatcmpl-bench',
   object: 'chat.completion',
@@ -30,7 +30,7 @@ export const EVENTS: readonly string[] = [
   'data: [DONE]\n\n',
 ]
 
-/** The same answer as 32 events of Anthropic's Messages API. */
+/** The same response as 32 events of Anthropic's Messages API. */
 export const MESSAGE_EVENTS: readonly string[] = [
   messageEvent('message_start', {
     message: {
@@ -65,10 +65,12 @@ export const LAST_EVENTS = EVENTS.slice(29).join('')
 /** About 16 KB of events. */
 export const BURST = CONTENT_EVENT.repeat(Math.ceil(16_384 / CONTENT_EVENT.length))
 
-/** What a request asks for; the model selects it, so that every gateway can pass it on. */
+/**
+ * The kind of response that a request wants. The model name selects it, because every gateway passes the model name on.
+ */
 export type Wanted = 'plain' | 'stream' | 'messages' | 'each' | 'paced' | 'slow' | 'endless'
 
-/** Reads model and stream flag from the first bytes of a body, without parsing it. */
+/** Reads the model and the stream flag from the first bytes of a body, without parsing it. */
 export function wanted(bodyStart: string): Wanted {
   if (!/"stream"\s*:\s*true/.test(bodyStart)) return 'plain'
   const model = /"model"\s*:\s*"([^"]*)"/.exec(bodyStart)?.[1]

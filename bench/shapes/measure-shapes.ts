@@ -2,7 +2,7 @@ import { mainThreadSeconds, residentMb } from '../proc.ts'
 import type { Target } from '../targets.ts'
 import type { Shape } from './shapes.ts'
 
-/** The cost of bodies of one shape and size for one program. */
+/** What bodies of one shape and size cost one program. */
 export interface ShapeFigures {
   readonly title: string
   readonly translated: boolean
@@ -10,7 +10,7 @@ export interface ShapeFigures {
   readonly mebibytes: number
   /** Status of the responses. */
   readonly status: number
-  /** CPU of the main thread, per MiB of body: the median of the rounds, and the maximum. */
+  /** CPU time of the main thread per MiB of body: the median of the rounds, and the maximum. */
   readonly msPerMib: number
   readonly mostMsPerMib: number
   /** The slowest health check while the bodies were read. */

@@ -1,6 +1,6 @@
 /**
- * A worker that polls a health endpoint, 20 ms apart. When asked, it returns the duration of the slowest response since
- * the last time, in milliseconds.
+ * A worker that polls a health endpoint every 20 ms. On request, it returns the duration of the slowest response since
+ * the previous request, in milliseconds.
  */
 declare const self: Worker
 

@@ -1,10 +1,10 @@
 import { MESSAGES_MODEL } from '../targets.ts'
 
-/** One kind of request body, and its path. */
+/** One kind of request body, and the path that it is sent to. */
 export interface Shape {
   readonly title: string
   readonly path: string
-  /** Sent to a channel that speaks another dialect than the caller. */
+  /** Sent to a channel whose dialect differs from the caller's. */
   readonly translated?: true
   /** A body of about this many bytes. */
   body(bytes: number): string
@@ -15,7 +15,7 @@ const model = 'gpt-4o-mini'
 const said = [{ role: 'user', content: 'Hi' }]
 const chat = '/v1/chat/completions'
 
-/** A list of items of about this many bytes as JSON. */
+/** A JSON list of items, about this many bytes long. */
 function list(bytes: number, item: (index: number) => string): string {
   const items: string[] = []
   for (let index = 0, length = 0; length < bytes; index++) {
@@ -240,5 +240,5 @@ const translated: readonly Shape[] = [
   },
 ]
 
-/** All shapes; those that are only passed on come first. */
+/** All shapes; the ones that are only passed on come first. */
 export const shapes: readonly Shape[] = [...refusedOrPassedOn, ...translated]

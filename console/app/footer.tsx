@@ -4,7 +4,7 @@ import { useText } from '../lib/text.ts'
 
 const SafeHtml = lazy(() => import('../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 
-/** The footer that was configured, or a line with name and version. */
+/** The configured footer, or a line with name and version. */
 export function Footer() {
   const t = useText()
   const { footer_html, system_name = 'Tollgate', version = '' } = useServerStatus()

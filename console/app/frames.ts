@@ -1,17 +1,20 @@
 import type { MessageKey } from '../messages/namespaces.ts'
 
-/** Heading and width of a page, the same as in the page itself. */
+/** Heading and width of a page's frame, the same as on the page itself. */
 interface PageFrame {
   title: MessageKey
   text?: MessageKey
   width?: 'full' | 'narrow'
-  /** Conditions under which the page looks different: a key set in the browser's storage, a query parameter. */
+  /**
+   * Conditions under which the page looks different: a key is set in the browser's storage, or a query parameter is
+   * present.
+   */
   unless?: { stored?: string; query?: string }
 }
 
 /**
- * What is drawn of the pages in the shell before their code has loaded, by path. The build reads this and writes the
- * texts into separate scripts. A browser test compares each frame with its page.
+ * Page frames by path. The shell draws a page's frame before the page's code has loaded. The build reads this and
+ * writes the texts into separate scripts. A browser test compares each frame with its page.
  */
 export const frames: Readonly<Record<string, PageFrame>> = {
   '/': { title: 'home.title', unless: { stored: 'home_page_content' } },

@@ -28,7 +28,7 @@ export function lazyPage(load: () => Promise<ComponentType>, areas: readonly Are
   }
   // biome-ignore lint/correctness/noComponentHookFactories: one component for each page, made once when the routes are
   const Page: LazyPage = () => {
-    // The router normally shows a page only once it is loaded; quick back navigation can come first.
+    // The router normally shows a page only once it is loaded, but quick back navigation can render the page earlier.
     if (!Found) throw preload()
     return <Found />
   }

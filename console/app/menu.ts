@@ -19,7 +19,7 @@ import { isAdmin } from '../lib/session.ts'
 import { hasMoreCalls, type KnownStatus } from '../lib/status.ts'
 import type { MessageKey } from '../messages/namespaces.ts'
 
-/** The users that an entry is for. */
+/** The users who see an entry. */
 type For = 'everybody' | 'users' | 'admins'
 
 export interface MenuEntry {
@@ -33,7 +33,7 @@ export interface MenuEntry {
   gap?: true
 }
 
-/** Every entry, in the product's order; our additions come last. */
+/** Every menu entry, in one-api's order; the entries that Tollgate adds come last. */
 const entries: readonly MenuEntry[] = [
   { to: '/', text: 'menu.home', icon: House, for: 'everybody', key: 'h' },
   { to: '/chat', text: 'menu.chat', icon: MessageSquare, for: 'everybody' },
@@ -54,7 +54,7 @@ const entries: readonly MenuEntry[] = [
 export function menuFor(user: SessionUser | undefined, status: KnownStatus): MenuEntry[] {
   return entries.filter((entry) => {
     if (entry.to === '/chat' && !status.chat_link) return false
-    // A server with fewer endpoints has no prices.
+    // A server without the additional endpoints does not provide prices.
     if (entry.to === '/model' && !hasMoreCalls(status)) return false
     return entry.for === 'everybody' || (user !== undefined && (entry.for === 'users' || isAdmin(user)))
   })

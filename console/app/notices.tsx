@@ -5,7 +5,7 @@ import { Loading } from '../components/ui/states.tsx'
 import { noticeQuery } from '../lib/notice.ts'
 import { useText } from '../lib/text.ts'
 
-/** The notice of the installation, for reading again. */
+/** The installation's notice, so that users can read it again. */
 export function Notices({ onClose }: { onClose(): void }) {
   const t = useText()
   const notice = useQuery(noticeQuery)

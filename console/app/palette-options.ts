@@ -31,7 +31,7 @@ export function useOptionCommands(wanted: boolean, go: Go): readonly Command[] {
           })),
         )
       },
-      // Without them the palette still has the rest.
+      // If the options fail to load, the palette still offers everything else.
       () => undefined,
     )
     return () => {

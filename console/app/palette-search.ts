@@ -8,7 +8,10 @@ import type { Command } from '../lib/commands.ts'
 import { isAdmin, type SessionUser } from '../lib/session.ts'
 import { text } from '../lib/text.ts'
 
-/** Letters needed before a search starts, the wait after the last one, and how many results of a kind are shown. */
+/**
+ * Number of letters needed before a search starts, the delay after the last keystroke, and the maximum number of
+ * results per kind.
+ */
 const leastLetters = 2
 const pauseMs = 250
 const mostOfKind = 5
@@ -46,7 +49,8 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
         id: `${id} ${row.id}`,
         group,
         label: nameOf(row),
-        // Some are matched by their id or key, so the typed text is added to what the palette filters by.
+        // The server matches some results by id or key, so the typed text is added to the words that the palette
+        // filters by.
         words,
         run: () =>
           go(
@@ -60,7 +64,7 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
   return found.flat()
 }
 
-/** Results for the typed text, a moment after the last letter; none if too few letters were typed. */
+/** Results for the typed text, searched a moment after the last keystroke; empty if too few letters were typed. */
 export function useThings(typed: string, user: SessionUser | undefined, go: Go): readonly Command[] {
   const [found, setFound] = useState<readonly Command[]>([])
   const words = typed.trim()

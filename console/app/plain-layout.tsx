@@ -7,7 +7,7 @@ import { PreferencesButtons } from './preferences-buttons.tsx'
 
 const linkClass = 'rounded-md px-2 py-1 text-sm text-muted hover:bg-active hover:text-fg max-sm:py-2.5'
 
-/** Login, registration and password pages: a line at the top, the page, the footer. */
+/** Layout of the login, registration and password pages: a header line, the page and the footer. */
 export function PlainLayout() {
   const t = useText()
   const path = useRouterState({ select: (state) => state.location.pathname })

@@ -17,7 +17,7 @@ const KeyHelp = lazy(async () => {
   return { default: it.KeyHelp }
 })
 
-/** Surrounds every page: toasts, the palette, the line about being offline. */
+/** Surrounds every page with the toasts, the palette and the line about being offline. */
 export function Root() {
   return (
     <>
@@ -43,7 +43,7 @@ function SkipLink() {
   )
 }
 
-/** Loaded with the first toast. If the connection fails the page stays as it is, and the next toast tries again. */
+/** Loaded with the first toast. If the connection fails, the page stays as it is, and the next toast tries again. */
 function useToaster(): ComponentType | undefined {
   const [loaded, setLoaded] = useState<{ Toaster: ComponentType }>()
   useEffect(() => onToast(() => void importPart(() => import('./toaster.tsx')).then(setLoaded, () => undefined)), [])
@@ -55,7 +55,7 @@ function Overlays() {
   const palette = useObservable(paletteOpen)
   const help = useObservable(helpOpen)
   useHotkeys({ 'mod+k': () => paletteOpen.set(true), '?': () => helpOpen.set(true) })
-  // One boundary each: otherwise loading one part would hide what is already on the screen.
+  // Each part has its own boundary. Otherwise, loading one part would hide what is already on the screen.
   return (
     <>
       {Toaster && <Toaster />}

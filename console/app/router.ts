@@ -38,7 +38,7 @@ onExpiry(() => {
   void router.navigate({ to: '/login', search: { expired: 'true' }, state: { from: href } })
 })
 
-// After a page change the heading gets the focus, so that it is announced and the keyboard continues from there.
+// After a page change, the heading gets the focus, so that it is announced and the keyboard continues from there.
 router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
   if (!fromLocation || !pathChanged) return
   const active = document.activeElement

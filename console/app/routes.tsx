@@ -34,7 +34,10 @@ const shellRoute = createRoute({
   component: lazyPage(async () => (await import('./shell.tsx')).Shell, ['shell']),
 })
 
-/** Requires a login, judging by what the browser remembers. The address is kept for after the login. */
+/**
+ * Requires a login, judging by what the browser remembers. The requested address is kept, so that the user returns to
+ * it after the login.
+ */
 function guard({ location }: { location: { href: string } }): void {
   if (!sessionUser()) throw redirect({ to: '/login', state: { from: location.href } })
 }

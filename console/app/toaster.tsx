@@ -5,7 +5,7 @@ import { attachScreen, type ToastKind, type ToastMessage } from '../lib/toast.ts
 
 const SafeHtml = lazy(() => import('../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 
-/** Toasts on the screen at a time; older ones make way. */
+/** Maximum number of toasts on the screen; older toasts are removed to make room. */
 const most = 5
 
 const icons: Readonly<Record<ToastKind, typeof Info>> = {
@@ -88,8 +88,8 @@ function useJump(region: React.RefObject<HTMLElement | null>): void {
 }
 
 /**
- * Closes the toast after its time. The timer stops while it is paused or the window is hidden, and restarts when the
- * toast repeats.
+ * Closes the toast when its time is up. The timer stops while it is paused or the window is hidden, and restarts when
+ * the toast repeats.
  */
 function useClock(message: ToastMessage, paused: boolean, onEnd: () => void): void {
   const end = useRef(onEnd)

@@ -6,7 +6,7 @@ import { Banner } from './ui/banner.tsx'
 import { Button } from './ui/button.tsx'
 
 const scriptAddress = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
-/** How long the widget's script may take before the page says that it is blocked. */
+/** How long the widget's script may take to load before the page reports that it is blocked. */
 const scriptLimitMs = 20_000
 
 /** The part of the challenge provider's widget API that is used here. */
@@ -42,14 +42,14 @@ function loadScript(): Promise<Widget> {
 
 /** What a form needs to know about the bot check. */
 export interface BotCheck {
-  /** False: the server does not require it. */
+  /** False if the server does not require the bot check. */
   wanted: boolean
   /** The widget's answer; '' until there is one. */
   answer: string
   setAnswer(answer: string): void
-  /** An answer is valid for one call only; this asks for the next one. */
+  /** Requests the next answer, because each answer is valid for one call only. */
   renew(): void
-  /** Counts the requested answers. */
+  /** Counts how often a new answer was requested. */
   round: number
 }
 

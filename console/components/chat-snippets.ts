@@ -3,14 +3,14 @@ import type { Snippet } from './code-tabs.tsx'
 
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
 
-/** The body of a chat call, as `POST /v1/chat/completions` takes it. */
+/** The body of a chat call, as `POST /v1/chat/completions` accepts it. */
 export type ChatRequest = { readonly model: string; readonly stream?: boolean } & { readonly [name: string]: Value }
 
-/** What differs between languages. */
+/** The parts of the notation that differ between languages. */
 interface Notation {
   name(name: string): string
   word(value: boolean | null): string
-  /** Indentation of the value's lines. */
+  /** Indentation of the lines of a value. */
   indent: string
 }
 
@@ -23,7 +23,7 @@ const python: Notation = {
 }
 const node: Notation = { name: (name) => name, word: String, indent: '  ' }
 
-/** A value on one line if it is short, otherwise one line per part. */
+/** Writes a value on one line if it is short, otherwise one line per part. */
 function written(value: Value, notation: Notation, indent: string, room = 72): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value === 'number') return String(value)
@@ -46,7 +46,7 @@ function argumentLines(request: ChatRequest, notation: Notation, between: string
     .join('\n')
 }
 
-/** A chat call with a key as it is written for curl, Python and Node. */
+/** A chat call with a key, written for curl, Python and Node. */
 export function chatSnippets(key: string, request: ChatRequest): Snippet[] {
   const base = `${serverAddress()}/v1`
   const stream = request.stream === true

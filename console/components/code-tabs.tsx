@@ -13,7 +13,7 @@ interface CodeTabsProps {
   /** Describes the code. */
   label: string
   snippets: readonly Snippet[]
-  /** Hidden on the screen, but present in the copied text. */
+  /** `shown` replaces the secret on the screen; the copied text contains the secret itself. */
   secret?: { value: string; shown: string } | undefined
 }
 

@@ -2,7 +2,7 @@ import { formatCount, formatPercent, useFormatSum } from '../lib/format.ts'
 import { useText } from '../lib/text.ts'
 import type { LimitValues } from './form/limit-fields.tsx'
 
-/** The limits in responses about a token or a user; some servers have none. */
+/** The limits in responses about a token or a user; some servers do not send them. */
 type Limited = Partial<LimitValues & { spent_today: number; spent_month: number }>
 
 const rates = [
@@ -15,7 +15,7 @@ const budgets = [
   ['monthly_budget', 'spent_month', 'form.limits.monthly'],
 ] as const
 
-/** Percent of a budget from which it counts as nearly spent. */
+/** Percentage of a budget from which the budget counts as nearly spent. */
 const nearlyPercent = 80
 
 interface LimitsProps {
@@ -27,8 +27,8 @@ interface LimitsProps {
 }
 
 /**
- * The configured limits, and how much of the budgets is spent; renders nothing without limits. The area `form` must be
- * loaded.
+ * The configured limits, and how much of the budgets is spent; renders nothing if there are no limits. The area `form`
+ * must be loaded.
  */
 export function Limits({ of = {}, note, heading: Heading = 'h3', className = '' }: LimitsProps) {
   const t = useText()
@@ -67,7 +67,7 @@ function Line({ label, color = '', children }: { label: string; color?: string; 
 function Budget({ label, budget, spent }: { label: string; budget: number; spent: number }) {
   const t = useText()
   const formatSum = useFormatSum()
-  // Rounded down: 100 % is shown only if all of it is spent.
+  // Rounded down, so that 100 % is shown only if the whole budget is spent.
   const percent = Math.floor((spent * 100) / budget)
   const [text, bar] =
     percent >= 100
@@ -87,7 +87,7 @@ function Budget({ label, budget, spent }: { label: string; budget: number; spent
         {used}
       </Line>
       <dd className="col-span-2">
-        {/* biome-ignore lint/a11y/useSemanticElements: the bar of a <meter> takes no colours of ours */}
+        {/* biome-ignore lint/a11y/useSemanticElements: the bar of a <meter> cannot have our colours */}
         <div
           role="meter"
           aria-label={label}

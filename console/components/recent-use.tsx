@@ -11,7 +11,7 @@ const daySeconds = 86_400
 /** Number of models or tokens listed by name. */
 const top = 4
 
-/** Whose usage is shown: that of a token, a user, a channel or a model. */
+/** Selects whose usage is shown: that of a token, a user, a channel or a model. */
 export interface UseFilter {
   token_name?: string
   username?: string | undefined
@@ -20,7 +20,7 @@ export interface UseFilter {
   model_name?: string
 }
 
-/** The usage page with the same filter. */
+/** The search parameters of the usage page for the same filter. */
 const usageOf = ({ token_name, username, channel, model_name }: UseFilter) => ({
   token: token_name,
   user: username,
@@ -29,7 +29,10 @@ const usageOf = ({ token_name, username, channel, model_name }: UseFilter) => ({
   ...(model_name !== undefined && { group: 'token' as const }),
 })
 
-/** Spending in the last 14 days: a line by day, and the models that took most of it (for a model, the tokens). */
+/**
+ * Spending in the last 14 days: a line chart by day, and the models that were spent the most on (for a model, the
+ * tokens that spent the most).
+ */
 export function RecentUse({ filter }: { filter: UseFilter }) {
   const t = useText()
   const formatSum = useFormatSum()

@@ -2,12 +2,12 @@ import DOMPurify from 'dompurify'
 import { Marked, marked } from 'marked'
 import { useMemo } from 'react'
 
-/** Attributes that could reach outside the text's own area, or refer to elements of the page. */
+/** Attributes that could affect the page outside the text, or refer to elements of the page. */
 const forbidden = ['style', 'class', 'id', 'name', 'for', 'form', 'formaction', 'srcset', 'ping', 'background']
 
 /**
- * Browsers report what the page's policy refuses even while the sanitiser parses. So code and styles are removed from
- * tags first. That only keeps the browser's console quiet; the sanitiser decides.
+ * Browsers report violations of the page's content security policy even while the sanitiser parses. So code and styles
+ * are removed from tags first. That only keeps the browser's console quiet; safety depends on the sanitiser.
  */
 function withoutHandlers(html: string): string {
   return html
@@ -19,8 +19,8 @@ const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /**
- * A model's output is text: HTML in it is shown as text, and pictures are not loaded, because a request would reveal
- * the reader to their server.
+ * Renders a model's output. HTML in it is shown as text, and images are not loaded, because a request would reveal the
+ * reader to the image's server.
  */
 const answers = new Marked({
   gfm: true,
@@ -28,7 +28,7 @@ const answers = new Marked({
   renderer: {
     html: ({ text }) => escaped(text),
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || href)}</a>`,
-    // Headings are one level below that of the page.
+    // Headings are one level below the heading of the page.
     heading({ tokens, depth }) {
       const level = Math.min(6, depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`
@@ -36,12 +36,15 @@ const answers = new Marked({
   },
 })
 
-/** Markdown of a model → HTML without pictures, scripts, frames or anything that leaves its area. */
+/**
+ * Converts a model's Markdown to HTML without images, scripts, frames or anything that could affect the rest of the
+ * page.
+ */
 export function answerHtml(source: string): string {
   return sanitise(answers.parse(source, { async: false }), ['img', 'svg', 'picture', 'source'])
 }
 
-/** HTML without scripts, frames or anything that leaves its area. */
+/** Returns HTML without scripts, frames or anything that could affect the rest of the page. */
 function sanitise(html: string, alsoForbidden: readonly string[] = []): string {
   const fragment = DOMPurify.sanitize(withoutHandlers(html), {
     USE_PROFILES: { html: true },
@@ -75,7 +78,7 @@ function sanitise(html: string, alsoForbidden: readonly string[] = []): string {
   return box.innerHTML
 }
 
-/** Shows Markdown or HTML from the options, sanitised. Import it lazily: the libraries are large. */
+/** Shows Markdown or HTML from the options, sanitised. Import it lazily, because the libraries are large. */
 export function SafeHtml({ source, className = '' }: { source: string; className?: string }) {
   const html = useMemo(() => sanitise(marked.parse(source, { async: false, gfm: true })), [source])
   // biome-ignore lint/security/noDangerouslySetInnerHtml: this is the one place, and it is sanitised above

@@ -12,7 +12,7 @@ interface WeChatDialogProps {
   title: string
   submit: string
   onClose(): void
-  /** Uses the code; if it is refused the dialog stays. The messages of area `auth` must be loaded. */
+  /** Uses the code. If the code is refused, the dialog stays open. The messages of area `auth` must be loaded. */
   onCode(code: string): Promise<unknown>
 }
 

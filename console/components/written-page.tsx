@@ -9,7 +9,7 @@ import { ErrorState, Skeleton } from './ui/states.tsx'
 const SafeHtml = lazy(() => import('./safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
 
 interface WrittenText<E extends Endpoint> {
-  /** The endpoint of the text: Markdown, HTML, or an https address to show in a frame. */
+  /** The endpoint that returns the text: Markdown, HTML, or an https address to show in a frame. */
   endpoint: E
   input: CallInput<E>
   /** Where the last text is stored, to be shown at once next time. */
@@ -20,15 +20,17 @@ interface WrittenPageProps<E extends Endpoint> extends WrittenText<E> {
   /** Title of the frame. */
   title: string
   failed: string
-  /** Shown if nothing was written. */
+  /** Shown if no text was written. */
   empty: ReactNode
   /** Shown until the text has loaded; as high as typical content. */
   loading?: ReactNode
-  /** False also shows a toast for failures, as text from an earlier visit may hide them. */
+  /** If false, failures are also shown in a toast, because text from an earlier visit may hide them. */
   quiet?: boolean
 }
 
-/** What an administrator wrote; the text of the last visit until it has loaded. */
+/**
+ * Query for a text that an administrator wrote. Until the text has loaded, the result is the text of the last visit.
+ */
 export function writtenQuery<E extends Endpoint>(of: WrittenText<E>, quiet: boolean) {
   const { endpoint, input, storageKey } = of
   return queryOptions({
@@ -78,7 +80,7 @@ export function WrittenPage<E extends Endpoint>(props: WrittenPageProps<E>) {
   )
 }
 
-/** The text; on a server without this text, an empty one. */
+/** The text; empty if the server does not have this endpoint. */
 async function textOf<E extends Endpoint>(endpoint: E, input: CallInput<E>, options: CallOptions): Promise<string> {
   try {
     return String((await call(endpoint, input, { ...options, quiet: true })) ?? '')

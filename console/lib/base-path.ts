@@ -6,7 +6,7 @@ const meta = document.querySelector<HTMLMetaElement>('meta[name="base-path"]')
  */
 export const basePath = (meta?.content ?? '/').replace(/\/+$/, '')
 
-/** Full address of a path of this server, for links that leave the browser. */
+/** Full address of a path on this server, for links that leave the browser. */
 export function absoluteUrl(path: string): string {
   return `${location.origin}${basePath}${path}`
 }

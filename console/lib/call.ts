@@ -7,15 +7,15 @@ import { toast } from './toast.ts'
 
 type Output<S> = S extends z.ZodMiniType ? z.output<S> : never
 
-/** Query values as the page has them; undefined values are not sent. */
+/** Query values in the types that the page uses; undefined values are not sent. */
 type QueryOf<E extends Endpoint> = { [K in keyof Output<E['query']>]?: string | number | boolean | undefined }
 type BodyOf<E extends Endpoint> = z.input<E['body']>
 type ParamsOf<E extends Endpoint> = { [K in keyof Output<E['params']>]: string | number }
 
-/** True for a part that the endpoint does not have: an empty object type. */
+/** True if the endpoint does not have this part, which is then an empty object type. */
 type IsEmpty<T> = string extends keyof T ? true : keyof T extends never ? true : false
 
-/** The arguments of an endpoint: only the parts that it has. */
+/** The arguments of an endpoint, with only the parts that the endpoint has. */
 export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extends true
   ? { params?: never }
   : { params: ParamsOf<E> }) &
@@ -24,17 +24,19 @@ export type CallInput<E extends Endpoint> = (IsEmpty<Output<E['params']>> extend
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** The caller shows failures itself. A 401 still ends the session. */
+  /** The caller shows failures itself. A 401 response still ends the session. */
   quiet?: boolean
-  /** Converts the server's message into the words of the page, before it is shown and thrown. */
+  /** Converts the server's message into the page's wording, before the message is shown and thrown. */
   words?(message: string): string
 }
 
-/** A call that failed. `message` may be shown as it is. */
+/** A call that failed. `message` can be shown to the user unchanged. */
 export class CallError extends Error {
-  /** `refused`: the server answered success = false. `http`: another status than 2xx. `network`: no answer. */
+  /**
+   * `refused`: the server returned success = false. `http`: the status was not 2xx. `network`: there was no response.
+   */
   readonly kind: 'refused' | 'http' | 'network'
-  /** 0 if there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
   /** Id of the request in the server's log, if there is one. */
   readonly requestId: string | undefined
@@ -47,7 +49,7 @@ export class CallError extends Error {
   }
 }
 
-/** The data of an answer, and the fields next to it. */
+/** The data of a response, and the fields next to it. */
 export interface Answer<T> {
   data: T
   message: string
@@ -58,8 +60,8 @@ export interface Answer<T> {
 }
 
 /**
- * Calls an endpoint of the contract. Failures are shown by the product's rules (401 leads to the login page) unless
- * `quiet` is set, and thrown as CallError. An aborted call throws the signal's reason and shows nothing.
+ * Calls an endpoint of the contract. Failures are thrown as CallError and, unless `quiet` is set, shown by the
+ * console's rules (401 leads to the login page). An aborted call throws the signal's reason and shows nothing.
  */
 export async function callFull<E extends Endpoint>(
   endpoint: E,
@@ -81,7 +83,7 @@ export async function callFull<E extends Endpoint>(
   }
 }
 
-/** As `callFull`, for callers that need only the data. */
+/** Like `callFull`, for callers that need only the data. */
 export async function call<E extends Endpoint>(
   endpoint: E,
   input: CallInput<E>,
@@ -90,7 +92,7 @@ export async function call<E extends Endpoint>(
   return (await callFull(endpoint, input, options)).data
 }
 
-/** Path with its parameters and query, as sent. */
+/** Path with its parameters and query, as sent to the server. */
 export function addressOf<E extends Endpoint>(endpoint: E, input: CallInput<E>): string {
   const params: Record<string, unknown> = input.params ?? {}
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
@@ -144,7 +146,7 @@ function httpMessage(status: number, message: string | undefined): string {
   return message || text('error.http', { status })
 }
 
-/** The first call of a visit may be answered before the messages have loaded. */
+/** The response to the first call of a visit may arrive before the messages have loaded. */
 async function wordsForFailures(): Promise<void> {
   await loadAreas(['common']).catch(() => undefined)
 }
@@ -155,7 +157,7 @@ function networkFailure(error: unknown): CallError {
   return failure
 }
 
-/** Reports a failed call by the product's rules. */
+/** Shows a failed call by the console's rules. */
 export function showFailure(failure: CallError): void {
   if (failure.status === 405) toast.info(failure.message)
   else

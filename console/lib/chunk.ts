@@ -20,14 +20,14 @@ export async function loadChunk<T>(load: () => Promise<T>, limitMs: number = chu
   }
 }
 
-/** How often each chunk could not be fetched, by file. */
+/** How often fetching each chunk failed, by file. */
 const failures = new Map<string, number>()
 
 /**
- * Imports a chunk of the console, and retries after a failure. `load` must be an arrow function with a single `import`
- * and nothing else. A browser may remember a module that could not be fetched as failed, so the retry requests it under
- * another name. Modules that the chunk itself imports keep their names: if one of those has failed, only reloading the
- * page helps.
+ * Imports a chunk of the console. After a failure, the next import of the chunk retries it. `load` must be an arrow
+ * function with a single `import` and nothing else. A browser may remember that a module could not be fetched, so the
+ * retry requests it under another name. Modules that the chunk itself imports keep their names; if one of those has
+ * failed, only reloading the page helps.
  */
 export async function importPart<T>(load: () => Promise<T>): Promise<T> {
   const file = /import\(["'`]([^"'`?]+)["'`]\)/.exec(String(load))?.[1] ?? ''
@@ -40,12 +40,12 @@ export async function importPart<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True for a ChunkError and for a failed import, by the error messages of Chromium, Firefox and Safari. */
+/** True for a ChunkError and for a failed import, recognised by the error messages of Chromium, Firefox and Safari. */
 export function isChunkFailure(error: unknown): boolean {
   return error instanceof ChunkError || /dynamically imported module|module script failed/i.test(String(error))
 }
 
-/** True if the server delivers the page, so that a reload does not end at the browser's own error page. */
+/** True if the server delivers the page, so that a reload does not lead to the browser's own error page. */
 export async function isReachable(): Promise<boolean> {
   try {
     return (

@@ -31,8 +31,8 @@ function copyBySelection(value: string): boolean {
 }
 
 /**
- * Copies and says so. If that fails, a warning asks the user to copy by hand, and `fallback` gets the value to show
- * (lists put it into their search box).
+ * Copies a text and shows a toast. If copying fails, a warning asks the user to copy by hand, and `fallback` gets the
+ * value to show (lists put it into their search box).
  */
 export async function copyText(
   value: string,

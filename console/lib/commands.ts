@@ -5,11 +5,11 @@ import { observable } from './observable.ts'
 export interface Command {
   id: string
   label: string
-  /** The heading it is listed under. */
+  /** The heading under which the command is listed. */
   group: string
-  /** More words that match it. */
+  /** Additional words by which the command is found. */
   words?: string
-  /** Shortcut, shown beside it. */
+  /** Shortcut, shown beside the command. */
   keys?: string
   run(): void
 }
@@ -22,7 +22,7 @@ export const paletteOpen = observable(false)
 /** Whether the shortcut help is open. */
 export const helpOpen = observable(false)
 
-/** All current commands; those of the page come first. */
+/** All current commands; the commands of the current page come first. */
 export function allCommands(): Command[] {
   return [...sources].reverse().flatMap((source) => source())
 }

@@ -5,7 +5,7 @@ import { sinceDays } from './days.ts'
 
 const now = 1_700_000_123
 
-test('7 days begin at the same moment on every page', () => {
+test('a range of 7 days begins at the same moment on every page', () => {
   const from = sinceDays(7, now)
   expect(from % 3600).toBe(0)
   expect(timeOf({ range: '7d', from: '', to: '' }, now)?.from).toBe(from)

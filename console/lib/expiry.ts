@@ -3,12 +3,12 @@ import { setSessionUser } from './session.ts'
 let leave: () => void = () => undefined
 let leaving = false
 
-/** Sets what happens when the server no longer knows the session; the router calls it once. */
+/** Sets what happens when the server no longer recognises the session; the router calls this once. */
 export function onExpiry(handler: () => void): void {
   leave = handler
 }
 
-/** Forgets the session and goes to the login page; calls that fail together cause this once. */
+/** Forgets the session and goes to the login page. If several calls fail together, this happens only once. */
 export function expireSession(): void {
   if (leaving) return
   leaving = true

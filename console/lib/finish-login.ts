@@ -4,7 +4,10 @@ import { setSessionUser } from './session.ts'
 import { useText } from './text.ts'
 import { toast } from './toast.ts'
 
-/** Completes a login by any method: remembers the user and goes where they wanted to go, or home. Area `auth`. */
+/**
+ * Completes a login by any method: remembers the user and goes to the page they wanted to visit, or home. Uses the
+ * messages of area `auth`.
+ */
 export function useFinishLogin(): (user: User) => void {
   const t = useText()
   const navigate = useNavigate()

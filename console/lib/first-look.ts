@@ -14,18 +14,18 @@ interface FirstLook<Row, S extends ListSearch> {
   source: ListSource<Row>
   parse(raw: RawSearch): S
   filters?(search: S): PageRequest['filters']
-  /** Whether the page shows its list; if omitted, always. */
+  /** Whether the page shows its list; if omitted, it always does. */
   shown?(search: S): boolean
 }
 
-/** Whether the address belongs to a page, as the router would match it. */
+/** Whether the address belongs to a page, by the router's matching rules. */
 export function isAt(path: string): boolean {
   return comparablePath(location.pathname) === comparablePath(`${basePath}${path}`)
 }
 
 /**
- * Requests data that a page will show, before it is rendered. `query` does not report failures itself: they are
- * reported here if something already waits for the data, otherwise by whatever requests it again.
+ * Requests data for a page before the page is rendered. `query` does not report failures itself. They are reported here
+ * if something is already waiting for the data, and otherwise by the component that requests it again.
  */
 export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>): void {
   queryClient.fetchQuery(query).catch((error: unknown) => {
@@ -37,9 +37,9 @@ export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Da
 }
 
 /**
- * Requests the page of a list that the address names. The list's own module calls it, so that the rows are on their way
- * while its other chunks load and React starts. At other addresses it requests nothing. It also requests nothing if a
- * filter is set that the server may not know.
+ * Requests the page of a list that the address names. The list's own module calls this, so that the rows are already
+ * being fetched while its other chunks load and React starts. Nothing is requested at other addresses, or if a filter
+ * is set that the server may not support.
  */
 export function firstLook<Row, S extends ListSearch>(of: FirstLook<Row, S>): void {
   const { path, role, source, parse, filters, shown } = of

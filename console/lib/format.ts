@@ -32,13 +32,13 @@ export function formatCount(value: number): string {
   return new Intl.NumberFormat(languageTag()).format(value)
 }
 
-/** A fraction as a percentage, in the language's format; `exceptZero` also writes a plus sign. */
+/** A fraction as a percentage, in the language's format; with `exceptZero`, positive values get a plus sign. */
 export function formatPercent(share: number, decimals = 1, signDisplay: 'auto' | 'exceptZero' = 'auto'): string {
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   return new Intl.NumberFormat(languageTag(), { style: 'percent', signDisplay, ...digits }).format(share)
 }
 
-/** From 10 000 on as 10.0k, 1.0M, 1.0B; smaller numbers as they are. */
+/** Numbers from 10 000 are written as 10.0k, 1.0M, 1.0B; smaller numbers are not abbreviated. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value)
   if (size >= 1e9) return `${(value / 1e9).toFixed(1)}B`
@@ -47,7 +47,7 @@ export function formatNumber(value: number): string {
   return String(value)
 }
 
-/** Quota units per dollar; the default until the server has reported another value. */
+/** Quota units per dollar; returns the default until the server has reported another value. */
 export function quotaPerUnit(): number {
   const known = Number(serverStatus().quota_per_unit)
   return known > 0 ? known : defaultQuotaPerUnit
@@ -61,40 +61,40 @@ export function showsCurrency(): boolean {
 /** Enough decimals to show even a cheap call's price. */
 const callDecimals = 6
 
-/** Quota in the format that the server asks for: dollars, or an abbreviated number. */
+/** Quota in the format that the server's settings require: dollars, or an abbreviated number. */
 export function formatQuota(quota: number, decimals = 2): string {
   if (!showsCurrency()) return formatNumber(quota)
   const text = quotaToCurrency(quota, quotaPerUnit(), decimals)
-  // A tiny negative amount is still negative.
+  // A tiny negative amount must still be shown as negative.
   return quota < 0 && !text.startsWith('-') ? quotaToCurrency(quota, quotaPerUnit(), callDecimals) : text
 }
 
-/** Decimals that distinguish amounts of this size: small ones need more. */
+/** Number of decimals needed to distinguish amounts of this size; small amounts need more. */
 export function quotaDecimals(largest: number): number {
   return largest < quotaPerUnit() ? 4 : 2
 }
 
 /**
- * A sum as `formatQuota`. A sum below a cent gets as many decimals as a call's price, so that it does not look like
- * zero.
+ * A sum, formatted as by `formatQuota`. A sum below a cent gets as many decimals as a call's price, so that it does not
+ * look like zero.
  */
 export function formatSum(quota: number): string {
   return formatQuota(quota, Math.abs(quota) < quotaPerUnit() / 100 && quota !== 0 ? callDecimals : 2)
 }
 
-/** `formatQuota` for components: they are drawn again when the server's settings change. */
+/** `formatQuota` for components, which render again when the server's settings change. */
 export function useFormatQuota(): typeof formatQuota {
   useServerStatus()
   return formatQuota
 }
 
-/** `formatSum` for components, as `useFormatQuota`. */
+/** `formatSum` for components, which render again when the server's settings change. */
 export function useFormatSum(): typeof formatSum {
   useServerStatus()
   return formatSum
 }
 
-/** At most `max` characters; a longer text ends in '...', which is included in `max`. */
+/** Truncates a text to `max` characters. A truncated text ends in '...', which counts towards `max`. */
 export function cut(text: string, max: number): string {
   const letters = [...text]
   return letters.length > max ? `${letters.slice(0, max - 3).join('')}...` : text

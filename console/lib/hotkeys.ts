@@ -14,7 +14,7 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null
 }
 
-/** Dialogs and menus have their own keys, even while they are still loading. */
+/** Whether a dialog or a menu is open. These have their own keys, even while they are still loading. */
 function isOverlaid(): boolean {
   return (
     paletteOpen.get() ||
@@ -40,7 +40,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
-  // Compares when the keys were pressed: a busy page receives both events later.
+  // Compares the times at which the keys were pressed, because a busy page receives both events later.
   const waiting = first && event.timeStamp - first.atMs < sequenceMs ? first.key : undefined
   first = undefined
   const handler = (waiting !== undefined && find(`${waiting} ${name}`)) || find(name)
@@ -52,7 +52,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Shortcuts while the component is mounted; those of the component rendered last take precedence. */
+/** Registers shortcuts while the component is mounted; the shortcuts of the component rendered last take precedence. */
 export function useHotkeys(keys: Hotkeys): void {
   const layer = useRef(keys)
   layer.current = keys

@@ -5,6 +5,7 @@ import type { CallInput } from './call.ts'
 export type UsageQuery = NonNullable<CallInput<typeof usageApi.read>['query']>
 
 /**
- * A usage. `fromRows` is set if the server could not report it and this many of the newest log rows were summed here.
+ * Usage of calls. `fromRows` is set if the server could not report the usage; it is the number of newest log rows that
+ * were summed in the browser.
  */
 export type KnownUsage = Usage & { fromRows?: number }

@@ -7,17 +7,17 @@ import type { ListSearch } from './url-state.ts'
 
 /** The parameters of one page of a list. */
 export interface PageRequest {
-  /** From 0, as the server counts. */
+  /** Page number from 0, as the server counts. */
   p: number
   /** Search text; empty = the whole list. */
   keyword: string
-  /** Column id, with '-' before it for descending; undefined = the server's order. */
+  /** Column id, with a leading '-' for descending order; undefined = the server's order. */
   sort: string | undefined
   /** Further query values. */
   filters: Readonly<Record<string, string | number | boolean | undefined>>
 }
 
-/** The request that a list's address describes. `sorts` = the server does the sorting. */
+/** The request that a list's address describes. `sorts` is true if the server does the sorting. */
 export function pageRequest(
   { page = 1, q = '', sort }: ListSearch,
   filters: PageRequest['filters'],
@@ -37,17 +37,17 @@ export interface ListPage<Row> {
 /** A list on the server: how its pages are requested, and how changes affect the loaded pages. */
 export interface ListSource<Row> {
   key: string
-  /** Whether the list can be searched. */
+  /** Whether the server can search the list. */
   searchable: boolean
   /** How a page is requested; `quiet` = the caller shows failures itself. */
   options(request: PageRequest, call?: Pick<CallOptions, 'quiet'>): ReturnType<typeof pageOptions<Row>>
   /** Replaces a row in the loaded pages. */
   patch(matches: (row: Row) => boolean, change: (row: Row) => Row): void
-  /** Reloads the loaded pages, or those of some requests. */
+  /** Reloads all loaded pages, or only the pages of the selected requests. */
   refresh(which?: (request: PageRequest) => boolean): Promise<void>
 }
 
-/** True for a page filtered by status: a row whose status changes leaves it or joins it. */
+/** True for a page filtered by status, because a row whose status changes may join or leave it. */
 export function isOfOneStatus({ filters }: PageRequest): boolean {
   return filters['status'] !== undefined
 }
@@ -59,14 +59,14 @@ function pageOptions<Row>(key: string, request: PageRequest, load: (signal: Abor
   })
 }
 
-/** Makes a list from its endpoints; `search` is called instead of `list` if there is a search text. */
+/** Makes a list source from its endpoints; `search` is called instead of `list` if there is a search text. */
 export function listSource<Row>(key: string, endpoints: { list: Endpoint; search?: Endpoint }): ListSource<Row> {
   return listSourceOf(key, endpoints.search !== undefined, ({ keyword }) =>
     keyword !== '' && endpoints.search ? endpoints.search : endpoints.list,
   )
 }
 
-/** As `listSource`, for lists whose endpoint depends on more than the search text. */
+/** Like `listSource`, for lists whose endpoint depends on more than the search text. */
 export function listSourceOf<Row>(
   key: string,
   searchable: boolean,

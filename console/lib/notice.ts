@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { statusApi } from '../../contract/api/status.ts'
 import { CallError, call } from './call.ts'
 
-/** The notice of the installation; empty if there is none. */
+/** The installation's notice; empty if there is none. */
 export const noticeQuery = queryOptions({
   queryKey: ['notice'],
   queryFn: async ({ signal }) => {

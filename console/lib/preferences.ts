@@ -13,7 +13,7 @@ export function useDensity(): Density {
   return useObservable(density)
 }
 
-/** Changes the row height and remembers it. */
+/** Changes the row height and remembers the choice. */
 export function setDensity(next: Density): void {
   writeStored('ui.density', next === 'compact' ? next : undefined)
   if (next === 'compact') document.documentElement.dataset['density'] = next
@@ -26,7 +26,7 @@ export function useSidebarFolded(): boolean {
   return useObservable(folded)
 }
 
-/** Collapses or expands the sidebar and remembers it. */
+/** Collapses or expands the sidebar and remembers the choice. */
 export function setSidebarFolded(next: boolean): void {
   writeStored('ui.sidebar', next ? 'icons' : undefined)
   if (next) document.documentElement.dataset['sidebar'] = 'icons'
@@ -44,7 +44,7 @@ export function singleKeysOn(): boolean {
   return keys.get()
 }
 
-/** Turns single-key shortcuts on or off and remembers it. */
+/** Turns single-key shortcuts on or off and remembers the choice. */
 export function setSingleKeys(on: boolean): void {
   writeStored('ui.keys', on ? undefined : 'off')
   keys.set(on)

@@ -23,8 +23,8 @@ const accented = (part: string) => part.replaceAll(/[a-z]/gi, (letter) => accent
 type Token = string | readonly unknown[]
 
 /**
- * Text between placeholders gets accents. Placeholders and plurals stay, and the texts inside plurals are changed in
- * the same way.
+ * Adds accents to the text between placeholders. Placeholders and plurals stay as they are, and the texts inside
+ * plurals are changed in the same way.
  */
 function stretch(tokens: readonly Token[]): unknown[] {
   return tokens.map((token) => {
@@ -39,7 +39,7 @@ function stretch(tokens: readonly Token[]): unknown[] {
 function filler(message: readonly Token[]): string {
   const length = message.reduce((sum, token) => sum + (typeof token === 'string' ? token.length : 8), 0)
   const more = Math.ceil(length * 0.4)
-  // As separate words, so that long messages can wrap.
+  // The filler consists of separate words, so that long messages can wrap.
   return Array.from({ length: Math.ceil(more / 6) }, (_, index) => '~'.repeat(Math.min(6, more - index * 6))).join(' ')
 }
 

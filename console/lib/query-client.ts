@@ -4,8 +4,8 @@ import { onSessionChange, sessionUser } from './session.ts'
 /** The cache of all server responses. Failed calls are shown once and not retried automatically. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // Queries run whatever the browser says about the network, and again when it is back. Both settings are needed for
-    // that.
+    // Queries run whatever the browser reports about the network, and run again when the network is back. Both settings
+    // are needed for that.
     queries: {
       retry: false,
       staleTime: 5_000,
@@ -19,7 +19,7 @@ export const queryClient = new QueryClient({
 
 let known = sessionUser()?.id
 
-// One user's data must not be shown to the next.
+// The next user must not see this user's data.
 onSessionChange(() => {
   const id = sessionUser()?.id
   if (id !== known) queryClient.clear()

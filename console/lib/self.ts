@@ -3,7 +3,7 @@ import { userApi } from '../../contract/api/user.ts'
 import { call } from './call.ts'
 import { sessionUser, setSessionUser } from './session.ts'
 
-/** The user's own account as the server has it now; the browser's copy is updated from it. */
+/** The user's own account in its current state on the server; the browser's copy is updated from it. */
 export const selfQuery = queryOptions({
   queryKey: ['self'],
   queryFn: async ({ signal }) => {

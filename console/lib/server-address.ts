@@ -1,7 +1,10 @@
 import { absoluteUrl } from './base-path.ts'
 import { serverStatus } from './status.ts'
 
-/** The base URL for programs, without a final slash: the configured one, or the one this page came from. */
+/**
+ * The base URL for API clients, without a final slash: the configured address, or the address from which this page was
+ * loaded.
+ */
 export function serverAddress(): string {
   return (serverStatus().server_address || absoluteUrl('')).replace(/\/+$/, '')
 }

@@ -3,36 +3,36 @@ import { roles } from '../../contract/roles.ts'
 import { observable, useObservable } from './observable.ts'
 import { readStoredJson, writeStored } from './storage.ts'
 
-/** The logged-in account as the browser remembers it; the server decides what it may do. */
+/** The logged-in account as the browser remembers it; the server decides what the account may do. */
 export type SessionUser = Pick<User, 'id' | 'username' | 'role'> & Partial<User>
 
 function stored(): SessionUser | undefined {
   const value = readStoredJson('user')
   if (typeof value !== 'object' || value === null) return undefined
   const { id, username, role } = value as Partial<SessionUser>
-  // An unreadable record counts as logged out.
+  // If the stored record is unreadable, the user counts as logged out.
   if (typeof id !== 'number' || typeof username !== 'string' || typeof role !== 'number') return undefined
   return value as SessionUser
 }
 
 const current = observable<SessionUser | undefined>(stored())
 
-// Logging in or out in another tab applies here too.
+// A login or logout in another tab also applies to this tab.
 window.addEventListener('storage', (event) => {
   if (event.key === 'user' || event.key === null) current.set(stored())
 })
 
-/** Who is logged in, as the browser remembers it. */
+/** The logged-in user, as the browser remembers it. */
 export function sessionUser(): SessionUser | undefined {
   return current.get()
 }
 
-/** Who is logged in; follows changes, including those in other tabs. */
+/** The logged-in user; follows changes, including those in other tabs. */
 export function useSessionUser(): SessionUser | undefined {
   return useObservable(current)
 }
 
-/** Remembers who is logged in; undefined forgets. */
+/** Remembers the logged-in user; undefined forgets the user. */
 export function setSessionUser(user: SessionUser | undefined): void {
   writeStored('user', user && JSON.stringify(user))
   current.set(user)

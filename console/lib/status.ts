@@ -5,7 +5,9 @@ import { readStored, readStoredJson, writeStored } from './storage.ts'
 import { loadAreas, text } from './text.ts'
 import { toast } from './toast.ts'
 
-/** What is known about the server: the stored status document until the fresh one has loaded. Fields may be missing. */
+/**
+ * The known facts about the server: the stored status document until the fresh one has loaded. Fields may be missing.
+ */
 export type KnownStatus = Partial<Status>
 
 function stored(): KnownStatus {
@@ -18,12 +20,12 @@ const current = observable<KnownStatus>(stored())
 /** Whether the fresh document has loaded. */
 const loaded = observable<'loading' | 'fresh' | 'failed'>('loading')
 
-/** The status document, as much of it as is known. */
+/** The status document, with the fields that are known so far. */
 export function serverStatus(): KnownStatus {
   return current.get()
 }
 
-/** As `serverStatus`; follows changes. */
+/** Like `serverStatus`, and follows changes. */
 export function useServerStatus(): KnownStatus {
   return useObservable(current)
 }
@@ -34,7 +36,7 @@ export function useStatusState(): 'loading' | 'fresh' | 'failed' {
 }
 
 /**
- * Whether the server is known to have more endpoints than the specification: such a server reports whether registration
+ * Whether the server is known to have more endpoints than the specification. Such a server reports whether registration
  * is open.
  */
 export function hasMoreCalls({ register_enabled }: KnownStatus): boolean {
@@ -46,14 +48,14 @@ export function isClassicServer(): boolean {
   return loaded.get() === 'fresh' && !hasMoreCalls(current.get())
 }
 
-/** As `isClassicServer`; follows changes. */
+/** Like `isClassicServer`, and follows changes. */
 export function useClassicServer(): boolean {
   useServerStatus()
   useStatusState()
   return isClassicServer()
 }
 
-/** Loads the status document and stores it for the next visit; reports when the server cannot be reached. */
+/** Loads the status document and stores it for the next visit; reports if the server cannot be reached. */
 export async function loadStatus(): Promise<void> {
   loaded.set('loading')
   try {
@@ -68,7 +70,7 @@ export async function loadStatus(): Promise<void> {
   }
 }
 
-/** A page left open while the server was upgraded is from the old version. */
+/** A page that was left open during an upgrade of the server belongs to the old version. */
 async function noticeNewVersion(version: string): Promise<void> {
   if (!version || version === consoleVersion) return
   await loadAreas(['common'])

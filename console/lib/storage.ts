@@ -1,4 +1,4 @@
-/** Keys that the console stores in the browser: one-api's own, and ours under `ui.`. */
+/** Keys that the console stores in the browser: the keys that one-api also uses, and ours with the prefix `ui.`. */
 export type StorageKey =
   | 'user'
   | 'status'
@@ -14,7 +14,7 @@ export type StorageKey =
   | 'about'
   | `ui.${string}`
 
-/** The stored text, or undefined; if the browser refuses storage, it counts as empty. */
+/** The stored text, or undefined. If the browser denies access to the storage, the storage counts as empty. */
 export function readStored(key: StorageKey): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined
@@ -23,7 +23,7 @@ export function readStored(key: StorageKey): string | undefined {
   }
 }
 
-/** Stores the text; undefined removes the key. */
+/** Stores the text; with undefined, the key is removed. */
 export function writeStored(key: StorageKey, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(key)

@@ -23,7 +23,7 @@ test('rows are summed by day and group, and the remaining groups into one', () =
   expect(usage.other).toMatchObject({ groups: 2, values: [0, 5, 1] })
 })
 
-test("days begin in the reader's time zone, weeks on Monday, months on their first day", () => {
+test("days begin at midnight in the reader's time zone, weeks on Monday, months on their first day", () => {
   const day = usageOf(rows, { ...range, rollup: 'day', utc_offset: -60 })
   expect(day.values).toEqual([0, 30, 5, 1])
   const [monday] = usageOf(rows, { ...range, rollup: 'week', utc_offset: 0 }).buckets

@@ -26,10 +26,10 @@ function figuresOf(rows: readonly Log[]): UsageFiguresView {
 }
 
 const seconds = { hour: 3600, day: 86_400, week: 7 * 86_400 } as const
-/** The first Monday after the epoch was its fifth day. */
+/** Seconds from the epoch to the first Monday after it, which was the fifth day. */
 const mondayShift = 4 * 86_400
 
-/** When the bucket of a moment begins, and when the next one begins. `offset` in seconds. */
+/** When the bucket that contains a moment begins, and when the next bucket begins. `offset` is in seconds. */
 function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset: number): [number, number] {
   const local = at + offset
   if (rollup === 'month') {
@@ -43,7 +43,7 @@ function bucketOf(at: number, rollup: 'hour' | 'day' | 'week' | 'month', offset:
   return [start, start + size]
 }
 
-/** Sums rows as the server would. */
+/** Sums log rows in the same way as the server. */
 export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
   const now = Math.floor(Date.now() / 1000)
   const end = Number(query.end_timestamp ?? now) + 1
@@ -83,7 +83,7 @@ export function usageOf(all: readonly Log[], query: UsageQuery): Usage {
     end,
     buckets,
     total: figuresOf(rows),
-    // The loaded rows may not go back that far.
+    // There is no previous range, because the loaded rows may not go back far enough.
     previous: null,
     values: valuesOf(rows),
     groups: ranked.slice(0, top).map(({ rows: own, ...group }) => ({ ...group, values: valuesOf(own) })),

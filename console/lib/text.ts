@@ -12,10 +12,10 @@ type Word<T extends string> = T extends `${infer Name},${string}` ? Name : T ext
 type Names<T extends string> = T extends `${string}{${infer Inside}}${infer Rest}` ? Word<Inside> | Names<Rest> : never
 type Needs<K extends MessageKey> = Names<Messages[K]>
 
-/** Values for a message's placeholders; no argument if it has none. */
+/** Values for a message's placeholders; no argument if the message has none. */
 export type Values<K extends MessageKey> = [Needs<K>] extends [never] ? [] : [Record<Needs<K>, string | number>]
 
-/** Message in the language of the page. */
+/** Returns a message in the language of the page. */
 export type Text = <K extends MessageKey>(key: K, ...values: Values<K>) => string
 
 /** Messages as the build compiles them. */
@@ -61,13 +61,13 @@ export async function loadAreas(areas: readonly Area[]): Promise<void> {
   await Promise.all(areas.map((area) => load(area, language())))
 }
 
-/** Message in the language of the page. Its area must be loaded; components use `useText`. */
+/** Returns a message in the language of the page. The message's area must be loaded; components use `useText`. */
 export const text: Text = (key, ...values) => i18n._(key, values[0])
 
-/** `text` for components: they render again when the language changes. */
+/** `text` for components, which render again when the language changes. */
 export function useText(): Text {
   const now = useObservable(version)
-  // A different function for each language, so that memoised components notice.
+  // Each language has a different function, so that memoised components notice the change.
   return textOf(now)
 }
 
@@ -77,7 +77,7 @@ function textOf(now: number): Text {
   return made.text
 }
 
-/** Message by a key built at run time, such as that of a status; undefined if there is none. */
+/** Returns a message by a key built at run time, such as the key of a status; undefined if there is no such message. */
 export function textByKey(key: string): string | undefined {
   return key in i18n.messages ? i18n._(key) : undefined
 }
@@ -98,7 +98,7 @@ function language(): Language {
   return active
 }
 
-/** Language of the page for components. */
+/** Language of the page, for components. */
 export function useLanguage(): Language {
   useObservable(version)
   return active
@@ -109,7 +109,7 @@ export function languageTag(): string {
   return active === 'zh' ? 'zh-CN' : 'en'
 }
 
-/** Changes the page's language, without a reload, and remembers it. */
+/** Changes the page's language without a reload, and remembers the choice. */
 export async function setLanguage(next: Language): Promise<void> {
   await Promise.all([...wanted].map((area) => load(area, next)))
   active = next
@@ -119,7 +119,7 @@ export async function setLanguage(next: Language): Promise<void> {
   version.set(version.get() + 1)
 }
 
-// The language was changed in another tab of the console. If it cannot be loaded, nothing changes.
+// The language was changed in another tab of the console. If it cannot be loaded here, nothing changes.
 window.addEventListener('storage', ({ key }) => {
   if (key === 'ui.lang') void setLanguage(firstLanguage()).catch(() => undefined)
 })

@@ -15,7 +15,7 @@ export function useTheme(): Theme {
   return useObservable(current)
 }
 
-/** Changes the theme at once and remembers it. */
+/** Changes the theme immediately and remembers the choice. */
 export function setTheme(theme: Theme): void {
   writeStored('ui.theme', theme === 'system' ? undefined : theme)
   if (theme === 'system') delete document.documentElement.dataset['theme']

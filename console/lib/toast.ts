@@ -1,7 +1,7 @@
 /** Kinds of toasts; each has its own duration. */
 export type ToastKind = 'success' | 'info' | 'error' | 'warning' | 'notice'
 
-/** Milliseconds for which a toast stays; a notice stays until it is closed. */
+/** How long a toast stays, in milliseconds; a notice stays until it is closed. */
 const toastDurationMs: Readonly<Record<ToastKind, number>> = {
   success: 1500,
   info: 3000,
@@ -12,7 +12,7 @@ const toastDurationMs: Readonly<Record<ToastKind, number>> = {
 
 /** How long an undo offer stays, in milliseconds. */
 export const undoDurationMs = 8000
-/** The same toast again within this time is counted instead of shown twice. */
+/** If the same toast is shown again within this time, it is counted instead of shown twice. */
 const mergeMs = 2000
 
 export interface ToastAction {
@@ -24,25 +24,25 @@ export interface ToastOptions {
   action?: ToastAction | undefined
   /** A second line, such as a request id. */
   detail?: string | undefined
-  /** Overrides the duration of the kind; 0 = until closed. */
+  /** Overrides the duration of the kind; 0 = until the toast is closed. */
   durationMs?: number
-  /** Markdown or HTML, shown sanitised in place of the text; notices only. */
+  /** Markdown or HTML that is sanitised and shown instead of the text; for notices only. */
   html?: string
-  /** A toast with the same id is replaced. */
+  /** Replaces an earlier toast with the same id. */
   id?: string
 }
 
-/** A toast on its way to the screen. */
+/** A toast that is to be shown on the screen. */
 export interface ToastMessage extends ToastOptions {
   id: string
   kind: ToastKind
   text: string
   durationMs: number
-  /** How often it occurred. */
+  /** How often the toast occurred. */
   count: number
 }
 
-/** Shows toasts; loaded when the first one comes. */
+/** Shows toasts; loaded with the first toast. */
 export interface ToastScreen {
   show(message: ToastMessage): void
   close(id: string): void
@@ -54,7 +54,7 @@ let wanted: () => void = () => undefined
 let made = 0
 const recent = new Map<string, { id: string; atMs: number; count: number; offers: boolean }>()
 
-/** The component that shows toasts takes over those that have waited for it. */
+/** The component that shows toasts takes over the toasts that have waited for it. */
 export function attachScreen(shown: ToastScreen | undefined): void {
   screen = shown
   if (!screen) return
@@ -62,7 +62,9 @@ export function attachScreen(shown: ToastScreen | undefined): void {
   waiting = []
 }
 
-/** Sets how the component that shows toasts is loaded; called with each toast until it is there. */
+/**
+ * Sets how the component that shows toasts is loaded; `load` is called with each toast until the component is there.
+ */
 export function onToast(load: () => void): void {
   wanted = load
   if (waiting.length > 0) load()
@@ -84,7 +86,7 @@ function show(kind: ToastKind, text: string, options: ToastOptions = {}): string
   return id
 }
 
-/** Toasts for the user. Each returns an id that `close` takes. */
+/** Toasts for the user. Each function returns an id that `close` accepts. */
 export const toast = {
   success: (text: string, options?: ToastOptions) => show('success', text, options),
   info: (text: string, options?: ToastOptions) => show('info', text, options),
@@ -97,7 +99,7 @@ export const toast = {
     waiting = waiting.filter((message) => message.id !== id)
     screen?.close(id)
   },
-  /** Removes errors and warnings shown since then, in epoch milliseconds; toasts with an action stay. */
+  /** Removes errors and warnings shown at or after `sinceMs` (epoch milliseconds); toasts with an action stay. */
   closeSince(sinceMs: number): void {
     for (const [key, { id, atMs, offers }] of recent) {
       if (atMs < sinceMs || offers || !/^[eiw]/.test(key)) continue

@@ -1,7 +1,7 @@
 import { text } from './text.ts'
 import { toast, undoDurationMs } from './toast.ts'
 
-/** Says what was done and offers to undo it for 8 seconds. */
+/** Shows what was done and offers to undo it for 8 seconds. */
 export function toastWithUndo(message: string, undo: () => Promise<unknown>): void {
   toast.success(message, {
     durationMs: undoDurationMs,

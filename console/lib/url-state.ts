@@ -1,10 +1,10 @@
 import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
-/** The raw query of an address: text, or nothing. */
+/** The raw query of an address; each value is text or undefined. */
 export type RawSearch = Readonly<Record<string, string | undefined>>
 
-/** Reads an address's query: every value is the literal text, nothing is converted. */
+/** Reads an address's query. Every value is the literal text; nothing is converted. */
 export function parseQuery(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query))
 }
@@ -19,13 +19,13 @@ export function writeQuery(search: Readonly<Record<string, unknown>>): string {
   return query === '' ? '' : `?${query}`
 }
 
-/** What every list keeps in its address. */
+/** The state that every list keeps in its address. */
 export interface ListSearch {
-  /** From 1; 1 is omitted. */
+  /** Page number from 1; 1 is omitted. */
   page?: number | undefined
   /** Search text. */
   q?: string | undefined
-  /** Column id, with '-' before it for descending. */
+  /** Column id, with a leading '-' for descending order. */
   sort?: string | undefined
   /** Id of the row whose drawer is open. */
   peek?: string | undefined
@@ -37,23 +37,23 @@ export function wholeNumber(value: string | undefined, min = 0): number | undefi
   return value !== undefined && value !== '' && Number.isSafeInteger(number) && number >= min ? number : undefined
 }
 
-/** One of the allowed words, or undefined. */
+/** The value if it is one of the allowed words, otherwise undefined. */
 export function oneOf<T extends string>(value: string | undefined, allowed: readonly T[]): T | undefined {
   return allowed.find((each) => each === value)
 }
 
-/** Text that is not empty, or undefined. */
+/** The text if it is not empty, otherwise undefined. */
 export function someText(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value
 }
 
-/** Makes a reader for a query that consists only of strings. */
+/** Makes a parser for a query that consists only of strings. */
 export function texts<const Name extends string>(...names: Name[]) {
   return (raw: RawSearch): { [Each in Name]?: string | undefined } =>
     Object.fromEntries(names.map((name) => [name, someText(raw[name])])) as { [Each in Name]?: string | undefined }
 }
 
-/** The part of a query that all lists share; a page adds its filters to it. */
+/** Reads the part of a query that all lists share; a page adds its filters to it. */
 export function parseListSearch(raw: RawSearch): ListSearch {
   const page = wholeNumber(raw['page'], 2)
   return { page, q: someText(raw['q']?.trim()), sort: someText(raw['sort']), peek: someText(raw['peek']) }
@@ -62,12 +62,12 @@ export function parseListSearch(raw: RawSearch): ListSearch {
 /** Changes some values of the address's query. `replace` leaves no entry in the browser's history. */
 export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
 
-/** The router treats a path in capitals, or with a final slash, as the same. */
+/** Normalises a path, because the router treats a path in capitals, or with a final slash, as the same path. */
 export const comparablePath = (path: string) => path.replace(/\/+$/, '').toLowerCase()
 
 /**
- * The query of the address, read by the page's own function, and a way to change it. A page that is still visible while
- * the next one loads can no longer change it: the address already belongs to the next one.
+ * The query of the address, read by the page's own function, and a function to change it. A page that is still visible
+ * while the next page loads can no longer change the query, because the address already belongs to the next page.
  */
 export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
   const raw = useSearch({ strict: false }) as Record<string, unknown>

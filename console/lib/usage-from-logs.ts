@@ -6,14 +6,14 @@ import { queryClient } from './query-client.ts'
 import { isAdmin, sessionUser } from './session.ts'
 import { usageOf } from './sum-usage.ts'
 
-/** Most pages of the log that are read, and how many at the same time. */
+/** Maximum number of log pages that are read, and how many of them are requested at the same time. */
 const mostPages = 20
 const atOnce = 5
 /** Rows per page on servers without a page size parameter. */
 const rowsOfPage = 10
 const freshMs = 15_000
 
-/** The usage computed from the newest rows of the log, for servers that have no usage endpoint. */
+/** Computes usage from the newest rows of the log, for servers that have no usage endpoint. */
 export async function usageFromLogs(query: UsageQuery): Promise<KnownUsage> {
   const username = query.username === undefined ? undefined : String(query.username)
   const all = await queryClient.fetchQuery({

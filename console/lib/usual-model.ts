@@ -10,14 +10,14 @@ import { useClassicServer } from './status.ts'
 const patienceMs = 2000
 
 /**
- * Models that a call can be charged for. For admins: those with a price. For others: those that their newest calls were
- * charged for. Empty if nothing is known.
+ * Models that a call can be charged for. For administrators, these are the models with a price. For other users, these
+ * are the models that their newest calls were charged for. Empty if nothing is known.
  */
 const chargeableQuery = (admin: boolean) =>
   queryOptions({
     queryKey: ['chargeable-models', admin],
     queryFn: async ({ signal }) => {
-      // This only improves the default: if it takes too long, another model is chosen.
+      // This only improves the default. If it takes too long, another model is chosen.
       const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
       const names = await (admin ? pricedModels(soon) : chargedModels(soon)).catch(() => [])
       return new Set(names)
@@ -38,13 +38,14 @@ const newestCalls = 20
 
 /**
  * The default model: the first chat model whose calls can be charged, otherwise the first chat model, otherwise the
- * first. `isLoading`: it may still change. Nothing is requested while the models are undefined.
+ * first model. While `isLoading` is true, the default may still change. Nothing is requested while `models` is
+ * undefined.
  */
 export function useUsualModel(models: readonly string[] | undefined): {
   model: string | undefined
   isLoading: boolean
 } {
-  // A server with fewer endpoints shows its prices to nobody.
+  // A server without the additional endpoints does not show its prices to anybody.
   const classic = useClassicServer()
   const admin = isAdmin(useSessionUser()) && !classic
   const chargeable = useQuery({ ...chargeableQuery(admin), enabled: models !== undefined })

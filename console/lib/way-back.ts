@@ -10,10 +10,13 @@ const layers = { peek: undefined, qr: undefined, start: undefined }
 
 const left = new Map<string, ListSearch>()
 
-// One user's search must not appear for the next.
+// One user's search must not be shown to the next user.
 const keyOf = (path: ListPath) => `${sessionUser()?.id} ${path}`
 
-/** As `useUrlState`, for a list that has forms: they lead back to the list as it was left. */
+/**
+ * Like `useUrlState`, for a list that has forms. The forms lead back to the list in the state in which the user left
+ * it.
+ */
 export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
   const state = useUrlState(parse)
   const [search] = state
@@ -23,12 +26,15 @@ export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: 
   return state
 }
 
-/** The way from a form to its list as it was left, without overlays; for links and `navigate`. */
+/**
+ * Leads from a form back to its list in the state in which the user left it, without overlays; for links and
+ * `navigate`.
+ */
 export function wayBack<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: left.get(keyOf(to)) ?? {} }
 }
 
-/** The same for a new row: it is on the first page, and the list's filters might hide it. */
+/** Like `wayBack`, after a row was created. The new row is on the first page, and the list's filters might hide it. */
 export function wayToNew<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: { ...wayBack(to).search, q: undefined, page: undefined } }
 }

@@ -2,14 +2,14 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { listQuery, looseNumberFilter, wordFilter } from './list-query.ts'
 
-/** An action of a person, as the audit trail records it. */
+/** A person's action, as the audit trail records it. */
 export const auditSchema = z.object({
   id: z.int(),
   created_at: z.int().check(z.describe('Epoch seconds.')),
   /** 0 if nobody was logged in. */
   actor_id: z.int(),
   actor_name: z.string(),
-  /** `object.verb`: `channel.update`. */
+  /** `object.verb`, for example `channel.update`. */
   action: z.string(),
   target: z.string(),
   detail: z.string(),

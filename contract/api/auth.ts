@@ -28,7 +28,7 @@ export const registerBody = z.object({
 
 const botAnswer = z.optional(z.string().check(z.describe("Answer of the bot check's widget, while that check is on.")))
 
-/** Query of the calls that send an email. */
+/** Query parameters of the calls that send an email. */
 const mailQuery = z.object({
   email: mailField,
   turnstile: botAnswer,

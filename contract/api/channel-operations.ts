@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, idParams } from './endpoint.ts'
 import { idField, trimmedText } from './fields.ts'
 
-/** The most channels that one batch can change. */
+/** The maximum number of channels that one batch can change. */
 export const maxBatch = 1000
 
 export const batchActions = ['enable', 'disable', 'delete', 'edit'] as const
@@ -25,7 +25,7 @@ export const channelTestSchema = z.object({
   ok: z.boolean(),
   /** Milliseconds. */
   response_time: z.int(),
-  /** Why it failed; empty if it succeeded. */
+  /** Why the test failed; empty if it succeeded. */
   message: z.string(),
 })
 
@@ -46,7 +46,7 @@ export const channelKeySchema = z.object({
   /** Position in the list of keys, from 1. */
   index: z.int(),
   healthy: z.boolean(),
-  /** Why it was set aside, and when (epoch seconds). */
+  /** Why the key was set aside, and when (epoch seconds). */
   reason: z.string(),
   since: z.int(),
 })
@@ -138,7 +138,7 @@ export const channelOperations = {
   }),
 }
 
-/** The explanation of a failed test, or of a key that was set aside, is cut to this length. */
+/** Maximum length of the stored reason why a test failed or a key was set aside; a longer reason is cut. */
 export const maxReason = 500
 
 export type ChannelKeyHealth = z.output<typeof channelKeySchema>
@@ -146,5 +146,5 @@ export type ChannelKeyHealth = z.output<typeof channelKeySchema>
 /** What the lines of a key mean: one channel for each line, or all lines for one channel. */
 export const keyMode = z.enum(['single', 'multi'])
 
-/** The most keys that one call can bring. */
+/** The maximum number of keys in one call. */
 export const maxKeys = 1000

@@ -15,7 +15,7 @@ export const channelSchema = z.object({
   created_time: z.int().check(z.describe('Epoch seconds.')),
   test_time: z.int().check(z.describe('Epoch seconds of the last test.')),
   response_time: z.int().check(z.describe('Milliseconds of the last test.')),
-  /** Ours. */
+  /** Added by Tollgate. */
   test_error: z.string().check(z.describe('What was wrong at the last test; empty = it passed, or there was none.')),
   base_url: z.string().check(z.describe("Address of the upstream; empty = the type's own.")),
   other: z.string().check(z.describe('What the type needs beyond the key, such as an API version.')),
@@ -28,12 +28,16 @@ export const channelSchema = z.object({
   priority: z.int().check(z.describe('Higher is tried first.')),
   config: z.string().check(z.describe('JSON object text with settings of this channel.')),
   system_prompt: z.string().check(z.describe('Put in front of every chat.')),
-  /** Ours: `multi` = several keys used in turn; how many keys there are, and how many of them are set aside. */
+  /**
+   * Added by Tollgate: whether several keys are used in turn (`multi`), how many keys there are, and how many of them
+   * are set aside.
+   */
   key_mode: keyMode.check(z.describe('multi = several keys used in turn.')),
   key_count: z.int().check(z.describe('Keys that it has.')),
   keys_dead: z.int().check(z.describe('Keys that are set aside.')),
   /**
-   * Ours: what the gateway last did to the channel on its own: disabled it, enabled it, left it alone, set a key aside.
+   * Added by Tollgate: what the gateway last did to the channel automatically. It may have disabled it, enabled it,
+   * left it alone, or set a key aside.
    */
   status_reason: z
     .string()
@@ -52,10 +56,10 @@ export const channelSchema = z.object({
 
 export type Channel = z.output<typeof channelSchema>
 
-/** The settings of one channel, stored as JSON text in `config`. Times in seconds; 0 = no limit. */
+/** The settings of one channel, stored as JSON text in `config`. Times are in seconds; 0 = no limit. */
 export const channelConfigSchema = z.strictObject({
   api_version: z.optional(text(100)),
-  /** It becomes part of a host name. */
+  /** The region becomes part of a host name. */
   region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may have letters, digits and dashes only' }))),
   library_id: z.optional(text(200)),
   plugin: z.optional(text(200)),
@@ -65,7 +69,7 @@ export const channelConfigSchema = z.strictObject({
   stream_idle_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   relay_timeout: z.optional(z.number().check(z.gte(0), z.lte(86_400))),
   http_version: z.optional(z.enum(['auto', '1.1', '2'])),
-  /** Where system messages go; absent = whatever is best for the channel type. */
+  /** How system messages are placed; absent = whatever is best for the channel type. */
   system_turns: z.optional(z.enum(['keep', 'first', 'user'])),
   /** Azure: remove the dots from every deployment name, as one-api did. */
   strip_deployment_dots: z.optional(z.boolean()),
@@ -133,14 +137,17 @@ const fields = {
   model_mapping: z.nullish(z.string().check(z.maxLength(100_000))),
   config: z.nullish(z.string().check(z.maxLength(20_000))),
   system_prompt: z.nullish(z.string().check(z.maxLength(100_000))),
-  /** Ours: `single` (the default) makes one channel per line of the key, `multi` one channel that uses all lines. */
+  /**
+   * Added by Tollgate: `single` (the default) makes one channel per line of the key, `multi` one channel that uses all
+   * lines.
+   */
   key_mode: z.optional(keyMode),
 }
 
 export const createChannelBody = z.object(fields)
 /**
- * Fields that are left out stay as they are; so do an empty key and type 0. With `key_append` the lines of the key are
- * added to the keys of a channel that has several.
+ * Omitted fields stay unchanged, as do the key if it is empty and the type if it is 0. With `key_append`, the lines of
+ * the key are added to the keys of a channel that has several.
  */
 export const updateChannelBody = z.object({ id: idField, ...fields, key_append: z.optional(z.boolean()) })
 
@@ -161,7 +168,10 @@ const testAnswer = z.object({
   ),
 })
 
-/** The whole channel, which the original console sends back, and the list that its form is built from. */
+/**
+ * All fields of a channel, plus the list that the console builds its form from. The original console sends all of them
+ * back.
+ */
 const rowFields = [...Object.keys(channelSchema.shape), 'groups']
 
 export const channelApi = {

@@ -9,18 +9,23 @@ export interface Endpoint<
   Data extends z.ZodMiniType = z.ZodMiniType,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** The path exactly as clients write it; it is served with and without the final slash. `{name}` is a parameter. */
+  /**
+   * The path exactly as clients write it; it is served with and without the trailing slash. `{name}` is a parameter.
+   */
   path: string
   access: Access
   params: Params
   query: Query
   body: Body
   /**
-   * Body fields that are accepted and ignored: clients send back the whole object they were given. Other unknown fields
-   * are refused.
+   * Body fields that are accepted and ignored, because clients send back the whole object that they received. Other
+   * unknown fields are refused.
    */
   ignores?: readonly string[]
-  /** The shape of `data`. The answer is parsed through it, so a field that it does not name never leaves the server. */
+  /**
+   * The shape of `data`. The response is parsed with this schema, so a field that the schema does not name never leaves
+   * the server.
+   */
   data: Data
   /**
    * `standard`: { success, message, data }. `flat`: the fields of `data` are next to success and message. `bare`:
@@ -28,8 +33,8 @@ export interface Endpoint<
    */
   envelope: 'standard' | 'flat' | 'bare'
   /**
-   * Content type of a successful answer that is not JSON: that answer is the whole body, and `data` does not describe
-   * it.
+   * Content type of a successful response that is not JSON. The content is then the whole body, and `data` does not
+   * describe it.
    */
   media?: string
   /** One line for the API page. */
@@ -37,19 +42,20 @@ export interface Endpoint<
   /** Details that do not fit in that line, in Markdown without links. */
   description?: string
   /**
-   * A GET that changes something: it is refused when a page of another site makes the browser send it, and when the
-   * browser opens it as a page or an image. `record`: it only records itself, so our own links may point to it.
+   * A GET that changes something. It is refused when a page on another site makes the browser send it, and when the
+   * browser opens it as a page or an image. `record` means that the call only records that it was made, so our own
+   * links may point to it.
    */
   changesState?: true | 'record'
   /** Counted by the strict rate limit that protects passwords and codes. */
   critical?: true
-  /** Status of the refusal of a body that cannot be decoded; 200 by default. */
+  /** Status of the response that refuses a body which cannot be decoded; 200 by default. */
   badBodyStatus?: 400
-  /** A sorted list may cover only the newest rows; a header then tells how many match. */
+  /** A sorted list may cover only the newest rows; a header then states how many rows match. */
   cutWhenSorted?: true
 }
 
-/** An endpoint whose answer is not JSON. */
+/** An endpoint whose response is not JSON. */
 export type MediaEndpoint<
   Params extends z.ZodMiniType = z.ZodMiniType,
   Query extends z.ZodMiniType = z.ZodMiniType,
@@ -80,7 +86,7 @@ interface Definition<P, Q, B, D> extends Facts {
 const nothing = z.object({})
 type Nothing = typeof nothing
 
-/** Defines an endpoint; parts that are left out default to empty objects (`data`: nothing). */
+/** Defines an endpoint. Omitted parts default to empty objects, and an omitted `data` means no data. */
 export function endpoint<
   P extends z.ZodMiniType = Nothing,
   Q extends z.ZodMiniType = Nothing,
@@ -97,21 +103,21 @@ export function endpoint<
   }
 }
 
-/** Like `endpoint`, for an answer that is not JSON. */
+/** Like `endpoint`, for a response that is not JSON. */
 export function mediaEndpoint<P extends z.ZodMiniType = Nothing, Q extends z.ZodMiniType = Nothing>(
   definition: Facts & { params?: P; query?: Q; media: string },
 ): MediaEndpoint<P, Q> {
   return { ...endpoint<P, Q>(definition), media: definition.media }
 }
 
-/** The envelope of every answer of the management API. */
+/** The envelope of every response of the management API. */
 export interface Envelope<T> {
   success: boolean
   message: string
   data?: T
 }
 
-/** Rows per page; one-api's constant. */
+/** Rows per page, the same constant as in one-api. */
 export const pageSize = 10
 
 /** Zero-based page; a missing, invalid or negative value counts as 0. */
@@ -119,12 +125,12 @@ export const pageQuery = z.object({
   p: z.catch(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(1e9), z.describe('Page, from 0.')), 0),
 })
 
-/** The `{id}` of a path. */
+/** The `{id}` parameter of a path. */
 export const idParams = z.object({
   id: z.coerce.number<string>().check(z.int(), z.positive(), z.describe('Number of the row.')),
 })
 
-/** The form of the request that changes only a status. */
+/** Query of the update request that changes only the status. */
 export const statusOnlyQuery = z.object({
   status_only: z.optional(z.string().check(z.describe('With any text only the status is changed.'))),
 })

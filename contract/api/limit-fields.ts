@@ -12,10 +12,10 @@ const meanings = {
 const shown = (meaning: string) => z.int().check(z.describe(meaning))
 const written = (meaning: string, most: number) => z.optional(z.int().check(z.gte(0), z.lte(most), z.describe(meaning)))
 
-/** The highest number of calls, or tokens, that a limit can be set to. */
+/** The highest number of calls or tokens that a limit can be set to. */
 const mostCounted = 1e12
 
-/** Limits, and what has been spent in the current day and month, as answers show them. */
+/** Limits, and the amounts spent in the current day and month, as responses contain them. */
 export const limitsShown = {
   rpm_limit: shown(meanings.rpm_limit),
   tpm_limit: shown(meanings.tpm_limit),
@@ -26,7 +26,7 @@ export const limitsShown = {
   spent_month: shown('Quota units charged since the first of the month, UTC.'),
 }
 
-/** Limits as they may be sent; a limit that is left out stays as it is. */
+/** Limits as requests may send them; an omitted limit stays unchanged. */
 export const limitsWritten = {
   rpm_limit: written(meanings.rpm_limit, mostCounted),
   tpm_limit: written(meanings.tpm_limit, mostCounted),

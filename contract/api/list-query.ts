@@ -2,12 +2,13 @@ import * as z from 'zod/mini'
 import { pageQuery, pageSize } from './endpoint.ts'
 import { text } from './fields.ts'
 
-/** The most rows that one answer holds. */
+/** The maximum number of rows in one response. */
 export const maxPageSize = 100
 
 /**
- * Query of a list: `p`, and ours: `size` (at most 100), `sort` (a column) and `order` (asc or desc). `order` may also
- * name a column, which then sorts descending, as clients of one-api send it. An invalid value counts as not sent.
+ * Query of a list. `p` is one-api's; `size` (at most 100), `sort` (a column) and `order` (asc or desc) are added by
+ * Tollgate. `order` may also name a column, which then sorts descending, because clients of one-api send it this way.
+ * An invalid value counts as not sent.
  */
 export function listQuery<const Columns extends readonly [string, ...string[]]>(columns: Columns, size = pageSize) {
   return z.extend(pageQuery, {
@@ -24,14 +25,14 @@ export function listQuery<const Columns extends readonly [string, ...string[]]>(
 }
 
 /**
- * A number to filter a list by; 0 or nothing means any. An invalid number is refused: otherwise the list of all rows
- * would pass for the answer.
+ * A number to filter a list by; 0 or an absent value means any. An invalid number is refused, because otherwise the
+ * list of all rows would be taken for the filtered result.
  */
 export function numberFilter(most: number, description: string) {
   return z._default(z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most), z.describe(description)), 0)
 }
 
-/** Like `numberFilter`, where clients of one-api send NaN for a cleared input: NaN means any, too. */
+/** Like `numberFilter`, but NaN also means any: clients of one-api send NaN for a cleared input. */
 export function looseNumberFilter(most: number, description: string) {
   const cleared = z.string().check(
     z.overwrite((value) => (/^(?:NaN|undefined|null)$/.test(value) ? '0' : value)),
@@ -40,7 +41,10 @@ export function looseNumberFilter(most: number, description: string) {
   return z._default(z.pipe(cleared, z.coerce.number<string>().check(z.int(), z.gte(0), z.lte(most))), 0)
 }
 
-/** A text to filter a list by; an empty one means any. One that is too long is refused, for the same reason. */
+/**
+ * A text to filter a list by; an empty text means any. A text that is too long is refused, for the same reason as an
+ * invalid number.
+ */
 export function wordFilter(most: number, description: string) {
   return z._default(text(most).check(z.describe(description)), '')
 }

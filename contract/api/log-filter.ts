@@ -20,7 +20,7 @@ export const allLogFilter = {
   channel: number('Id of the channel.'),
 }
 
-/** Where days begin, for queries by day. */
+/** The time zone offset that decides where days begin, for queries by day. */
 export const utcOffset = z._default(
   z.coerce
     .number<string>()

@@ -4,8 +4,8 @@ import { listQuery, numberFilter } from './list-query.ts'
 import { allLogFilter, ownLogFilter, utcOffset } from './log-filter.ts'
 
 /**
- * A log row. Fields from `token_id` on are ours; `channel`, `attempts` and `upstream_message` are empty for users who
- * are not admins.
+ * A log row. Fields from `token_id` on are added by Tollgate; `channel`, `attempts` and `upstream_message` are empty
+ * for users who are not admins.
  */
 export const logSchema = z.object({
   id: z.int(),
@@ -60,7 +60,7 @@ export const logSortColumns = [
   'first_byte_time',
 ] as const
 
-/** One row by its number, as a URL names it; the other filters are then ignored. */
+/** Selects one row by the ID given in a URL; the other filters are then ignored. */
 const oneRow = {
   id: numberFilter(Number.MAX_SAFE_INTEGER, 'The row with this number alone, wherever it stands; 0 = all.'),
 }
@@ -99,7 +99,7 @@ export const dashboardRowSchema = z.object({
   CompletionTokens: z.int(),
 })
 
-/** Days that the dashboard shows, including today. */
+/** Number of days that the dashboard shows, including today. */
 export const dashboardDays = 7
 
 const csvDescription =
@@ -204,7 +204,7 @@ export const logApi = {
     access: 'admin',
     query: z.object(allLogFilter),
     media: 'text/csv',
-    // It is recorded in the audit trail.
+    // The export is recorded in the audit trail.
     changesState: 'record',
     summary: 'Logs of everybody as CSV, newest first, as a stream of any length',
     description: csvDescription,

@@ -3,7 +3,10 @@ import { endpoint } from './endpoint.ts'
 import { mailField } from './fields.ts'
 import { userSchema } from './user.ts'
 
-/** A code from an external service. A missing code counts as empty, so that the refusal is one of our own. */
+/**
+ * A code from an external service. A missing code counts as empty, so that the caller is refused with one of our own
+ * messages.
+ */
 const code = z._default(z.string().check(z.trim(), z.maxLength(1000)), '')
 
 export const oauthApi = {

@@ -2,7 +2,9 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { mailField } from './fields.ts'
 
-/** One option: its entry in the table of `contract/options.ts` as a console gets it, with who may write it. */
+/**
+ * One option: its entry in the table of `contract/options.ts` as the console receives it, including who may write it.
+ */
 export const optionDefinitionSchema = z.object({
   key: z.string(),
   /** `json` is the text of a JSON object, `list` a comma-separated list. */
@@ -13,13 +15,13 @@ export const optionDefinitionSchema = z.object({
   max: z.optional(z.number()),
   choices: z.optional(z.array(z.string())),
   unit: z.optional(z.string()),
-  /** Can be written but is never shown. */
+  /** The option can be written, but its value is never shown. */
   secret: z.boolean(),
-  /** For secrets only: whether it has a value. */
+  /** For secrets only: whether the option has a value. */
   is_set: z.optional(z.boolean()),
-  /** The lowest role that may write it. */
+  /** The lowest role that may write the option. */
   writer: z.enum(['admin', 'root']),
-  /** Its section of the settings page, the heading of that section, and the tab that it is on. */
+  /** The option's section on the settings page, the heading of that section, and the tab that it is on. */
   section: z.string(),
   section_title: z.string(),
   tab: z.enum(['operations', 'system', 'other']),
@@ -28,7 +30,7 @@ export const optionDefinitionSchema = z.object({
 
 export type OptionDefinitionEntry = z.output<typeof optionDefinitionSchema>
 
-/** What a model costs now; the ratios are those of the options of the same name. */
+/** What a model costs now. The ratios correspond to the options of the same name. */
 export const modelPriceSchema = z.object({
   model: z.string().check(z.describe('As it is sent upstream.')),
   channels: z.int().check(z.describe('How many channels serve it.')),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 
-/** What a price is for; speech is counted in characters, transcribed audio by its length. */
+/** The unit that a price applies to. Speech is counted in characters, transcribed audio by its length. */
 export const priceUnits = ['tokens', 'characters', 'image', 'hour'] as const
 
 export type PriceUnit = (typeof priceUnits)[number]
@@ -29,7 +29,7 @@ export const ratesSchema = z.object({
 
 export type Rates = z.output<typeof ratesSchema>
 
-/** Kinds of tokens that may have a price of their own, different from the plain price of their side. */
+/** Kinds of tokens that may have a separate price, different from the plain input or output price. */
 export type SpecialRate = Exclude<keyof Rates, 'input' | 'output'>
 
 export const priceSchema = z.object({

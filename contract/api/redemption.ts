@@ -6,7 +6,7 @@ import { listQuery, numberFilter } from './list-query.ts'
 /** A redemption code and its value. `count` belongs to the form that makes codes and is always 0 here. */
 export const redemptionSchema = z.object({
   id: z.int(),
-  /** The user who made it. */
+  /** The user who created the code. */
   user_id: z.int(),
   key: z.string(),
   status: z.int().check(z.describe('1 unused, 2 disabled, 3 used.')),
@@ -15,7 +15,7 @@ export const redemptionSchema = z.object({
   created_time: z.int().check(z.describe('Epoch seconds.')),
   redeemed_time: z.int().check(z.describe('Epoch seconds; 0 = not yet.')),
   count: z.literal(0),
-  /** Ours: who redeemed it; 0 = nobody yet. */
+  /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
 })
 
@@ -34,7 +34,7 @@ export const redemptionSortColumns = [
 /** Filters for codes, in the list and in a search. */
 const filters = { status: numberFilter(3, '1 unused, 2 disabled, 3 used; 0 = all.') }
 
-/** The most codes that one call can make. */
+/** The maximum number of codes that one call can create. */
 export const maxRedemptions = 100
 
 export const redemptionName = trimmedText(20).check(z.minLength(1, { error: 'must not be empty' }))
@@ -50,7 +50,7 @@ export const createRedemptionBody = z.object({
   count: z._default(redemptionCount, 1),
 })
 
-/** Fields that are left out stay as they are; `status` is read but only changed by the `status_only` form. */
+/** Omitted fields stay unchanged. `status` is accepted, but only a `status_only` request changes it. */
 export const updateRedemptionBody = z.object({
   id: idField,
   name: z.optional(z.string().check(z.trim(), z.maxLength(200))),
@@ -58,7 +58,7 @@ export const updateRedemptionBody = z.object({
   status: z.optional(z.int()),
 })
 
-/** The whole code, which the original console sends back. */
+/** All fields of a code, which the original console sends back. */
 const rowFields = Object.keys(redemptionSchema.shape)
 
 export const redemptionApi = {

@@ -1,4 +1,4 @@
-/** Alphabets with letters that look like letters of another one. */
+/** Alphabets with letters that look like letters of another alphabet. */
 const lookalikes = [
   'Latin',
   'Cyrillic',
@@ -22,7 +22,8 @@ export function mixesAlphabets(name: string): boolean {
 }
 
 /**
- * Lower-case letters of Cyrillic and Greek, with the Latin ones that they look like (Unicode's table of confusables).
+ * Lower-case Cyrillic and Greek letters, each with the Latin letter that it looks like (Unicode's table of
+ * confusables).
  */
 const latin: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 
-/** Public facts about this server; the console keeps them. */
+/** Public facts about this server; the console keeps a copy of them. */
 export const statusSchema = z.object({
   version: z.string(),
   start_time: z.int().check(z.describe('Epoch seconds.')),
@@ -20,7 +20,7 @@ export const statusSchema = z.object({
   chat_link: z.string(),
   quota_per_unit: z.number().check(z.describe('Quota units of one unit of currency.')),
   display_in_currency: z.boolean().check(z.describe('Show quota as currency.')),
-  /** Ours. */
+  /** Added by Tollgate. */
   register_enabled: z.boolean(),
   password_register_enabled: z.boolean(),
   password_login_enabled: z.boolean(),

@@ -55,7 +55,7 @@ const fields = {
 
 export const createTokenBody = z.object(fields)
 
-/** Fields that are left out stay as they are; `status` is read but only changed by the `status_only` form. */
+/** Omitted fields stay unchanged. `status` is accepted, but only a `status_only` request changes it. */
 export const updateTokenBody = z.object({
   id: idField,
   status: z.optional(z.int()),
@@ -65,7 +65,7 @@ export const updateTokenBody = z.object({
   ),
 })
 
-/** The whole token, which the original console sends back. */
+/** All fields of a token, which the original console sends back. */
 const rowFields = Object.keys(tokenSchema.shape)
 
 export const tokenApi = {

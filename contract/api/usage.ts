@@ -25,7 +25,7 @@ export const usageRollups = ['hour', 'day', 'week', 'month'] as const
 
 export type UsageRollup = (typeof usageRollups)[number]
 
-/** The most buckets in one answer: forty days of hours. */
+/** The maximum number of buckets in one response: forty days of hourly buckets. */
 export const maxUsageBuckets = 1000
 
 const { type: _type, ...filter } = allLogFilter

@@ -8,7 +8,8 @@ import { mixesAlphabets } from './scripts.ts'
 /** The rules for a user name; checked when an account is made and when the name changes. */
 export const usernameSchema = z.string().check(
   z.trim(),
-  // One form of each letter: full-width and composed letters would make other names that look the same.
+  // Each letter is normalised to one form. Otherwise full-width and composed letters would make different names that
+  // look the same.
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
@@ -74,7 +75,7 @@ export const createUserBody = z.object({
   role: z.optional(z.int()),
 })
 
-/** Fields that are left out stay as they are; so do an empty username, password and group. */
+/** Omitted fields stay unchanged. An empty username, password or group also changes nothing. */
 export const updateUserBody = z.object({
   id: idField,
   username: z.optional(z.string().check(z.maxLength(100))),
@@ -98,7 +99,7 @@ export const updateSelfBody = z.object({
 
 export const manageActions = ['disable', 'enable', 'delete', 'promote', 'demote'] as const
 
-/** The whole account, which the original console sends back. */
+/** All fields of an account, which the original console sends back. */
 export const userFields = Object.keys(userSchema.shape)
 
 export const userApi = {

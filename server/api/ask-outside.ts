@@ -1,7 +1,10 @@
 import { ApiFailure } from '../http/api-failure.ts'
 import { OutboundError } from '../outbound/call-json.ts'
 
-/** Waits for an outside service. The caller is told about a refusal, the operator why it failed. */
+/**
+ * Waits for a call to an outside service. A failure is reported to the caller. If the service was unavailable, the
+ * operator's log also gets the cause.
+ */
 export async function askOutside<T>(warn: (message: string) => void, asking: Promise<T>): Promise<T> {
   try {
     return await asking

@@ -26,14 +26,16 @@ export function auditEvent(
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Names the fields that are written for the first time, with the values of those in `shown`. */
+/** Names the fields that are written for the first time, with the values of the fields in `shown`. */
 export function describeFields(fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => (shown.includes(name) ? `${name}=${short(value)}` : name))
     .join(' ')
 }
 
-/** Names the fields that a change makes different from `before`, with the old and new value of those in `shown`. */
+/**
+ * Names the fields that a change makes different from `before`, with the old and new values of the fields in `shown`.
+ */
 export function describeChange(before: Values, fields: Values, shown: readonly string[]): string {
   return Object.entries(fields)
     .map(([name, value]) => ({ name, old: typeof value === 'boolean' ? Boolean(before[name]) : before[name], value }))
@@ -42,7 +44,7 @@ export function describeChange(before: Values, fields: Values, shown: readonly s
     .join(' ')
 }
 
-/** Texts that are JSON objects. */
+/** Fields whose text is a JSON object. */
 const jsonFields = new Set(['model_mapping', 'config'])
 
 /** Whether two JSON texts are objects with the same entries; an empty text is an object without entries. */
@@ -59,7 +61,7 @@ function objectOf(value: unknown): object | undefined {
 
 const longestValue = 200
 
-/** A value as the audit trail shows it; the rest of a long text adds nothing. */
+/** A value as the audit trail shows it. A long text is cut, because the rest adds no information. */
 function short(value: unknown): string {
   const text = typeof value === 'string' && value.length > longestValue ? `${value.slice(0, longestValue)}…` : value
   return JSON.stringify(text ?? null)

@@ -15,7 +15,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => store.close())
 
-  test('an empty database gets root with a random password, once', async () => {
+  test('an empty database gets a root account with a random password, once', async () => {
     const first = await bootstrapRoot(store, secrets, none)
     expect(first.generatedPassword).toMatch(/^[0-9A-Za-z]{20}$/)
     expect(await bootstrapRoot(store, secrets, none)).toEqual({ created: false, generatedPassword: undefined })
@@ -48,14 +48,14 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('of processes that start at once exactly one creates root', async () => {
+  test('if several processes start at once, exactly one creates the root account', async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => bootstrapRoot(store, secrets, none)))
     expect(results.filter((result) => result.created)).toHaveLength(1)
     expect(results.filter((result) => result.generatedPassword !== undefined)).toHaveLength(1)
     expect(await store.read.selectFrom('users').select('id').execute()).toHaveLength(1)
   })
 
-  test('another secret key is detected at once, and named', async () => {
+  test('a secret key that does not belong to the database is detected at once and named in the error', async () => {
     await bootstrapRoot(store, secrets, none)
     expect(bootstrapRoot(store, createSecrets('quite another secret key'), none)).rejects.toThrow('SECRET_KEY')
   })

@@ -26,7 +26,7 @@ export interface RootConfig {
   initialRootAccessToken: string | undefined
 }
 
-/** The database was filled under another SECRET_KEY. */
+/** The database was filled under a different SECRET_KEY. */
 export class SecretKeyMismatch extends Error {
   constructor() {
     super(
@@ -38,7 +38,7 @@ export class SecretKeyMismatch extends Error {
 
 /**
  * Makes a new database usable: checks that the secret key belongs to it, and creates the root account if there is no
- * user. Of several processes that start at once, one does this and the others find it done.
+ * user. If several processes start at once, one does this and the others find it done.
  */
 export async function bootstrapRoot(
   store: Store,
@@ -48,7 +48,8 @@ export async function bootstrapRoot(
 ): Promise<Bootstrap> {
   const generated = config.initialRootPassword === undefined ? randomBase62(20) : undefined
   const password = config.initialRootPassword ?? generated ?? ''
-  // Hashed before the transaction, which would otherwise hold up other writers. Needed only on the first start.
+  // The password is hashed before the transaction, because hashing inside it would hold up other writers. The hash is
+  // needed only on the first start.
   const hash = (await hasNoUsers(store.read)) ? await hashPassword(password) : undefined
   const created = await store.write(async (trx) => {
     await lockInstallation(trx)

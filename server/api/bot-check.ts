@@ -3,7 +3,7 @@ import { isSolved } from '../outbound/turnstile.ts'
 import { askOutside } from './ask-outside.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** Refuses a call without a fresh answer to the bot check; each answer is verified, and valid once. */
+/** Refuses a call without a fresh answer to the bot check; each answer is verified and is valid only once. */
 export type BotCheck = (answer: string | undefined, clientAddress: string) => Promise<void>
 
 export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'warn'>): BotCheck {
@@ -14,7 +14,7 @@ export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'w
       throw new ApiFailure('The bot check is turned on, but the administrator has not set its secret key.')
     }
     if (answer === '') throw new ApiFailure('The answer of the bot check is missing.')
-    // The service's answers are shorter; nobody may make us send it more.
+    // The service's answers are shorter than this. Callers must not be able to make the gateway send it longer texts.
     const solved =
       answer.length <= 2048 &&
       (await askOutside(

@@ -13,24 +13,24 @@ import type { Notice, Store } from '../store/store.ts'
 export interface ChannelTest {
   ok: boolean
   timeMs: number
-  /** Why it failed; empty if it succeeded. */
+  /** Why the test failed; empty if it succeeded. */
   message: string
   /** The tested model and its reply. */
   model: string
   reply: string
 }
 
-/** An answer of an upstream, or the reason why there is none. */
+/** A value that an upstream returned, or the reason why there is none. */
 export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
 
-/** What the management API is built from. */
+/** The dependencies of the management API. */
 export interface ApiDeps {
   store: Store
   settings: SettingsSource
   mailer: Mailer
   secrets: Secrets
   clock: Clock
-  /** Long work waits for these between its steps. */
+  /** Long-running work waits for its turn between its steps. */
   turns: Turns
   /** Addresses or CIDRs of proxies whose X-Forwarded-* is trusted. */
   trustedProxies: readonly string[]
@@ -41,13 +41,13 @@ export interface ApiDeps {
   startTime: number
   catalogue(): readonly ChannelTypeEntry[]
   testChannel(id: number, model?: string): Promise<ChannelTest>
-  /** Starts a run over all channels; false if one is in progress. */
+  /** Starts a run over all channels; false if a run is already in progress. */
   testAllChannels(scope: 'all' | 'disabled'): Promise<boolean>
   /** Features that the upstream of a channel turned out not to offer. */
   missingAt(id: number): Channel['missing']
-  /** Asks the upstream of a channel for the remaining balance, and saves it. */
+  /** Requests the remaining balance from a channel's upstream, and saves it. */
   updateBalance(id: number): Promise<Asked<number>>
-  /** The same for all enabled channels, in bounded time; false if that is in progress. */
+  /** Updates the balances of all enabled channels, in bounded time; false if an update is already in progress. */
   updateAllBalances(): Promise<boolean>
   /** The models that the upstream of a channel lists. */
   upstreamModels(id: number): Promise<Asked<string[]>>
@@ -58,7 +58,7 @@ export interface ApiDeps {
   warn(message: string): void
   /** Limits that replace the default ones. */
   rateRules?: { api?: RateRule; critical?: RateRule; loginFailures?: RateRule; accountFailures?: RateRule }
-  /** How an answer waits for a number of milliseconds; default: by the clock. */
+  /** Delays a response by a number of milliseconds; by default with a real timer. */
   pause?: (ms: number) => Promise<unknown>
 }
 
@@ -66,7 +66,8 @@ export interface ApiDeps {
 export type Announce = (notice: Notice) => Promise<void>
 
 /**
- * Publishes a notice of a change that is already committed. If that fails, caches expire by themselves a little later.
+ * Publishes a notice of a change that is already committed. If publishing fails, the caches expire a little later
+ * anyway.
  */
 export function announcer({ store, warn }: Pick<ApiDeps, 'store' | 'warn'>): Announce {
   return async (notice) => {

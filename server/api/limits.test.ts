@@ -33,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     api.store.read.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
   describe('limits of a token', () => {
-    test('the owner sets, reads and changes them, each without the others', async () => {
+    test('the owner sets, reads and changes each limit separately', async () => {
       const made = await send('POST', '/api/token/', { name: 'mine', remain_quota: 100, models: 'm', ...some })
       expect(made.data).toMatchObject({ ...some, name: 'mine', spent_today: 0 })
       const { id } = made.data
@@ -47,7 +47,7 @@ forEachDatabase((_, openFresh) => {
       expect(list[0]).toMatchObject({ ...none, daily_budget: maxQuota })
     })
 
-    test('a value that is not a whole number from 0 on is refused by name, and nothing is changed', async () => {
+    test('a value that is not a whole number of at least 0 is refused by name, and nothing is changed', async () => {
       const { id } = (await send('POST', '/api/token/', some)).data
       for (const [name, value] of bad) {
         for (const answer of [
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('limits of a user', () => {
-    test('an admin sets them, each without the others; the audit trail names them', async () => {
+    test('an admin sets each limit separately, and the audit trail names the limits', async () => {
       const put = (fields: object, as = admin) => send('PUT', '/api/user/', { id: user.id, ...fields }, as)
       expect((await put(some)).data).toMatchObject({ ...some, quota: 1000 })
       expect((await put({ daily_budget: 0 })).data).toMatchObject({ ...some, daily_budget: 0 })
@@ -107,13 +107,13 @@ forEachDatabase((_, openFresh) => {
         ...some,
         display_name: 'me',
       })
-      // Nor does an admin change those of an equal, or their own.
+      // An admin cannot change the limits of another admin, or their own.
       expect((await send('PUT', '/api/user/', { id: admin.id, ...some }, admin)).success).toBe(false)
       expect((await send('PUT', '/api/user/', { id: admin.id, ...some }, root)).success).toBe(true)
     })
   })
 
-  test('limits of groups: an option that is checked before it is stored', async () => {
+  test('the option with the limits of groups is checked before it is stored', async () => {
     const save = (value: unknown) =>
       send(
         'PUT',
@@ -145,7 +145,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect(limits().get('vip')).toEqual({ ...none, rpm_limit: 5 })
     expect((await send('PUT', '/api/option/', { key: 'GroupLimits', value: '{}' }, admin)).success).toBe(false)
-    // When it is emptied by mistake it keeps its value.
+    // If the option is emptied by mistake, it keeps its value.
     expect((await save('')).success).toBe(false)
     expect((await save('{}')).success).toBe(true)
     expect(limits().size).toBe(0)

@@ -11,10 +11,11 @@ import type { Trx } from '../store/store.ts'
 import { quotaText } from './quota-text.ts'
 
 /**
- * An account that people create for themselves, directly or by an outside login, or that an admin creates for somebody.
+ * An account that people create for themselves, directly or through an outside login, or that an admin creates for
+ * somebody.
  */
 export interface NewAccount extends Pick<NewUser, 'password' | 'display_name' | 'created_time'> {
-  /** The name, or how it is derived from the account's id. */
+  /** The name, or a function that derives it from the account's id. */
   username: string | ((id: number) => Promise<string>)
   email?: string
   github_id?: string
@@ -24,7 +25,7 @@ export interface NewAccount extends Pick<NewUser, 'password' | 'display_name' | 
   affCode?: string
 }
 
-/** Creates the account and gives the bonuses of new accounts, invited ones and inviters, each with its log row. */
+/** Creates the account and gives the bonuses for new accounts, invited accounts and inviters, each with its log row. */
 export async function createAccount(
   trx: Trx,
   settings: Settings,
@@ -55,7 +56,7 @@ export async function createAccount(
     })
   if (QuotaForNewUser > 0) await note(person, QuotaForNewUser, 'New user bonus')
   if (!inviter) return person
-  // An account whose balance is full gets none, and nobody is refused because of that.
+  // An account whose balance is full gets no bonus, but its owner is not refused because of that.
   if (QuotaForInvitee > 0 && (await giveUserQuota(trx, id, QuotaForInvitee, maxQuota))) {
     await note(person, QuotaForInvitee, 'Invite code bonus')
   }

@@ -5,11 +5,11 @@ import { type MailRule, takeMailTurn } from '../store/accounts/mail-limits.ts'
 import { isCode, saveCode, useCode } from '../store/accounts/one-time-codes.ts'
 import type { Db, Store, Trx } from '../store/store.ts'
 
-/** How long a code or a link in a mail works. */
+/** How many minutes a code or a link in a mail is valid. */
 export const codeMinutes = 10
 const maxAttempts = 5
 
-/** The most mail that an address gets through us, of whatever kind. */
+/** How many mails of all kinds this server sends to one address. */
 const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 }
 
 /** Codes that are sent to people, each for one purpose: `verification` of an address, `reset` of a password. */
@@ -17,8 +17,8 @@ export interface OneTimeCodes {
   /** Makes `code` the only valid one for this purpose and subject. */
   save(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<void>
   /**
-   * True once, for the right code in time. The transaction must be committed even if it is false, because wrong tries
-   * count.
+   * Returns true once, for the right code before it expires. The transaction must be committed even if this returns
+   * false, because wrong attempts are counted.
    */
   use(trx: Trx, purpose: 'verification' | 'reset', subject: string, code: string): Promise<boolean>
   /** True if `use` would return true now; nothing is counted or used up. */
@@ -41,7 +41,10 @@ export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock
   }
 }
 
-/** Counts a mail to an address before anything about the address is looked up; refuses one too many. */
+/**
+ * Counts a mail to an address before anything about the address is looked up; refuses the mail if there have been too
+ * many.
+ */
 export async function countMail({ store, clock }: { store: Store; clock: Clock }, email: string): Promise<void> {
   const wait = await store.write((trx) => takeMailTurn(trx, email.toLowerCase(), mailRule, epochSeconds(clock)))
   if (wait > 0) throw tooManyRequests(wait)

@@ -29,7 +29,7 @@ const apiRule = { limit: 480, windowMs: 180_000 }
 const leastBodyTimeMs = 1000
 const criticalRule = { limit: 20, windowMs: 1_200_000 }
 
-/** The management API: everything under /api, unknown paths included, so nothing may be mounted there after it. */
+/** The management API: everything under /api, including unknown paths, so nothing may be mounted there after it. */
 export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const { clock, warn } = deps
   const apiLimit = createRateLimiter(deps.rateRules?.api ?? apiRule, clock)
@@ -44,7 +44,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const criticalLimit = createRateLimiter(deps.rateRules?.critical ?? criticalRule, clock)
   const bodyTimeMs = () => {
     const { CallerIdleTimeout } = deps.settings.current()
-    // However short it is set, a request to correct the setting must get through.
+    // However short the timeout is set, a request that corrects the setting must get through.
     return CallerIdleTimeout > 0 ? Math.max(leastBodyTimeMs, CallerIdleTimeout * 1000) : 0
   }
   const router: ApiRouter = { app, sessions, criticalLimit, warn, bodyTimeMs, turns: deps.turns }
@@ -52,7 +52,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountStatus(router, deps)
   mountAuth(router, { ...deps, announce })
   mountOAuth(router, { ...deps, announce })
-  // Before the users: GET /api/user/{id} would take the dashboard for an id.
+  // Mounted before the user routes: GET /api/user/{id} would take `dashboard` for an id.
   mountLogs(router, deps)
   mountUsage(router, deps)
   mountSelf(router, { ...deps, announce })

@@ -1,6 +1,6 @@
 import { utcPeriods } from '../lib/utc.ts'
 
-/** What was spent according to a row, as of now: nothing if that day or month is over. */
+/** The amounts spent in the current day and month according to a row; 0 if the row's day or month is over. */
 export function spentNow(
   row: { spent_today: number; spent_month: number; spent_at: number },
   nowSeconds: number,

@@ -2,7 +2,7 @@ import type { User } from '../../contract/api/user.ts'
 import type { UserRow } from '../store/accounts/users.ts'
 import { spentNow } from './spent-now.ts'
 
-/** A user with every field empty; answers that show a few fields fill them in. */
+/** A user with every field empty. Responses that show a few fields fill in only those. */
 const blankUser: User = {
   id: 0,
   username: '',
@@ -33,7 +33,7 @@ const blankUser: User = {
   spent_month: 0,
 }
 
-/** The user as the answer of a login shows it. */
+/** The user as the response to a login shows it. */
 export function loginView(user: Pick<UserRow, 'id' | 'username' | 'display_name' | 'role' | 'status' | 'group'>): User {
   const { id, username, display_name, role, status, group } = user
   return { ...blankUser, id, username, display_name, role, status, group }

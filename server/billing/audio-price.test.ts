@@ -22,7 +22,7 @@ describe('speechCharge', () => {
     expect(speechCharge({ input: '' }, sheetOf('tts-1'), ratioOne).quota).toBe(0)
   })
 
-  test('models priced by tokens: the usage, or an estimate from the text', () => {
+  test('models priced by tokens use the reported usage, or an estimate from the text', () => {
     const sheet = sheetOf('gpt-4o-mini-tts')
     const usage = { promptTokens: 100, completionTokens: 1000 }
     expect(speechCharge({ input: 'abc', usage }, sheet, ratioOne)).toMatchObject({ quota: 6030, estimated: false })
@@ -54,7 +54,7 @@ describe('transcriptionCharge', () => {
     expect(charge(model, measure).quota).toBe(quota)
   })
 
-  test('estimates are marked', () => {
+  test('estimated charges are marked as estimates', () => {
     expect(charge('whisper-1', { seconds: 60, textTokens: 5 })).toMatchObject({
       estimated: false,
       promptTokens: 60_000,
@@ -63,13 +63,13 @@ describe('transcriptionCharge', () => {
     expect(charge('gpt-4o-transcribe', { seconds: 60 }).estimated).toBe(true)
   })
 
-  test('group, own ratio (15 is $0.006 a minute) and own price per call', () => {
+  test('applies the group ratio, a model ratio option (15 is $0.006 a minute) and a price per call', () => {
     expect(charge('whisper-1', { seconds: 60 }, 500_000n).quota).toBe(1500)
     expect(charge('whisper-1', { seconds: 60 }, ratioOne, { ModelRatio: '{"whisper-1":30}' }).quota).toBe(6000)
     expect(charge('whisper-1', { seconds: 60 }, ratioOne, { ModelPrice: '{"whisper-1":0.01}' }).quota).toBe(5000)
   })
 
-  test('an invalid length', () => {
+  test('throws for an invalid length', () => {
     expect(() => charge('whisper-1', { seconds: -1 })).toThrow(RangeError)
     expect(() => charge('whisper-1', { seconds: Number.NaN })).toThrow(RangeError)
   })

@@ -3,11 +3,14 @@ import type { Usage } from '../../contract/usage.ts'
 import { scaleDecimal } from '../lib/decimal.ts'
 import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 
-/** A charge in quota; `estimated` if the upstream reported no measure and the text was used in place of the sound. */
+/**
+ * A charge in quota. `estimated` is true if the upstream reported no measure and the text was used in place of the
+ * audio.
+ */
 export interface AudioCharge {
   readonly quota: number
   readonly estimated: boolean
-  /** What was charged, for the log: tokens, or the characters or milliseconds instead of prompt tokens. */
+  /** What was charged, for the log: tokens, or characters or milliseconds in place of prompt tokens. */
   readonly promptTokens: number
   readonly completionTokens: number
 }
@@ -19,34 +22,35 @@ export interface SpeechMeasure {
   readonly usage?: Usage
 }
 
-/** Any of these; the most exact one that suits the model's price is used. */
+/** Any of these may be set. The most exact one that suits the model's price is used. */
 export interface TranscriptionMeasure {
-  /** Length of the sound. */
+  /** Length of the audio. */
   readonly seconds?: number
   readonly usage?: Usage
   /** Tokens of the transcribed text. */
   readonly textTokens?: number
   /** End of a transcript's last cue. */
   readonly cueSeconds?: number
-  /** Minimum length of the sound, by the size of the upload; 0 = unknown. */
+  /** Minimum length of the audio, derived from the size of the upload; 0 = unknown. */
   readonly leastSeconds?: number
 }
 
-/** Speech has about 15 UTF-8 bytes a second, in Latin script and in Chinese alike, and 1,250 sound tokens a minute. */
+/** Speech has about 15 UTF-8 bytes a second, in Latin script and in Chinese alike, and 1,250 audio tokens a minute. */
 const speechTokensPer900Bytes = 1250
 /**
- * OpenAI's models separate instructions from the spoken text; others have one text for both, and may speak all of it.
+ * OpenAI's models separate instructions from the spoken text. Other models have one text for both, and may speak all of
+ * it.
  */
 const speakInputAlone = /(?:^|\/)gpt-/
-/** Speech has about 200 text tokens a minute, and a minute of sound is about 1,000 prompt tokens. */
+/** Speech has about 200 text tokens a minute, and a minute of audio is about 1,000 prompt tokens. */
 const textTokensPerMinute = 200
 const soundTokensPerMinute = 1000
 
 const millisecondsPerHour = 3_600_000n
 
 /**
- * The price of speech made from text: per character (Unicode code point) for tts-1 and similar models, by tokens for
- * models that are priced so. If the upstream reports no sound tokens, they are estimated from the text.
+ * The price of synthesised speech: per character (Unicode code point) for tts-1 and similar models, by tokens for
+ * models that are priced by tokens. If the upstream reports no audio tokens, they are estimated from the text.
  * @param groupRatio millionths
  */
 export function speechCharge(
@@ -64,8 +68,8 @@ export function speechCharge(
 }
 
 /**
- * The price of sound turned into text: by its length for whisper-1 and similar models, by tokens for models that report
- * usage. If only the text is known, its length determines the length of the sound.
+ * The price of a transcription: by the length of the audio for whisper-1 and similar models, by tokens for models that
+ * report usage. If only the text is known, the length of the audio is estimated from the length of the text.
  * @param groupRatio millionths
  */
 export function transcriptionCharge(

@@ -14,11 +14,12 @@ export interface Batcher {
   pending(): number
 }
 
-/** Maximum operations per transaction, so that in a burst the first need not wait for the last. */
+/** Maximum operations per transaction, so that the first operations of a burst need not wait for the last. */
 const largestBatch = 512
 
 /**
- * True if the database rejected the operation's content (SQLSTATE classes 22 and 23, SQLite's constraints and types).
+ * True if the database rejected the operation because of its content (SQLSTATE classes 22 and 23, SQLite's constraints
+ * and types).
  */
 export function isRefusal(error: unknown): boolean {
   const code = String((error as { code?: unknown } | undefined)?.code ?? '')
@@ -26,8 +27,8 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Batches operations for one store. A batch that fails as a whole is repeated one by one, so that only the bad
- * operation fails.
+ * Batches operations for one store. If a whole batch is rejected, its operations are tried again one by one, so that
+ * only the bad one fails.
  */
 export function createBatcher(store: LedgerStore): Batcher {
   let queue: Waiting[] = []
@@ -49,8 +50,8 @@ export function createBatcher(store: LedgerStore): Batcher {
       const results = await store.apply(batch.map((each) => each.op))
       for (const [index, each] of batch.entries()) each.resolve(results[index] as LedgerResult)
     } catch (error) {
-      // Only an operation that is rejected because of its content is worth finding; a database that is away rejects
-      // all.
+      // It is only worth finding the bad operation if the batch was rejected because of its content. An unreachable
+      // database rejects every operation.
       if (batch.length > 1 && isRefusal(error)) for (const each of batch) await alone(each)
       else for (const each of batch) each.reject(error)
     }

@@ -1,4 +1,4 @@
-/** What a model's name alone says about its price, for models that are in no table. */
+/** Prices derived from a model's name alone, for models that are in no table. */
 import { type PriceBasis, quotaOne } from './price.ts'
 import type { PriceSet } from './price-lines.ts'
 
@@ -28,15 +28,15 @@ const completionRules: readonly (readonly [pattern: RegExp, millionths: bigint])
 ]
 
 /**
- * Price of a completion token relative to a prompt token, by the name of the model, in millionths; 1 if no rule
- * matches. These are one-api's rules, with o3-mini and similar models, grok, and later Claude and Gemini models
+ * Price of a completion token relative to a prompt token, derived from the name of the model, in millionths; 1 if no
+ * rule matches. These are one-api's rules, with o3-mini and similar models, grok, and later Claude and Gemini models
  * corrected.
  */
 function completionRatioByName(model: string): bigint {
   return completionRules.find(([pattern]) => pattern.test(model))?.[1] ?? 1_000_000n
 }
 
-/** The unit that a ratio is charged for, by the name of the model. */
+/** The unit for which a ratio is charged, derived from the name of the model. */
 export function basisByName(model: string): PriceBasis {
   if (/^(?:dall-e|cogview|wanx|ali-stable-diffusion|step-1x)/.test(model)) return 'image'
   if (/^tts-1/.test(model)) return 'characters'

@@ -4,7 +4,7 @@ import { defaultPriceData } from './default-prices.gen.ts'
 import { defaultPricesSource, findDefaultPrice, listDefaultPrices } from './default-prices.ts'
 import { extraPriceTable } from './default-prices-extra.ts'
 
-/** $ per million prompt and completion tokens. */
+/** Dollars per million prompt tokens and per million completion tokens. */
 function price(model: string, channelType = 0): string {
   const found = findDefaultPrice(model, channelType)
   const prices = found?.sets[0]?.prices
@@ -45,7 +45,7 @@ describe('findDefaultPrice', () => {
     ['ERNIE-Bot', 15, '1.714286 1.714286'],
     ['SparkDesk-v3.5', 18, '2.571428 2.571428'],
     ['glm-4-flash', 16, '0 0'],
-  ])('%s on type %p', (model, channelType, expected) => {
+  ])('%s on channel type %p', (model, channelType, expected) => {
     expect(price(model, channelType)).toBe(expected)
   })
 
@@ -67,8 +67,8 @@ describe('findDefaultPrice', () => {
   })
 })
 
-describe('the tables', () => {
-  test('every line is readable and no price is negative or absurd', () => {
+describe('the price tables', () => {
+  test('every line can be parsed, and no price is negative or absurd', () => {
     let count = 0
     for (const { name, sets } of listDefaultPrices()) {
       count++
@@ -81,13 +81,13 @@ describe('the tables', () => {
     expect(count).toBeGreaterThan(1500)
   })
 
-  test('output of image models has its own price, wherever they are sold', () => {
+  test('image models have a separate price for their image output, whichever provider sells them', () => {
     const paint = [...listDefaultPrices()].filter(({ name }) => /gemini-\d.*-image|gpt-5.*-image/.test(name))
     const cheap = paint.filter(({ sets }) => sets.some(({ prices }) => prices.imageOutput <= prices.output))
     expect({ cheap: cheap.map(({ name }) => name), isThere: paint.length > 8 }).toEqual({ cheap: [], isThere: true })
   })
 
-  test('only free models are free', () => {
+  test('only models that are known to be free have a price of 0', () => {
     const free = [...listDefaultPrices()].filter(({ sets }) =>
       sets.some(({ prices, perCall }) => prices.input === 0n && perCall === 0n),
     )
@@ -96,7 +96,7 @@ describe('the tables', () => {
     ).toEqual([])
   })
 
-  test('the table kept by hand has only what the generated table lacks, with these exceptions', () => {
+  test('apart from the listed exceptions, the table kept by hand has only models that the generated table lacks', () => {
     const names = (table: string) =>
       table
         .split('\n')
@@ -118,7 +118,7 @@ describe('the tables', () => {
     ])
   })
 
-  test('the source has a date', () => {
+  test('the source of the prices has a date', () => {
     expect(defaultPricesSource).toEqual({
       name: '@pydantic/genai-prices',
       version: expect.any(String),
@@ -127,14 +127,16 @@ describe('the tables', () => {
   })
 })
 
-test('suggested models of the channel types have a price, with these exceptions', () => {
+test('the suggested models of every channel type have a price, apart from the listed exceptions', () => {
   const unpriced = providers.flatMap(({ meta }) =>
     meta.models.filter((model) => !findDefaultPrice(model, meta.type)).map((model) => `${meta.name} ${model}`),
   )
   expect(unpriced.filter((each) => !withoutPublicPrice.some((pattern) => pattern.test(each)))).toEqual([])
 })
 
-/** Self-hosted, free within limits, priced by the hour or in steps, or with a price list that is not public. */
+/**
+ * Models that are self-hosted, free within limits, priced by the hour or in steps, or whose price list is not public.
+ */
 const withoutPublicPrice = [
   /^(?:ollama|nvidia|siliconflow|xunfei|spark-http|deepinfra) /,
   /^(?:ali|bailian) (?:qwen-flash|qwen3-|qwq-plus|gte-rerank|qwen-image)/,

@@ -1,21 +1,27 @@
-/** The prices that come with the program: what each model costs if no option says otherwise. */
+/** The built-in prices: what each model costs if no option sets a price. */
 import { defaultPriceData } from './default-prices.gen.ts'
 import { extraPriceTable } from './default-prices-extra.ts'
 import { type PriceSet, parsePrices } from './price-lines.ts'
 
-/** The default price of a model: its sets of prices (the first always applies, see setInForce) and who charges them. */
+/**
+ * The default price of a model: its sets of prices (the first has no condition, see setInForce) and the provider that
+ * charges them.
+ */
 export interface DefaultPrice {
   readonly provider: string
   readonly sets: readonly PriceSet[]
 }
 
-/** A default price with the names it is known by; `channelType` is 0 for prices that are not bound to one. */
+/**
+ * A default price with the name under which it is listed. `channelType` is 0 for prices that are not bound to one
+ * channel type.
+ */
 export interface ListedPrice extends DefaultPrice {
   readonly name: string
   readonly channelType: number
 }
 
-/** Source of the default prices and the date that data was published, for display. */
+/** Source of the default prices and the date when its data was published, for display. */
 export const defaultPricesSource = {
   name: defaultPriceData.source,
   version: defaultPriceData.version,
@@ -25,7 +31,7 @@ export const defaultPricesSource = {
 /** A line of a table; its prices are parsed on first use. */
 interface Line {
   readonly provider: string
-  /** That of its section. */
+  /** The channel type of the line's section. */
   readonly channelType: string
   readonly text: string
   parsed: DefaultPrice | undefined
@@ -41,7 +47,8 @@ let built: Index | undefined
 /**
  * The default price of a model on a channel of this type: the reseller's own price if the type is a reseller, otherwise
  * the vendor's. Names match case-insensitively. A name followed by a date, build number or word such as "latest" is
- * priced as the model without it, unless that snapshot has its own price. Undefined if the model is not in the tables.
+ * priced like the model without that suffix, unless that snapshot has its own price. Undefined if the model is not in
+ * the tables.
  */
 export function findDefaultPrice(model: string, channelType: number): DefaultPrice | undefined {
   const index = defaultIndex()
@@ -61,8 +68,8 @@ export function* listDefaultPrices(): Generator<ListedPrice> {
 }
 
 /**
- * Names under which a table may list a model, most exact first: the name itself, then without its fine-tune suffix,
- * region, and trailing dates and words that do not change a price.
+ * Names under which a table may list a model, most exact first: the name itself, then the name without its fine-tune
+ * suffix, its region, and trailing dates and words that do not change the price.
  */
 function* nameCandidates(name: string): Generator<string> {
   yield name
@@ -81,14 +88,14 @@ function* nameCandidates(name: string): Generator<string> {
 }
 
 /**
- * Cross-region inference profiles: "us.anthropic.claude-…" is priced as "anthropic.claude-…" if it has no price of its
- * own.
+ * Cross-region inference profiles: "us.anthropic.claude-…" is priced as "anthropic.claude-…" if it has no separate
+ * price.
  */
 const regionPrefix = /^(?:us|eu|ap|apac|jp|au|ca|sa|us-gov|global)\.(?=[a-z0-9-]+\.)/
 
 /**
- * A date or build number (three or more digits, a day or month after or before a year) or a word that names a release
- * state.
+ * A date or build number (three or more digits, or a year with a day or month before or after it) or a word that names
+ * a release state.
  */
 const snapshotTail =
   /(?:[-@:.](?:latest|preview|exp|experimental|beta|thinking|stable|default|original|v\d+(?::\d+)?|\d{3,8}|20\d\d-\d\d-\d\d|\d\d-20\d\d|\d\d-\d\d))$/
@@ -116,7 +123,7 @@ function defaultIndex(): Index {
   return built
 }
 
-/** Reads the names of each line; sections earlier in the tables claim a bare name first. */
+/** Indexes the names of each line. A bare name goes to the first section that lists it. */
 function buildIndex(tables: readonly string[]): Index {
   const index: Index = { byName: new Map(), byType: new Map() }
   for (const table of tables) {
@@ -146,7 +153,7 @@ function addName({ byName, byType }: Index, name: string, channelType: string, l
     if (!byName.has(name)) byName.set(name, line)
     return
   }
-  // Entries kept by hand come first.
+  // The table kept by hand is read first, so an entry that is already there is kept.
   if (byName.get(name)?.channelType === channelType) return
   const known = lookUp(byName, name, '')
   if (!known) byName.set(name, line)

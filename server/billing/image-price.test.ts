@@ -38,7 +38,7 @@ describe('per image', () => {
     )
   })
 
-  test('group, own ratio and own price of an image', () => {
+  test('applies the group ratio, a model ratio option and an image price option', () => {
     expect(quota({ model: 'dall-e-3' }, {}, 1_100_000n)).toBe(22_000)
     expect(quota({ model: 'my-painter', n: 2 }, { ModelRatio: '{"my-painter":3}' })).toBe(6000)
     expect(quota({ model: 'dall-e-3', quality: 'hd' }, { ModelPrice: '{"dall-e-3":0.05}' })).toBe(50_000)
@@ -59,7 +59,7 @@ describe('per image', () => {
   })
 })
 
-describe('by tokens: an upper bound to hold', () => {
+describe('by tokens: holds an upper bound', () => {
   test.each<[Request, number]>([
     [{ model: 'gpt-image-1', size: '1024x1024', quality: 'low' }, 100 * 2.5 + 272 * 20],
     [{ model: 'gpt-image-1', size: '1024x1536', quality: 'high' }, 100 * 2.5 + 6240 * 20],
@@ -70,7 +70,7 @@ describe('by tokens: an upper bound to hold', () => {
     expect(charge(request)).toMatchObject({ ok: true, byTokens: true, quota: expected })
   })
 
-  test('larger images of newer models hold more', () => {
+  test('larger images of newer models need a larger hold', () => {
     const small = quota({ model: 'gpt-image-2', size: '1024x1024' })
     const large = quota({ model: 'gpt-image-2', size: '3840x2160' })
     expect(Number(large)).toBeGreaterThan(7 * Number(small))

@@ -7,23 +7,26 @@ export interface ImageRequest {
   readonly size?: string
   readonly quality?: string
   readonly n?: number
-  /** How many images are made, if that differs from `n`. */
+  /** How many images are generated, if that differs from `n`. */
   readonly images?: number
   /** Length of the prompt in UTF-8 bytes. */
   readonly promptBytes: number
-  /** Text tokens of the prompt if they were counted; otherwise the bytes are the upper bound. */
+  /** Text tokens of the prompt if they were counted; otherwise its bytes are the upper bound. */
   readonly promptTokens?: number
-  /** Tokens of images sent along. */
+  /** Tokens of the images sent with the prompt. */
   readonly imagePromptTokens?: number
 }
 
-/** A price, or why the request cannot be priced; the codes are those of the error table. */
+/** A price, or the reason why the request cannot be priced. The codes are those of the error table. */
 export type ImageCharge =
   | {
       readonly ok: true
       /** The charge; for a model charged by tokens, an upper bound to hold until its usage is known. */
       readonly quota: number
-      /** True: charge `chargeTokens` of the usage that the upstream reports, with its output as imageCompletionTokens. */
+      /**
+       * If true, charge `chargeTokens` of the usage that the upstream reports, with its output as
+       * imageCompletionTokens.
+       */
       readonly byTokens: boolean
       readonly n: number
       readonly size: string
@@ -36,7 +39,7 @@ export type ImageCharge =
     }
 
 interface ImageModel {
-  /** Size → multiplier of the price in thousandths. Absent: any size, at the same price. */
+  /** Size → price multiplier in thousandths. If absent, any size is accepted, at the same price. */
   readonly sizes?: Readonly<Record<string, bigint>>
   readonly largestN: number
   readonly promptBytes?: number
@@ -88,7 +91,7 @@ const gptImage: ImageModel = {
 }
 const anyModel: ImageModel = { largestN: 10 }
 
-/** Output tokens of a 1024x1024 image; larger images need at most proportionally more, by their area. */
+/** Output tokens of a 1024x1024 image. For larger images, the number grows at most in proportion to their area. */
 const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: number, high: number])[] = [
   [/^gpt-image-1(?:$|[-.])/, 272, 1056, 4160],
   [/^(?:gpt-image|chatgpt-image)/, 800, 2600, 7000],
@@ -96,8 +99,8 @@ const squareTokens: readonly (readonly [pattern: RegExp, low: number, medium: nu
 ]
 
 /**
- * The price of an image request in quota, rounded up once. Defaults: n is 1, size is 1024x1024 (when charged by tokens,
- * the model's most expensive size, because the model then chooses).
+ * The price of an image request in quota, rounded up once. Defaults: n is 1; size is 1024x1024, or the model's most
+ * expensive size if it is charged by tokens, because the model then chooses the size.
  * @param groupRatio millionths
  */
 export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio: bigint): ImageCharge {
@@ -123,28 +126,29 @@ export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio
   return { ok: true, quota: roundUp(amount, 1_000_000n), byTokens, n, size }
 }
 
-/** Own keys only: a size called "constructor" is not a size. */
+/** Looks at own keys only: "constructor" is not a size. */
 function sizeRatioOf(model: ImageModel, size: string): bigint | undefined {
   if (!model.sizes) return 1000n
   return Object.hasOwn(model.sizes, size) ? model.sizes[size] : undefined
 }
 
-/** In thousandths. */
+/** The multiplier in thousandths. */
 function qualityRatio({ model, quality }: ImageRequest, size: string): bigint {
   if (model !== 'dall-e-3' || quality !== 'hd') return 1000n
   return size === '1024x1024' ? 2000n : 1500n
 }
 
 /**
- * The price of an image of the smallest size at its plainest, in picoquota; undefined for models that are charged by
- * tokens.
+ * The price of one image of the smallest size and lowest quality, in picoquota; undefined for models that are charged
+ * by tokens.
  */
 export function imagePrice(sheet: PriceSheet): bigint | undefined {
   return chargedByTokens(sheet) ? undefined : sheet.perCall + sheet.prices.input * 1000n
 }
 
 /**
- * Models that report token usage; any other is charged per image, and its ratio is a thousandth of an image's price.
+ * Models that report token usage. Any other model is charged per image, and its ratio is a thousandth of an image's
+ * price.
  */
 function chargedByTokens(sheet: PriceSheet): boolean {
   return sheet.basis === 'tokens' && sheet.perCall === 0n && /^(?:gpt-|chatgpt-|gemini-)/.test(sheet.model)
@@ -167,7 +171,7 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
 
 /**
  * Tokens of an input image: the maximum, and the usual number (OpenAI's guide to image generation, "Input fidelity").
- * Whether it is examined closely is said by the caller, or known only to the model.
+ * Whether the image is examined closely is set in the request, or known only to the model.
  */
 export function shownImageTokens(model: string, isClose: boolean): { most: number; usual: number } {
   if (isClose) return { most: 6500, usual: 6500 }

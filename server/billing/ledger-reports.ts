@@ -5,7 +5,9 @@ import type { LedgerDeps } from './ledger.ts'
 
 type Reports = Pick<LedgerDeps, 'onSettleRetry' | 'onHoldLost' | 'onRowRefused' | 'rowsOf'>
 
-/** Tells the operator what went wrong with charges, and finds the log rows of charges whose answer was lost. */
+/**
+ * Reports problems with charges to the operator, and finds the log rows of charges whose database response was lost.
+ */
 export function ledgerReports(events: Events, store: Store): Reports {
   return {
     onSettleRetry: (error) => events.settleRetried({ cause: String(error) }),

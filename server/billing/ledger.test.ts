@@ -84,7 +84,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
   })
 
-  test('a limit refuses at once, takes nothing, and reports the state of the minute', async () => {
+  test('a call over a limit is refused at once and takes no quota, and the state of the minute is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -100,7 +100,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 100, quota: 1000, held: 0 })
   })
 
-  test('a hold waits for what other calls leave of the budget, and an exhausted budget refuses', async () => {
+  test('a hold waits for budget that other calls may give back, and is refused when the budget is exhausted', async () => {
     await untilDayEndIsFar()
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 1000 })
@@ -119,7 +119,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await codeOf(ledger.hold(asking(account, 10, 10, { limits: monthly })))).toBe('403 monthly_budget_exceeded')
   })
 
-  test('when no call can give back any more, it takes what is available', async () => {
+  test('when no call can give back any more quota, a hold takes what is available', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -129,7 +129,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await second).amount).toBe(40)
   })
 
-  test('a refusal has the code of its cause', async () => {
+  test('each refusal has the error code of its cause', async () => {
     const store = await openFresh()
     const { ledger } = ledgerOn(store)
     const account = await addAccount(store, { user: 1000, token: 100 })
@@ -143,7 +143,7 @@ forEachDatabase((_name, openFresh) => {
     expect(ledger.openHolds()).toBe(0)
   })
 
-  test('a token whose quota is only held is not reported as exhausted when the wait ends', async () => {
+  test('a token whose quota is held by open calls, but not spent, is not reported as exhausted when the wait ends', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store, { waitMs: 1 })
@@ -152,11 +152,11 @@ forEachDatabase((_name, openFresh) => {
     await all.release()
   })
 
-  test('in a burst that must run one by one, as many calls get through as there is quota for', async () => {
+  test('in a burst of calls that must run one after another, as many succeed as the quota pays for', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 70 })
     const { ledger } = ledgerOn(store)
-    // Each would hold far more than is available, and uses 10.
+    // Each call would hold far more than is available, and uses 10.
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const outcome = ledger.hold(asking(account, 5000, 10))
@@ -170,7 +170,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
   })
 
-  test('the same on two nodes that know nothing of each other', async () => {
+  test('a burst spread over two nodes that do not know of each other has the same result', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 70 })
     const nodes = [ledgerOn(store).ledger, ledgerOn(store).ledger]
@@ -186,7 +186,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
   })
 
-  test('a caller who left blocks nobody', async () => {
+  test('a caller who disconnects while waiting blocks no other call', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -200,7 +200,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await next).amount).toBe(30)
   })
 
-  test('extensions grow the hold up to the balance', async () => {
+  test('extensions increase the hold up to the balance', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -226,13 +226,13 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, requests: 1, logs: [10] })
   })
 
-  test('a settle that fails in the database is repeated until it succeeds, and charges once', async () => {
+  test('a settle that fails in the database is retried until it succeeds, and charges once', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
     const { ledger, retries, lost } = ledgerOn(store, { through: failing })
     const hold = await ledger.hold(asking(account, 60))
-    // First the database is away; then it commits, but its answer is lost on the way.
+    // First the database is unreachable. Then it commits, but its response is lost on the way.
     failing.faults.push('before', 'after')
     await hold.settle(charging(account, 10))
     expect(retries).toHaveLength(2)
@@ -241,7 +241,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a settle whose answer was lost returns what it charged', async () => {
+  test('a settle whose database response was lost returns what it charged', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -255,7 +255,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, logs: [10], held: 0 })
   })
 
-  test('a settle with an unknown outcome, whose hold another process closed in the meantime, is reported', async () => {
+  test('a settle with an unknown outcome is reported if another process closed its hold in the meantime', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -280,7 +280,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, unlogged: 10, logs: [] })
   })
 
-  test('a hold whose commit is uncertain is answered as an error and given back', async () => {
+  test('a hold whose commit is uncertain fails with an error and is given back', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const failing = faulty(store.ledger)
@@ -291,7 +291,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 100, quota: 1000, used: 0, requests: 0 })
   })
 
-  test('a hold that another process closed is not charged again, and that is reported', async () => {
+  test('a call whose hold was closed by another process is not charged again, and this is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger, lost } = ledgerOn(store)
@@ -314,7 +314,7 @@ forEachDatabase((_name, openFresh) => {
   })
 })
 
-/** The real ledger behind a connection that fails: before the commit, or after it, when only the answer is lost. */
+/** The real ledger behind a connection that fails before the commit, or after it, so that only the response is lost. */
 function faulty(ledger: LedgerStore): LedgerStore & { faults: ('before' | 'after')[] } {
   const faults: ('before' | 'after')[] = []
   return {

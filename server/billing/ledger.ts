@@ -14,37 +14,37 @@ import { type Batcher, isRefusal } from './batcher.ts'
 import { budgetError, type CallLimits, limitError } from './limits.ts'
 import type { ReturnQueue } from './return-queue.ts'
 
-/** The account whose quota a call takes, and the reason. */
+/** The user and the token whose quota a call uses. */
 export interface Account {
   userId: number
   tokenId: number
 }
 
 export interface HoldRequest extends Account {
-  /** Wanted units: the most that the call can cost, or the first slice of a stream. */
+  /** The units wanted: the most that the call can cost, or the first slice of a stream. */
   amount: number
-  /** The fewest units with which the call makes sense. */
+  /** The fewest units with which it makes sense to start the call. */
   least: number
   /** Units charged if this process dies during the call. */
   crashCharge: number
-  /** What the log row of the call says in that case. */
+  /** What the log row of the call contains in that case. */
   crashRow?: CrashRow
   modelName: string
   requestId: string
-  /** The limits in force. The ledger writes the state of the minutes into them. */
+  /** The limits in force. The ledger sets their `minutes`. */
   limits?: CallLimits | undefined
-  /** Tokens that count against the limits until the call ends; default none. */
+  /** Tokens that count against the limits until the call ends; none by default. */
   tokens?: number
-  /** Aborted when the caller leaves, so that nobody waits for quota any more. */
+  /** Aborted when the caller disconnects, so that the call stops waiting for quota. */
   signal?: AbortSignal
 }
 
 export interface Settlement {
   charge: number
-  /** Tokens that the call used, for its limits; default the number reserved. */
+  /** Tokens that the call used, for its limits; by default the number reserved. */
   tokens?: number
   channelId: number
-  /** The row to write; undefined = logging is off. */
+  /** The row to write; undefined if logging is off. */
   log: LogRow | undefined
   mayGoNegative: boolean
 }
@@ -55,22 +55,27 @@ export interface Hold {
   /** Units held so far. */
   readonly amount: number
   /**
-   * Takes more; false if no more is available. With 0 units it only records what the call costs if the process dies.
-   * Throws GatewayError (database_unavailable).
+   * Takes more units; false if no more are available. With 0 units it only records what the call costs if the process
+   * dies. Throws GatewayError (database_unavailable).
    */
   extend(units: number, crashCharge: number, crashRow?: CrashRow): Promise<boolean>
-  /** Charges, gives the rest back and writes the log row. Resolves with the units charged, once that is durable. */
+  /**
+   * Charges, gives the rest back and writes the log row. Resolves with the units charged, once the charge is durable.
+   */
   settle(settlement: Settlement): Promise<number>
   /** Gives everything back. */
   release(): Promise<void>
-  /** From now on an answer owns the hold: its end settles it, and the function that took it no longer gives it back. */
+  /**
+   * From now on a response owns the hold: the end of the response settles it, and the function that took the hold no
+   * longer gives it back.
+   */
   handOver(): void
   readonly isHandedOver: boolean
 }
 
 export interface Ledger {
   /**
-   * Tries once for the whole amount, without waiting; undefined = refused. Throws GatewayError (rate_limit_exceeded).
+   * Tries once for the whole amount, without waiting; undefined if refused. Throws GatewayError (rate_limit_exceeded).
    */
   tryHold(request: HoldRequest): Promise<Hold | undefined>
   /**
@@ -82,8 +87,9 @@ export interface Ledger {
   /** Number of open holds of this process. */
   openHolds(): number
   /**
-   * The state of a hold under this process's name. `open`: a call owns it. `unsettled`: its call has ended and the
-   * database rejected the charge. `unknown`: no call ever got it, because the database's answer was lost.
+   * The state of a hold that is recorded under this process's name. `open`: a call owns it. `unsettled`: its call has
+   * ended and the database rejected the charge. `unknown`: no call ever got it, because the database's response was
+   * lost.
    */
   stateOf(holdId: string): 'open' | 'unsettled' | 'unknown'
 }
@@ -93,21 +99,22 @@ export interface LedgerDeps {
   returns: ReturnQueue
   clock: Clock
   nodeId: string
-  /** How long a call waits for others to give quota back. */
+  /** How long a call waits for other calls to give quota back. */
   holdWaitMs(): number
-  /** Called when a settle is postponed because the database failed. It is repeated until it succeeds. */
+  /** Called when a settle is postponed because the database failed. The settle is retried until it succeeds. */
   onSettleRetry(error: unknown): void
   /**
-   * Called when a call ends whose hold another process has closed in the meantime, because it considered this one dead.
+   * Called when a call ends and another process has closed its hold in the meantime, because that process considered
+   * this one dead.
    */
   onHoldLost(holdId: string, charge: number): void
   /** Called when a charge was written without its log row, because the database rejected the row. */
   onRowRefused(requestId: string, charge: number): void
-  /** The log rows of a call, for a charge whose answer was lost. */
+  /** The log rows of a call, for a charge whose database response was lost. */
   rowsOf(requestId: string): Promise<readonly { content: string; quota: number }[]>
 }
 
-/** A hold that was taken, or for which there is not enough quota. */
+/** The result of taking a hold: the hold, or a refusal because there is not enough quota. */
 type Taken = Exclude<TakeResult, LimitReached>
 type Refused = Exclude<Taken, { ok: true }>
 
@@ -124,7 +131,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
   const holds: Holds = { open: 0, known: new Map() }
   const { known } = holds
 
-  /** Registers the hold before the database is asked, so that no sweep finds one that seems to have no owner. */
+  /** Registers the hold before the database is called, so that no sweep finds a hold that seems to have no owner. */
   async function opening(request: HoldRequest, take: (id: string) => Promise<Taken>): Promise<Hold | Refused> {
     const id = randomUUID()
     known.set(id, 'open')
@@ -163,8 +170,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
         ...(limits && { limits: { ...opLimits(limits, createdAt), tokens: request.tokens ?? 0 } }),
       })) as TakeResult
     } catch (error) {
-      // The commit may have succeeded although its answer was lost. Or it may succeed later, when a lock is free; then
-      // the hold has no owner, and is swept.
+      // The commit may have succeeded although its response was lost. Or it may succeed later, when a lock is released.
+      // The hold then has no owner, and is swept.
       void settleUntilDone(deps, releaseOp(deps, id, request))
       throw unavailable(error)
     }
@@ -174,8 +181,8 @@ export function createLedger(deps: LedgerDeps): Ledger {
   }
 
   /**
-   * Queues behind the account's other calls, so that each is refused only after those before it got theirs. Takes the
-   * whole amount, or what is available once no call can give back any more.
+   * Queues behind the account's other calls, so that each call is refused only after the calls before it got their
+   * quota. Takes the whole amount, or what is available once no call can give back any more.
    */
   async function takeInTurn(request: HoldRequest, id: string, refused: Refused): Promise<Taken> {
     const takeLeast = (whole: Refused) => (whole.available < request.least ? whole : take(request, id, request.least))
@@ -245,9 +252,9 @@ function settleOp(deps: LedgerDeps, id: string, account: Account): SettleOp {
 }
 
 /**
- * A settle must not be lost: it is repeated until the database accepts it, and the hold row makes it happen only once.
- * A settle that the database rejects because of its content is tried once more without its log row, and then left to
- * the sweep: undefined.
+ * A settle must not be lost: it is retried until the database accepts it, and the hold row ensures that it takes effect
+ * only once. A settle that the database rejects because of its content is tried once more without its log row. If that
+ * is rejected, too, the hold is left to the sweep and the result is undefined.
  */
 async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleResult | undefined> {
   let withLog = op.log !== undefined
@@ -257,7 +264,7 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
       const result = (await deps.batcher.push(withLog ? op : { ...op, log: undefined })) as SettleResult
       if (result.found && op.log && !withLog) deps.onRowRefused(op.log.request_id ?? '', result.charged)
       if (result.found || op.charge === 0) return result
-      // We may have closed it ourselves, if an earlier try succeeded and only its answer was lost.
+      // We may have closed the hold ourselves, if an earlier try succeeded and only its response was lost.
       const written = mayBeDone ? await ownCharge(deps, op) : 'none'
       if (written === 'none') deps.onHoldLost(op.id, op.charge)
       return typeof written === 'number' ? { charged: written, found: true } : result
@@ -273,33 +280,39 @@ async function settleUntilDone(deps: LedgerDeps, op: SettleOp): Promise<SettleRe
 }
 
 /**
- * What an earlier try charged, according to the log row that it wrote. Unknown if no log is written or it cannot be
+ * What an earlier try charged, according to the log row that it wrote. Unknown if no log row is written or it cannot be
  * read.
  */
 async function ownCharge(deps: LedgerDeps, { log }: SettleOp): Promise<number | 'none' | 'unknown'> {
   if (!log?.request_id) return 'unknown'
   try {
     const rows = await deps.rowsOf(log.request_id)
-    // A process that considered the call dead writes a row with another text.
+    // A process that considered the call dead writes a row with a different text.
     return rows.find(({ content }) => content.startsWith(log.content ?? ''))?.quota ?? 'none'
   } catch {
     return 'unknown'
   }
 }
 
-/** Failures before anything was sent to PostgreSQL: of the network, of its startup, and of the driver's wait. */
+/**
+ * Failures before anything was sent to PostgreSQL: network errors, a server that is starting up, and the driver's
+ * timeouts.
+ */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03)$/
 const unsentWords =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)$/
 
-/** Whether certainly nothing was written: it was not sent, or the database itself reported the failure. */
+/**
+ * Whether it is certain that nothing was written: the operation was not sent, or the database itself reported the
+ * failure.
+ */
 function isWithoutEffect(error: unknown): boolean {
   const { code, syscall, severity, message } = (error ?? {}) as Record<string, unknown>
   if (syscall === 'connect' || unsent.test(String(code)) || unsentWords.test(String(message))) return true
   return severity === 'ERROR' || isRefusal(error)
 }
 
-/** The quota of one open call. A class, because thousands are open at a time. */
+/** The quota of one open call. This is a class because thousands are open at a time. */
 class OpenHold implements Hold {
   readonly id: string
   amount: number

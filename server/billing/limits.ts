@@ -2,15 +2,15 @@ import type { Limits } from '../../contract/limits.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitOwner, LimitReached, Minutes } from '../store/schema/ledger-types.ts'
 
-/** The limits in force for one call, and the minutes of their owners when it was admitted or refused. */
+/** The limits in force for one call, and the state of their owners' minutes when the call was admitted or refused. */
 export interface CallLimits {
   readonly token: Limits | undefined
   readonly user: Limits | undefined
-  /** Set by the ledger; undefined until the call gets there. */
+  /** Set by the ledger; undefined until the call gets to the ledger. */
   minutes: Minutes | undefined
 }
 
-/** A user's own limits, and the group's where the user has none. */
+/** A user's own limits, or the group's limits where the user has none. */
 export function userLimits(own: Limits | undefined, group: Limits | undefined): Limits | undefined {
   if (!own || !group) return own ?? group
   return {
@@ -29,7 +29,7 @@ const limitNames = {
   concurrency: (most: number) => `${most} calls at once`,
 } as const
 
-/** The answer to a call that would exceed a limit; `tokens`: the tokens it asked for. */
+/** The error for a call that would exceed a limit; `tokens` is the number of tokens that the call asked for. */
 export function limitError({ limit, owner, most, retryAfter }: LimitReached, tokens: number): GatewayError {
   const name = `${limitNames[limit](most)} for ${ownerNames[owner]}`
   const message =
@@ -39,8 +39,8 @@ export function limitError({ limit, owner, most, retryAfter }: LimitReached, tok
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }
 
-/** The answer to a call for which a budget has too little left. */
+/** The error for a call that the rest of a budget does not cover. */
 export function budgetError(budget: 'daily' | 'monthly', owner: LimitOwner, retryAfter: number): GatewayError {
-  const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it begins anew in ${retryAfter} s`
+  const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it resets in ${retryAfter} s`
   return new GatewayError(`${budget}_budget_exceeded`, message, { retryAfterSeconds: retryAfter })
 }

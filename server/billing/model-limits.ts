@@ -1,6 +1,6 @@
-/** How much a model may answer and read at most, from the vendors' public documentation. */
+/** The most tokens that a model may generate and read, from the vendors' public documentation. */
 
-/** Start of a model name → largest number of completion tokens; the longest matching start applies. */
+/** Prefix of a model name → largest number of completion tokens; the longest matching prefix applies. */
 const limits: Readonly<Record<string, number>> = {
   'gpt-3.5': 4096,
   'gpt-3.5-turbo-16k': 16_384,
@@ -98,7 +98,7 @@ const limits: Readonly<Record<string, number>> = {
   sonar: 8192,
 }
 
-/** Start of a model name → its longest available context, in tokens. */
+/** Prefix of a model name → its longest available context, in tokens. */
 const contexts: Readonly<Record<string, number>> = {
   'gpt-3.5': 16_385,
   'gpt-4': 8192,
@@ -129,7 +129,7 @@ const contexts: Readonly<Record<string, number>> = {
   'gemini-1.5-pro': 2_097_152,
 }
 
-/** The assumed context of a model if it is unknown: that of most models that read files, sound and video. */
+/** The assumed context of an unknown model: that of most models that read files, audio and video. */
 const usualContext = 1_048_576
 
 const longestStart = longestOf(limits)
@@ -145,12 +145,12 @@ export function contextTokens(model: string): number {
 }
 
 /**
- * The most completion tokens that a model can answer with; undefined if unknown. A vendor prefix ("openai/gpt-4o",
+ * The most completion tokens that a model can generate; undefined if unknown. A vendor prefix ("openai/gpt-4o",
  * "us.anthropic.claude-…") is ignored.
  */
 export function maxOutputTokens(model: string): number | undefined {
   if (known.has(model)) return known.get(model)
-  // Model names come from requests, so the cache is cleared at some size.
+  // Model names come from requests, so the cache is cleared when it reaches its maximum size.
   if (known.size >= mostKnown) known.clear()
   const limit = entryFor(model, limits, longestStart)
   known.set(model, limit)
@@ -174,10 +174,10 @@ function entryFor(model: string, table: Readonly<Record<string, number>>, longes
   return undefined
 }
 
-/** Models with hidden thinking: the completion tokens of their streams cannot be counted as they pass. */
+/** Models with hidden reasoning: the completion tokens of their streams cannot be counted during the stream. */
 const unseenReasoning = /^(o\d|gpt-[5-9]|gemini-(2\.5|[3-9])|grok-(3-mini|[4-9])|codex)/
 
-/** True if a model may generate, and charge for, tokens that its stream does not carry. */
+/** True if a model may generate, and charge for, tokens that its stream does not contain. */
 export function reasonsUnseen(model: string): boolean {
   return unseenReasoning.test(model.toLowerCase().replace(/^.*\//, ''))
 }

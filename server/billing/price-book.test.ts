@@ -38,7 +38,7 @@ describe('parseRatioTable', () => {
     expect(() => parseRatioTable(text)).toThrow(message)
   })
 
-  test('reports what it rounded', () => {
+  test('reports the values that it rounded', () => {
     const parsed = readRatioTable('{"a":0.5,"b":0.0000015,"c":1.23456789}')
     expect(parsed).toEqual({
       ok: true,
@@ -58,7 +58,7 @@ describe('sheet', () => {
     CompletionRatio: '{"mine(14)":7}',
   })
 
-  test('an option overrides the default, a name with its type the bare name, and default proportions are kept', () => {
+  test('an option overrides the default, a name with its type overrides the bare name, and default proportions are kept', () => {
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(pricesOf(book, 'gpt-4o', 3)).toEqual([12, 48])
     expect(dollars(book.sheet('gpt-4o', 1)?.prices.cachedInput)).toBe(5)
@@ -84,7 +84,7 @@ describe('sheet', () => {
     expect(pricesOf(book, 'mine-internet')).toBeUndefined()
   })
 
-  test('a model without a price has no sheet; one that is priced at 0 is free', () => {
+  test('a model without a price has no sheet; a model that is priced at 0 is free', () => {
     expect(book.sheet('no-such-model', 1)).toBeUndefined()
     expect(book.sheet('openrouter/auto', 20)).toBeUndefined()
     expect(pricesOf(book, 'freebie')).toEqual([0, 0])
@@ -115,7 +115,7 @@ describe('sheet', () => {
     expect(charge(createPriceBook({ ...options, QuotaPerUnit: '1000000' }))).toBe(10_000)
   })
 
-  test('prices that change with the date and the hour', () => {
+  test('prices change with the date and the hour', () => {
     let nowMs = Date.UTC(2026, 11, 31, 23)
     const clocked = createPriceBook({}, { nowMs: () => nowMs })
     expect(pricesOf(clocked, 'gemini-3.6-flash', 24)).toEqual([0.75, 3.75])
@@ -141,7 +141,7 @@ describe('sheet', () => {
 })
 
 describe('groups', () => {
-  test('known, unknown and default', () => {
+  test('a known group has its ratio, and any other group has a ratio of 1', () => {
     const book = createPriceBook({ GroupRatio: '{"default":1,"vip":0.8}' })
     expect(book.groupRatio('vip')).toBe(800_000n)
     expect(book.groupRatio('nobody')).toBe(ratioOne)
@@ -150,14 +150,14 @@ describe('groups', () => {
 })
 
 describe('broken tables', () => {
-  test('leave the previous table in force and report it', () => {
+  test('leave the previous table in force and are reported', () => {
     const previous = createPriceBook({ ModelRatio: '{"gpt-4o":5}' })
     const book = createPriceBook({ ModelRatio: '{"gpt-4o":' }, { previous })
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(book.problems).toEqual([expect.stringMatching(/^ModelRatio: not valid JSON/)])
   })
 
-  test('without a previous book leave the defaults in force', () => {
+  test('leave the defaults in force if there is no previous book', () => {
     const book = createPriceBook({ ModelRatio: '[]', GroupRatio: '{"vip":-1}', QuotaPerUnit: 'x' })
     expect(pricesOf(book, 'gpt-4o')).toEqual([2.5, 10])
     expect(book.groupRatio('vip')).toBe(ratioOne)

@@ -1,4 +1,6 @@
-/** The price book: ratio options over default prices, resolved to one price sheet per model and channel type. */
+/**
+ * The price book: ratio options applied to the default prices, which gives one price sheet per model and channel type.
+ */
 
 import { decimalText, scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type RatioTable, ratioTableOf, readRatioTable } from '../settings/ratio-table.ts'
@@ -37,7 +39,10 @@ export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<
 export interface PriceBookContext {
   /** The current time in epoch milliseconds; some models change price on a date or by the hour. */
   readonly nowMs?: () => number
-  /** Supplies any table whose text is broken. Without it such a table is empty, so that the defaults apply. */
+  /**
+   * The book from which a table is taken if its new text is broken. Without it such a table is empty, so that the
+   * defaults apply.
+   */
   readonly previous?: PriceBook
 }
 
@@ -45,17 +50,17 @@ export interface PriceBookContext {
 export interface PriceBook {
   /**
    * The current price sheet of a model (its upstream name) on a channel of this type; undefined if it has no price.
-   * Keep the sheet from hold to settle, so that a call is charged at the price at which it began.
+   * Keep the sheet from hold to settle, so that a call is charged at the price that applied when it began.
    */
   sheet(model: string, channelType: number): PriceSheet | undefined
   /** Ratio of a group in millionths; 1 for a group that is not in the table. */
   groupRatio(group: string): bigint
-  /** Multiplier of calls in a service tier, in millionths; undefined if the tier has none. */
+  /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
   /** Price of a call of a tool that the service runs, in picoquota; undefined if it has none. */
   toolPrice(place: ToolPlace): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
-  /** One text for each option that could not be read, with the option's name. */
+  /** One message for each option that could not be read, with the option's name. */
   readonly problems: readonly string[]
 }
 
@@ -83,7 +88,7 @@ export function createPriceBook(
       : undefined
   const unpricedTool =
     options.UnpricedModelPolicy === 'fallback' ? readNumber(options, 'UnpricedToolPrice', 50_000n, problems) : undefined
-  /** By type, then by model: a combined key would have to be built for each call. */
+  /** Keyed by type, then by model: a combined key would have to be built for each call. */
   const caches = new Map<number, Map<string, Priced | undefined>>()
 
   const priced = (model: string, channelType: number): Priced | undefined => {
@@ -152,7 +157,7 @@ function readTables(
   }
 }
 
-/** A number option in millionths. */
+/** A numeric option in millionths. */
 function readNumber(
   options: PriceOptions,
   option: 'QuotaPerUnit' | 'UnpricedModelRatio' | 'UnpricedToolPrice',
@@ -178,7 +183,9 @@ interface Rates {
   readonly fallback: bigint | undefined
 }
 
-/** Options take precedence over defaults; within each, the name with the channel type over the bare name. */
+/**
+ * Options take precedence over defaults. Within each, a name with the channel type takes precedence over the bare name.
+ */
 function priceModel(model: string, channelType: number, { tables, quotaPerUnit, fallback }: Rates): Priced | undefined {
   const bound = `${model}(${channelType})`
   const option = (name: RatioOption): bigint | undefined => tables[name].get(bound) ?? tables[name].get(model)
@@ -228,7 +235,7 @@ function sheetOf(
   const perHour = ratio === undefined ? set.perHour : ratio * ratioOne * tokensPerSoundHour
   return {
     model,
-    // A ratio applies to tokens, however the model is priced otherwise.
+    // A ratio option is a price for tokens, even if the default price is per search unit.
     basis: ratio !== undefined && set.basis === 'search' ? 'tokens' : set.basis,
     prices,
     tiers: set.tiers.map((tier) => ({ above: tier.above, prices: inProportion(tier.prices, set.prices, prices) })),
@@ -242,8 +249,8 @@ function sheetOf(
 }
 
 /**
- * Default class prices with the options applied. A class that no option names keeps its proportion to the price it
- * follows: cached to input, reasoning to output, and so on.
+ * Default class prices with the options applied. A class that no option sets keeps its proportion to the price that it
+ * follows: cached input to input, reasoning to output, and so on.
  */
 function withOptions(
   base: ClassPrices,

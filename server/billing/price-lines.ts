@@ -3,18 +3,26 @@
  *
  *     name alias alias | in=2.5 out=15 read=0.25 >272000 in=5 out=22.5 read=0.5 ; @2027-01-01 in=5 out=30
  *
- * `in out read write write1h audio audioRead image think audioOut imageOut`  $ per million tokens
- * `char`  $ per million characters · `pic`  $ per image · `hour`  $ per hour of sound · `call`  $ per call, on top
- * `search`  $ per search unit of a model that ranks, and nothing else · `min`  shortest sound charged, in seconds
- * `>N`  prices that change once the prompt has more than N tokens
- * `;`  another set of prices: `@2027-01-01` from that day (UTC), `@01:00-04:00` in those hours (UTC); the last that applies wins
- * `# name type`  starts the section of a provider; type is the channel type for which its own prices are used, 0 for none
+ * - `in out read write write1h audio audioRead image think audioOut imageOut`: $ per million tokens
+ * - `char`: $ per million characters
+ * - `pic`: $ per image
+ * - `hour`: $ per hour of audio
+ * - `call`: $ per call, in addition
+ * - `search`: $ per search unit of a rerank model, which has no other price
+ * - `min`: the shortest audio that is charged, in seconds
+ * - `>N`: prices that apply to the call if the prompt has more than N tokens
+ * - `;`: another set of prices, with `@2027-01-01` from that day (UTC), with `@01:00-04:00` in those hours (UTC); the
+ *   last set that applies wins
+ * - `# name type`: starts the section of a provider; type is the channel type for which its own prices are used, or 0
  */
 
 import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
 import { type ClassPrices, follow, type PriceBasis, type PriceTerms } from './price.ts'
 
-/** When a set of prices applies: from a moment on, or between two minutes of the UTC day (which may pass midnight). */
+/**
+ * When a set of prices applies: from a point in time on, or between two minutes of the UTC day (which may pass
+ * midnight).
+ */
 export type PriceCondition = { readonly fromMs: number } | { readonly fromMinute: number; readonly toMinute: number }
 
 /** One set of prices of a model, in the units of price.ts. */
@@ -24,10 +32,13 @@ export interface PriceSet extends PriceTerms {
 
 /** The tables convert currency to quota at this rate: ratio 1 = $2 per million tokens = 1 quota per token. */
 const quotaPerUnit = 500_000n
-/** Tokens that an hour of sound counts as when a model ratio prices it. */
+/** The number of tokens that an hour of audio counts as when a model ratio prices it. */
 export const tokensPerSoundHour = 12_000n
 
-/** Parses the price part of a line. Throws on text that is not in the grammar: the tables are part of the program. */
+/**
+ * Parses the price part of a line. Throws on text that does not match the grammar, because the tables are part of the
+ * program.
+ */
 export function parsePrices(text: string): readonly PriceSet[] {
   return text.split(';').map((part) => parseSet(part.trim()))
 }
@@ -87,8 +98,8 @@ function basisOf(fields: ReadonlyMap<string, bigint>): PriceBasis {
 }
 
 /**
- * A class without its own price costs what the plain token of its side costs. Cached sound relates to sound as cached
- * text to text; sound is charged only by its length.
+ * A class without its own price costs as much as a plain input or output token. The price of cached audio is in the
+ * same proportion to audio as cached text is to text. Audio with a price per hour is charged only by its length.
  */
 function classPrices(fields: ReadonlyMap<string, bigint>, input: bigint): ClassPrices {
   const price = (field: string, otherwise: bigint): bigint => {
@@ -128,7 +139,9 @@ function parseCondition(word: string): PriceCondition {
   return { fromMs }
 }
 
-/** The index of the set in force at a moment: the last whose condition is met; the first has none. */
+/**
+ * The index of the set in force at a given time: the last one whose condition is met. The first set has no condition.
+ */
 export function setInForce(sets: readonly PriceSet[], nowMs: number): number {
   for (let index = sets.length - 1; index > 0; index--) {
     const condition = sets[index]?.condition

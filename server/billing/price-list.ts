@@ -5,11 +5,11 @@ import { decimalText } from '../lib/decimal.ts'
 import { imagePrice } from './image-price.ts'
 import type { ClassPrices, PriceSheet } from './price.ts'
 
-/** Those of picoquota plus those of a ratio in millionths. */
+/** The decimals of picoquota plus those of a ratio in millionths. */
 const decimals = 12 + 6
 const million = 1_000_000n
 
-/** Special rates, and the plain rate that applies if they are not set. */
+/** Special rates, each with the plain rate that applies if the special rate is not set. */
 const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'output'])[] = [
   ['cached_input', 'cachedInput', 'input'],
   ['cache_write', 'cacheWrite', 'input'],
@@ -22,11 +22,11 @@ const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'ou
   ['audio_output', 'audioOutput', 'output'],
 ]
 
-/** Kinds of calls whose answers have no tokens. */
+/** Kinds of calls that have no output tokens. */
 const withoutOutput: ReadonlySet<RelayMode> = new Set(['embeddings', 'rerank', 'moderations'])
 
 /**
- * The distinct prices in some sheets of a model, starting with the one at which a usual call costs least.
+ * The distinct prices in some sheets of a model, starting with the price at which a typical call costs least.
  * @param groupRatio millionths; already included in the prices
  */
 export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Price[] {
@@ -38,7 +38,7 @@ export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Pric
   return [...distinct.values()].sort((a, b) => usualCost(a) - usualCost(b))
 }
 
-/** The price of 10,000 tokens in and 1,000 out; orders prices for the same unit. */
+/** The price of 10,000 input tokens and 1,000 output tokens, by which prices with the same unit are sorted. */
 function usualCost({ rates, call }: Price): number {
   return (rates.input * 10_000 + rates.output * 1000) / 1e6 + call
 }
@@ -60,19 +60,19 @@ function priceOf(sheet: PriceSheet, ratio: bigint): Price {
   }
 }
 
-/** A price of one rate; amounts in picoquota. */
+/** A price with a single rate; amounts in picoquota. */
 function plain(unit: PriceUnit, input: bigint, perCall: bigint, ratio: bigint): Price {
   const rates = { input: inQuota(input, ratio), output: 0 }
   return { unit, rates, tiers: [], call: inQuota(perCall, ratio), minimum_seconds: 0 }
 }
 
-/** Per million tokens each. */
+/** The rates per million tokens. */
 function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates {
   const of = (name: keyof ClassPrices) => inQuota(prices[name] * million, ratio)
   const rates: Rates = { input: of('input'), output: hasOutput ? of('output') : 0 }
   for (const [name, own, usual] of special) {
     if (usual === 'output' && !hasOutput) continue
-    // Sound that costs the same as text also does so when read from the cache.
+    // Audio that costs the same as text also costs the same when it is read from the cache.
     const isAsText =
       own === 'cachedAudioInput' && prices.audioInput === prices.input && prices[own] === prices.cachedInput
     if (prices[own] !== prices[usual] && !isAsText) rates[name] = of(own)
@@ -80,7 +80,7 @@ function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates 
   return rates
 }
 
-/** Picoquota times the group's ratio in quota units, as the nearest number. */
+/** Picoquota times the group's ratio, in quota units, as the nearest number. */
 function inQuota(picoquota: bigint, ratio: bigint): number {
   return Number(decimalText(picoquota * ratio, decimals))
 }

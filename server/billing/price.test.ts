@@ -57,7 +57,7 @@ describe('chargeTokens', () => {
     expect(chargeTokens(usage, sheet, micro(group))).toBe(quota)
   })
 
-  test('classes have their own prices', () => {
+  test('each token class has its own price', () => {
     const sheet = sheetOf('classy', {
       ModelRatio: '1',
       CompletionRatio: '4',
@@ -80,33 +80,33 @@ describe('chargeTokens', () => {
     )
   })
 
-  test('cached tokens beyond the text are sound, and each token is charged once', () => {
+  test('cached tokens that exceed the text are charged as audio, and each token is charged once', () => {
     const sheet = sheetOf('classy', { ModelRatio: '1', CacheRatio: '0.1', AudioRatio: '20' })
     const usage = { ...counts(100), cachedTokens: 90, audioPromptTokens: 50 }
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 0.1 + 40 * 2 + 10 * 20)
   })
 
-  test('audio read from the cache is subtracted from both classes once', () => {
+  test('audio read from the cache is subtracted once from the audio and once from the cached tokens', () => {
     const sheet = sheetOf('gemini-2.5-flash', {})
     const usage = { ...counts(1000), cachedTokens: 500, audioPromptTokens: 300, cachedAudioTokens: 200 }
     // 200 cached audio at $0.1, 100 audio at $1, 300 cached text at $0.03, 400 text at $0.3
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(Math.ceil(10 + 50 + 4.5 + 60))
   })
 
-  test('cache writes kept for an hour', () => {
+  test('cache writes kept for an hour have their own price', () => {
     const sheet = sheetOf('claude-opus-4-5', {})
     const usage = { ...counts(1000), cacheWriteTokens: 1000, cacheWrite1hTokens: 400 }
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(600 * 3.125 + 400 * 5)
   })
 
-  test('a long prompt moves the whole call to its tier', () => {
+  test('a long prompt moves the whole call to a higher tier', () => {
     const sheet = sheetOf('gemini-2.5-pro', {})
     expect(chargeTokens(counts(200_000, 1000), sheet, ratioOne)).toBe(125_000 + 5000)
     expect(chargeTokens(counts(200_001, 1000), sheet, ratioOne)).toBe(250_002 + 7500)
     expect(chargeTokens({ ...counts(300_000), cachedTokens: 100_000 }, sheet, ratioOne)).toBe(250_000 + 12_500)
   })
 
-  test('a price per call is charged without tokens too, and nothing else is charged', () => {
+  test('a price per call is charged even without tokens, and nothing else is charged', () => {
     const sheet = sheetOf('some-call', { ModelPrice: '0.04' })
     expect(chargeTokens(counts(0), sheet, ratioOne)).toBe(20_000)
     expect(chargeTokens(counts(5000, 5000), sheet, micro('0.5'))).toBe(10_000)
@@ -136,7 +136,7 @@ describe('chargeTokens', () => {
 })
 
 describe('tokensAffordable', () => {
-  test('is the largest count that does not cost more', () => {
+  test('is the largest count that does not cost more than the quota', () => {
     const random = generator(7)
     for (let round = 0; round < 2000; round++) {
       const sheet = pricedAt(BigInt(1 + random(5_000_000)), BigInt(1 + random(9_000_000)))
@@ -152,7 +152,7 @@ describe('tokensAffordable', () => {
     }
   })
 
-  test('free completions, and a prompt that is too expensive', () => {
+  test('handles free completions and a prompt that is too expensive', () => {
     expect(tokensAffordable(10, plain('1', '0'), ratioOne, 10)).toBe(Number.MAX_SAFE_INTEGER)
     expect(tokensAffordable(10, plain('1', '2'), ratioOne, 10)).toBe(0)
     expect(tokensAffordable(10, plain('1', '2'), ratioOne, 11)).toBe(-1)
@@ -186,12 +186,12 @@ function generator(seed: number): (limit: number) => number {
   }
 }
 
-test('units', () => {
+test('quotaOne is the square of ratioOne', () => {
   expect(quotaOne).toBe(ratioOne * ratioOne)
 })
 
-describe('a prompt of several kinds that is partly read from the cache', () => {
-  // Text at 1, sound and images at 2; a tenth of that for cache reads, a quarter more for cache writes.
+describe('a mixed prompt that is partly read from the cache', () => {
+  // Text costs 1; audio and images cost 2. Cache reads cost a tenth of that, cache writes a quarter more.
   const sheet = sheetOf('some-model', {
     ModelRatio: '1',
     CompletionRatio: '5',
@@ -245,7 +245,7 @@ describe('a prompt of several kinds that is partly read from the cache', () => {
     expect(chargeTokens({ ...usage, completionTokens: 0 }, sheet, ratioOne)).toBe(quota)
   })
 
-  test('never costs more than the same prompt without a cache, whatever the report says', () => {
+  test('never costs more than the same prompt without a cache, whatever usage is reported', () => {
     const counts = [0, 100, 500, 900, 1000, 5000]
     for (const audioPromptTokens of counts)
       for (const imagePromptTokens of counts)
@@ -260,7 +260,7 @@ describe('a prompt of several kinds that is partly read from the cache', () => {
             }
   })
 
-  test('cached images and sound keep their proportion in the built-in prices, too', () => {
+  test('cached images and audio keep their proportion in the built-in prices, too', () => {
     const claude = sheetOf('claude-something', { ModelRatio: '1', ImageRatio: '2', AudioRatio: '2' })
     for (const kind of [{ imagePromptTokens: 1000 }, { audioPromptTokens: 1000 }]) {
       const usage = { promptTokens: 1000, completionTokens: 0, cachedTokens: 1000, ...kind }

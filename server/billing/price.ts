@@ -22,39 +22,42 @@ export interface ClassPrices {
   readonly imageOutput: bigint
 }
 
-/** Other prices for the whole call once its prompt is longer than `above` tokens. */
+/** The prices for the whole call if its prompt is longer than `above` tokens. */
 export interface PriceTier {
   readonly above: number
   readonly prices: ClassPrices
 }
 
 /**
- * The unit of the `input` price: a token; a character of speech input; a thousandth of an image; or a token's worth of
- * sound (200 per minute, so that whisper-1's ratio of 15 is its $0.006 a minute). A model that is priced by the search
- * has no such price: `perCall` is charged for each search unit.
+ * The unit of the `input` price: a token, a character of speech input, a thousandth of an image, or a token's worth of
+ * audio (200 per minute, so that whisper-1's ratio of 15 is its $0.006 a minute). A model that is priced per search has
+ * no such price: `perCall` is charged for each search unit.
  */
 export type PriceBasis = 'tokens' | 'characters' | 'image' | 'duration' | 'search'
 
-/** What the classes of usage cost, and what is charged besides. */
+/** The prices of the token classes, and what is charged in addition. */
 export interface PriceTerms {
   readonly basis: PriceBasis
   readonly prices: ClassPrices
-  /** Longest threshold first. */
+  /** Highest threshold first. */
   readonly tiers: readonly PriceTier[]
   /** Charged once per call, or per search unit, in picoquota. */
   readonly perCall: bigint
-  /** Price of an hour of sound in picoquota; 0 unless the basis is `duration`. */
+  /** Price of an hour of audio in picoquota; 0 unless the basis is `duration`. */
   readonly perHour: bigint
-  /** Sound shorter than this many seconds is charged as this many. */
+  /** Audio shorter than this many seconds is charged as if it were this long. */
   readonly minimumSeconds: number
 }
 
-/** Everything that the price of one model on one channel type needs; made by the price book, frozen. */
+/** Everything needed to price one model on one channel type. Created by the price book, and frozen. */
 export interface PriceSheet extends PriceTerms {
   readonly model: string
   /** Where the model ratio comes from: an option, or the default table. */
   readonly source: 'option' | 'default'
-  /** Decimal texts for the log: input price as a ratio (1 = one quota unit per token), and output price over input price. */
+  /**
+   * Decimal strings for the log: the input price as a ratio (1 = one quota unit per token), and the output price
+   * divided by the input price.
+   */
   readonly modelRatio: string
   readonly completionRatio: string
 }
@@ -68,7 +71,7 @@ const unitsPerQuota = quotaOne * ratioOne
 const largestQuota = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * Charge for a call in quota. Exact, rounded up once; 0 only if the exact price is 0. A result beyond 2^53 − 1 is
+ * The charge for a call in quota. Exact, rounded up once; 0 only if the exact price is 0. A result beyond 2^53 − 1 is
  * returned as 2^53 − 1, which no balance can pay. Throws RangeError on a count that is negative or not whole.
  * @param groupRatio millionths
  * @param tierRatio millionths
@@ -92,7 +95,7 @@ export function chargeTokens(
  * exceed it. −1 if the prompt alone is too expensive; 2^53 − 1 if completion tokens are free.
  * @param prompt prompt tokens, or a usage whose completion side is ignored
  * @param groupRatio millionths
- * @param kind what the completion may be instead of text
+ * @param kind the kind of output that the completion may contain instead of text
  * @param tierRatio millionths
  * @param fees picoquota for tools that the service may run
  */
@@ -125,8 +128,8 @@ export function tokensAffordable(
 export type DearOutput = 'audio' | 'image'
 
 /**
- * The most expensive kind of output that the answer may have, if it costs more than text. Sound comes only on request;
- * models that paint do so unless they are asked for something else.
+ * The most expensive kind of output that the response may contain, if it costs more than text. Audio is returned only
+ * on request. Image models return images unless the request names other outputs only.
  */
 export function dearOutput({ prices }: PriceSheet, outputs: readonly string[] | undefined): DearOutput | undefined {
   const { output, audioOutput, imageOutput } = prices
@@ -151,7 +154,7 @@ function pricesAt(sheet: PriceSheet, promptTokens: number): ClassPrices {
 
 /**
  * Picoquota × millionths → whole quota, rounded up and capped at the largest safe integer.
- * @param scale further factor by which the amount is too large
+ * @param scale a further factor by which the amount is divided
  */
 export function roundUp(amount: bigint, scale = 1n): number {
   const unit = scale === 1n ? unitsPerQuota : unitsPerQuota * scale
@@ -163,10 +166,10 @@ function clampToSafe(value: bigint): number {
 }
 
 /**
- * Each token is in one class. Sound and images are fitted into the total first and the rest is text, so that a report
- * whose parts exceed their total never charges more tokens than the total. Of the tokens read from or written to the
- * cache, those whose kind is reported are of that kind; the rest is text as long as there is text, then images, then
- * sound.
+ * Each token is in one class. Audio and images are fitted into the total first and the rest is text, so that a report
+ * whose parts exceed their total never charges more tokens than the total. Tokens read from or written to the cache are
+ * charged as their reported kind. Cache tokens without a reported kind are charged as text while there is text, then as
+ * images, then as audio.
  */
 function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   const total = whole(usage.promptTokens)
@@ -213,14 +216,14 @@ function promptAmount(usage: Usage, prices: ClassPrices): bigint {
   )
 }
 
-/** Assigns this many tokens to text as long as there is text, then to images, then to sound. */
+/** Assigns this many tokens to text while there is text, then to images, then to audio. */
 function inTurn(tokens: number, text: number, images: number, sound: number) {
   const asText = Math.min(tokens, text)
   const asImages = Math.min(tokens - asText, images)
   return { text: asText, images: asImages, sound: Math.min(tokens - asText - asImages, sound) }
 }
 
-/** Tokens written to the cache, of a kind that costs `fresh`; `hour` of them are cached for an hour. */
+/** The amount for tokens written to the cache, of a kind that costs `fresh`; `hour` of them are cached for an hour. */
 function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
   if (tokens === 0) return 0n
   return (
@@ -230,8 +233,8 @@ function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh:
 }
 
 /**
- * The price that relates to `anchor` as `from` relates to `fromAnchor`; the anchor itself if there is no price to
- * compare with.
+ * The price that is in the same proportion to `anchor` as `from` is to `fromAnchor`; `anchor` itself if there is no
+ * price to compare with.
  */
 export function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
   if (fromAnchor === anchor) return from

@@ -3,7 +3,10 @@ import { isRedemptionKey, takeRedemption } from '../store/accounts/redemptions.t
 import { giveUserQuota } from '../store/accounts/user-changes.ts'
 import type { Trx } from '../store/store.ts'
 
-/** Why a code or a gift failed. Thrown inside the transaction, which undoes everything. */
+/**
+ * The reason why a redemption code or a gift of quota was refused. Thrown inside the transaction, which rolls
+ * everything back.
+ */
 export class TopUpRefused extends Error {
   readonly reason: 'unknown-code' | 'used-code' | 'no-room'
   constructor(reason: TopUpRefused['reason']) {
@@ -13,8 +16,9 @@ export class TopUpRefused extends Error {
 }
 
 /**
- * A redemption code becomes quota of the user, once. The code is taken first, by a conditional statement, and only the
- * caller that got it goes on. If the account cannot take the quota, the code stays unused.
+ * Turns a redemption code into quota for the user, once. The code is marked as used first, by a conditional statement,
+ * and only the caller whose statement succeeded continues. If the account cannot accept the quota, the code stays
+ * unused.
  */
 export async function redeem(
   trx: Trx,
@@ -27,7 +31,10 @@ export async function redeem(
   return taken
 }
 
-/** Gives quota to an account in use; refused if there is none or its balance would become too large. */
+/**
+ * Gives quota to an account that is not deleted. Refused if there is no such account or if its balance would become too
+ * large.
+ */
 export async function give(trx: Trx, userId: number, quota: number): Promise<void> {
   if (!(await giveUserQuota(trx, userId, quota, maxQuota))) throw new TopUpRefused('no-room')
 }

@@ -27,12 +27,12 @@ function scripted(answers: readonly { done: boolean; state?: string }[]) {
   return { attempt, tried, made: () => made }
 }
 
-test('the first attempt is made at once', async () => {
+test('the first attempt is made immediately', async () => {
   const { queue } = clock()
   expect(await queue.wait('t1', 1000, scripted([{ done: true }]).attempt)).toBe(1)
 })
 
-test('returned quota wakes the first waiter, and the next one tries only when that one is done', async () => {
+test('returned quota wakes the first waiter, and the next waiter tries only when the first is done', async () => {
   const { queue } = clock()
   const first = scripted([{ done: false }, { done: true }])
   const second = scripted([{ done: true }])
@@ -56,12 +56,12 @@ test('accounts do not wait for each other', async () => {
   await waiting
 })
 
-test('it also looks by itself: another process may have given quota back', async () => {
+test('the first waiter also polls, because another process may have given quota back', async () => {
   const { queue } = clock()
   expect(await queue.wait('t1', 1000, scripted([{ done: false }, { done: false }, { done: true }]).attempt)).toBe(3)
 })
 
-test('patience ends when nothing has changed for that long', async () => {
+test('a waiter gives up when nothing has changed for patienceMs', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }])
   const waiting = queue.wait('t1', 1000, waiter.attempt)
@@ -72,7 +72,7 @@ test('patience ends when nothing has changed for that long', async () => {
   expect(await waiting).toBeGreaterThanOrEqual(3)
 })
 
-test('patience counts from the last change: quota given back here, or another state of the account', async () => {
+test('patienceMs counts from the last change: quota given back here, or a different state of the account', async () => {
   const { queue, time } = clock()
   const waiter = scripted([{ done: false }, { done: false }, { done: false }, { done: false, state: 'moved' }])
   let ended = false
@@ -83,7 +83,7 @@ test('patience counts from the last change: quota given back here, or another st
   time.ms = 900
   queue.returned('t1')
   await waiter.tried(3)
-  // The fourth attempt finds another state, at 1,800.
+  // The fourth attempt, at 1,800, finds a different state.
   time.ms = 1800
   await waiter.tried(5)
   time.ms = 2700
@@ -93,7 +93,7 @@ test('patience counts from the last change: quota given back here, or another st
   await waiting
 })
 
-test('an attempt that fails leaves the queue to the next', async () => {
+test('after an attempt that fails, the next waiter gets its turn', async () => {
   const { queue } = clock()
   const failing = queue.wait('t1', 1000, () => Promise.reject(new Error('no database')))
   const next = queue.wait('t1', 1000, scripted([{ done: true }]).attempt)

@@ -1,13 +1,14 @@
-/** Calls that wait, in order of arrival, for quota that other calls of the same account give back. */
+/** A queue of calls that wait, in order of arrival, for quota that other calls of the same account give back. */
 export interface ReturnQueue {
   /**
-   * Calls `attempt` when quota came back, once this waiter is the first of its account, until it says done or nothing
-   * has changed for `patienceMs`. A change is quota given back here, or another `state`. Resolves with the last value.
+   * Once this waiter is the first of its account, calls `attempt` each time quota came back, until the attempt reports
+   * that it is done or nothing has changed for `patienceMs`. A change is quota given back here, or a different `state`.
+   * Resolves with the last value.
    */
   wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
   /** Announces that an account got quota back. */
   returned(account: string): void
-  /** True while calls of any account wait. */
+  /** True while calls of any account are waiting. */
   isWaitedFor(): boolean
 }
 
@@ -15,7 +16,10 @@ export interface ReturnQueue {
 interface Attempt<T> {
   value: T
   done: boolean
-  /** The state of the account, as any text. If it differs from the last, quota is moving, perhaps on another node. */
+  /**
+   * The state of the account, as any text. If it differs from the previous state, quota is moving, perhaps on another
+   * node.
+   */
   state: string
 }
 
@@ -23,17 +27,17 @@ interface Line {
   /** Wakes the first waiter. */
   wake: () => void
   waiting: number
-  /** Resolves when the previous waiter has left. */
+  /** Resolves when the previous waiter has left the queue. */
   tail: Promise<void>
-  /** When quota last moved; patience counts from then. */
+  /** When quota last moved; `patienceMs` counts from then. */
   movedAtMs: number
-  /** As of the last attempt. */
+  /** The state as of the last attempt. */
   state: string
-  /** Quota came back since the last attempt began. */
+  /** True if quota came back since the last attempt began. */
   returned: boolean
 }
 
-/** Other processes give quota back without telling us, so the first waiter also looks by itself. */
+/** Other processes give quota back without notifying this one, so the first waiter also polls. */
 const pollMs = 25
 
 export function createReturnQueue(nowMs: () => number): ReturnQueue {

@@ -1,28 +1,28 @@
 /**
- * Search units, by which Cohere prices ranking, and Amazon after it: one unit is a query with up to a hundred
- * documents.
+ * Search units, the unit in which Cohere prices reranking, and Amazon after it: one unit is a query with up to a
+ * hundred documents.
  */
 
 const chunksPerUnit = 100
 /**
- * A document is split into chunks of this many tokens, each of which counts as one document (Cohere, "Pricing"; AWS has
- * 512).
+ * A document is split into chunks of this many tokens, each of which counts as one document (Cohere, "Pricing"; AWS
+ * uses 512).
  */
 const chunkTokens = 500
 /**
- * No more than this is read of a longer document, unless the call says otherwise (Cohere, "Rerank":
+ * Only this many tokens of a longer document are read, unless the call sets another limit (Cohere, "Rerank":
  * max_tokens_per_doc).
  */
 export const usualDocumentTokens = 4096
 
-/** Search units of a ranking call. */
+/** Search units of a rerank call. */
 export function searchUnits(
   query: string,
   documents: readonly string[],
   tokensOf: (text: string) => number,
   documentTokens = usualDocumentTokens,
 ): number {
-  // The query is part of each chunk; services truncate a long one.
+  // The query is part of each chunk. Services truncate a long query.
   const room = Math.max(chunkTokens - tokensOf(query), chunkTokens / 2)
   const chunksOf = (text: string) => Math.max(1, Math.ceil(Math.min(tokensOf(text), documentTokens) / room))
   const chunks = documents.reduce((sum, document) => sum + chunksOf(document), 0)

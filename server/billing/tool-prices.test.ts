@@ -30,7 +30,7 @@ describe('prices of tools', () => {
     expect(dollars(book.toolPrice({ kind, size, model, channelType }))).toBe(price as number)
   })
 
-  test('an entry of the option overrides them, the most exact one first', () => {
+  test('an entry of the option overrides the built-in prices, and the most exact entry applies', () => {
     const table = {
       web_search: 1,
       'web_search:high': 2,
@@ -50,14 +50,14 @@ describe('prices of tools', () => {
     expect(dollars(book.toolPrice({ kind: 'web_search_preview', model: 'm', channelType: 14 }))).toBe(3)
   })
 
-  test('without a price they cost what the option says, or have none', () => {
+  test('a tool without a price costs what the option sets, or has no price', () => {
     const place = { kind: 'maps', model: 'm', channelType: 1 }
     expect(createPriceBook({ UnpricedModelPolicy: 'refuse' }).toolPrice(place)).toBeUndefined()
     const lenient = createPriceBook({ UnpricedModelPolicy: 'fallback', UnpricedToolPrice: '0.07' })
     expect(dollars(lenient.toolPrice(place))).toBe(0.07)
   })
 
-  test('older models of Google are charged by the prompt', () => {
+  test('older Google models are charged per prompt', () => {
     const place = { kind: 'web_search', channelType: 24 }
     expect(isPaidByPrompt({ ...place, model: 'gemini-2.5-flash' })).toBe(true)
     expect(isPaidByPrompt({ ...place, model: 'gemini-3-flash' })).toBe(false)

@@ -1,6 +1,6 @@
 import type { RatioTable } from '../settings/ratio-table.ts'
 
-/** Where a tool runs, and how. */
+/** A kind of tool, and the model and channel type that run it. */
 export interface ToolPlace {
   readonly kind: string
   readonly size?: string | undefined
@@ -11,7 +11,7 @@ export interface ToolPlace {
 
 interface ToolRule {
   readonly kind: string
-  /** Channel types; absent = all others. */
+  /** Channel types; if absent, the rule applies to all other types. */
   readonly types?: readonly number[]
   readonly size?: string
   readonly model?: RegExp
@@ -30,8 +30,8 @@ const sonarPro = /sonar-(?:pro|reasoning)/
 
 /**
  * What vendors charge for a call of their own tools, in millionths of a dollar (price lists of OpenAI, Anthropic,
- * Google, xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026); yuan at 7 to
- * the dollar. The first matching rule applies.
+ * Google, xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026). Yuan are
+ * converted at 7 to the dollar. The first matching rule applies.
  */
 const rules: readonly ToolRule[] = [
   { kind: 'web_search', model: /deep-research/, types: perplexity, price: 5_000 },
@@ -51,7 +51,7 @@ const rules: readonly ToolRule[] = [
   { kind: 'enterprise_search', types: google, price: 45_000 },
   { kind: 'maps', types: google, model: oldGemini, price: 25_000 },
   { kind: 'maps', types: google, price: 14_000 },
-  // Charged only by their tokens.
+  // These tools are charged only by their tokens.
   { kind: 'file_search', types: google, price: 0 },
   { kind: 'code_interpreter', types: google, price: 0 },
   { kind: 'image_generation', types: google, price: 0 },
@@ -77,15 +77,15 @@ const rules: readonly ToolRule[] = [
   { kind: 'image_generation', types: openAi, size: 'low', price: 16_000 },
   { kind: 'image_generation', types: openAi, size: 'medium', price: 63_000 },
   { kind: 'image_generation', price: 250_000 },
-  // Most other services that run these tools are OpenAI's, or have the same prices.
+  // Most other services that run these tools belong to OpenAI, or have the same prices.
   { kind: 'web_search', price: 10_000 },
   { kind: 'file_search', price: 2_500 },
   { kind: 'code_interpreter', price: 30_000 },
 ]
 
 /**
- * Price of a call of a tool in millionths of a currency unit: from the option's table, otherwise from the built-in one;
- * undefined if neither has one. The more exact name takes precedence over the bare one.
+ * Price of one call of a tool, in millionths of a currency unit: from the option's table, otherwise from the built-in
+ * one; undefined if neither has one. A more exact name takes precedence over a bare name.
  */
 export function toolPrice(table: RatioTable, { kind, size, model, channelType }: ToolPlace): bigint | undefined {
   const names = [
@@ -95,7 +95,7 @@ export function toolPrice(table: RatioTable, { kind, size, model, channelType }:
     ...(size ? [`${kind}:${size}`] : []),
     kind,
   ]
-  // A rule for a search also applies to its preview.
+  // A rule for web search also applies to its preview version.
   if (kind === 'web_search_preview') names.push(`web_search(${channelType})`, 'web_search')
   for (const name of names) {
     const price = table.get(name)
@@ -111,7 +111,7 @@ export function toolPrice(table: RatioTable, { kind, size, model, channelType }:
   return rule && BigInt(rule.price)
 }
 
-/** Up to Gemini 2, Google charges per grounded prompt, however many searches were made for it. */
+/** Up to Gemini 2, Google charges per grounded prompt, regardless of how many searches were made for it. */
 export function isPaidByPrompt({ kind, model, channelType }: ToolPlace): boolean {
   return (kind === 'web_search' || kind === 'maps') && google.includes(channelType) && oldGemini.test(model)
 }

@@ -3,7 +3,7 @@ import { balanceFaults } from '../store/ledger/balance-check.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * Proves on a live database that the file is intact, and that balances, used quota, open holds and log rows agree.
+ * Checks on a live database that the file is intact, and that balances, used quota, open holds and log rows agree.
  * Names every account where they do not. Returns 0 if everything agrees, 1 otherwise.
  */
 export async function audit(store: Store, print: (line: string) => void): Promise<number> {

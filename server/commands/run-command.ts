@@ -11,9 +11,7 @@ import { resetPassword } from './reset-password.ts'
 
 type Print = (line: string) => void
 
-/**
- * Each command works on an existing installation, beside a running server or without one, and returns the exit code.
- */
+/** Each command works on an existing installation, with or without a running server, and returns the exit code. */
 const commands: Readonly<Record<string, (store: Store, args: readonly string[], print: Print) => Promise<number>>> = {
   audit: (store, _args, print) => audit(store, print),
   'reset-password': (store, args, print) => resetPassword(store, args[0] ?? 'root', print),
@@ -27,14 +25,19 @@ const usage = `Usage: npm run tollgate <command>
 Run it where the server runs, with the same DATA_DIR or DATABASE_URL. npm start starts the server.
 `
 
-/** Prints what is wrong with a SQLite database; returns 3 if something is. Throws if that cannot be determined. */
+/**
+ * Prints what is wrong with a SQLite database and returns 3 if anything is wrong. Throws if that cannot be determined.
+ */
 function check(databaseUrl: string): number {
   const faults = quickCheck(databaseUrl)
   process.stdout.write(faults.map((fault) => `${fault}\n`).join(''))
   return faults.length === 0 ? 0 : 3
 }
 
-/** Runs a command of the command line and returns the exit code. Throws an error with a sentence for the operator. */
+/**
+ * Runs a command of the command line and returns the exit code. Throws an error whose message is a sentence for the
+ * operator.
+ */
 export async function runCommand(
   name: string,
   args: readonly string[],
@@ -50,10 +53,10 @@ export async function runCommand(
     return 2
   }
   const config = readConfig()
-  // Opening a SQLite database creates it; if there is none, nothing may be created.
+  // Opening a SQLite database creates it. If there is none, nothing may be created.
   if (!isPostgresUrl(config.databaseUrl) && !existsSync(config.databaseUrl))
     throw new Error(`There is no installation: ${config.databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
-  // For the server's own use: it opens nothing for writing.
+  // This command is for the server's own use and opens nothing for writing.
   if (name === quickCheckCommand) return check(config.databaseUrl)
   const store = openStore({ url: config.databaseUrl, synchronous: config.sqliteSynchronous, unlimited: true })
   try {

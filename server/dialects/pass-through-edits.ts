@@ -7,7 +7,7 @@ import type { DialectName } from './neutral/conversation.ts'
 /** Changes to a request that is otherwise passed on unchanged. */
 export interface WireEdits {
   model?: string
-  /** It replaces the caller's instructions. */
+  /** The prompt that replaces the caller's instructions. */
   systemPrompt?: string
   /** The token limit of the answer. */
   maxTokens?: number
@@ -15,9 +15,7 @@ export interface WireEdits {
 
 type Edit = (body: JsonObject, edits: WireEdits) => JsonObject
 
-/**
- * The fields of a request to set for the edits, by the dialect it is written in; OpenAI's chat is handled elsewhere.
- */
+/** For each dialect of a request, the fields to set for the edits. OpenAI's chat is handled elsewhere. */
 export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edit>> = {
   'openai-responses': (_body, { model, systemPrompt, maxTokens }) => ({
     ...(model !== undefined && { model }),
@@ -29,7 +27,7 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
     ...(systemPrompt !== undefined && { system: systemPrompt }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens, ...thinkingWithin(maxTokens, body['thinking']) }),
   }),
-  // The model is in the URL. Google accepts two spellings of a name; the one that the caller used is set.
+  // The model is in the URL. Google accepts two spellings of a name, and the spelling that the caller used is set.
   gemini: (body, { systemPrompt, maxTokens }) => {
     const system = spellingIn(body, 'systemInstruction')
     const config = spellingIn(body, 'generationConfig')
@@ -43,7 +41,7 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
 }
 
 /**
- * The thinking budget must be below max_tokens (Anthropic docs, "Extended thinking"); if no budget fits, thinking is
+ * The thinking budget must be below max_tokens (Anthropic docs, "Extended thinking"). If no budget fits, thinking is
  * turned off.
  */
 function thinkingWithin(maxTokens: number, thinking: unknown): JsonObject {

@@ -1,4 +1,5 @@
-// Which tokens of an upstream's usage are counted within its totals and which in addition to them, dialect by dialect.
+// Tests for each dialect which tokens of an upstream's usage are included in its totals and which are counted in
+// addition to them.
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -26,7 +27,7 @@ function suite(reader: Reader, cases: Case[]) {
 
 const reasoning = (tokens: number) => ({ completion_tokens_details: { reasoning_tokens: tokens } })
 
-describe("OpenAI's chat and Responses, and all who speak them:", () => {
+describe("OpenAI's chat and Responses, and all services that use these dialects:", () => {
   suite(readUsage, [
     [
       'reasoning inside the completion, as the total says',
@@ -330,7 +331,7 @@ describe('other dialects:', () => {
   ])
 })
 
-describe('a report after another one of the same answer', () => {
+describe('a later usage report for the same answer', () => {
   const real: Usage = { promptTokens: 36, completionTokens: 700, cachedTokens: 30, reasoningTokens: 690 }
   const raw = {
     prompt_tokens: 36,
@@ -374,7 +375,7 @@ describe("the counts of Anthropic's later events", () => {
     output_tokens: 1,
   }
 
-  test('replace earlier ones', () => {
+  test('replace earlier counts', () => {
     expect(laterUsage(first, { input_tokens: 30, output_tokens: 12 })).toEqual({
       ...first,
       input_tokens: 30,
@@ -382,7 +383,7 @@ describe("the counts of Anthropic's later events", () => {
     })
   })
 
-  test('mean nothing if they are zero or null', () => {
+  test('are ignored if they are zero or null', () => {
     const zeros = {
       input_tokens: 0,
       cache_read_input_tokens: 0,
@@ -393,7 +394,7 @@ describe("the counts of Anthropic's later events", () => {
   })
 })
 
-describe('embeddings and reranking only have a prompt:', () => {
+describe('embeddings and reranking have only a prompt:', () => {
   test.each([
     ['the total alone', { total_tokens: 12 }, 12],
     ['a total that is more than the prompt', { prompt_tokens: 4, total_tokens: 300 }, 300],

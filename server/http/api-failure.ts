@@ -1,7 +1,7 @@
-/** A refusal that the caller may read; becomes `{ success: false, message }`. */
+/** A refusal that the caller may read; sent as `{ success: false, message }`. */
 export class ApiFailure extends Error {
   readonly status: 200 | 400 | 401 | 403 | 408 | 413 | 429 | 500 | 503
-  /** Further fields of the answer, for calls that return some even when they fail. */
+  /** Further fields of the response, for calls that return some even when they fail. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly retryAfterSeconds: number | undefined
 
@@ -17,7 +17,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** A 429 that says when to come back. */
+/** A 429 response that states when to retry. */
 export function tooManyRequests(retryAfterSeconds: number): ApiFailure {
   return new ApiFailure('Too many requests, please try again later.', 429, { retryAfterSeconds })
 }

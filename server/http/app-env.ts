@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Upgrade } from '../lib/network/socket-session.ts'
 
-/** The person behind a call of the management API, as the users table has them now. */
+/** The user who made a call of the management API, with the current values of the users table. */
 export interface Person {
   id: number
   username: string
@@ -15,19 +15,19 @@ export interface AppEnv {
   Bindings: {
     /** Address of the socket's peer; absent in tests that call the app in process. */
     socketAddress?: string | undefined
-    /** Turns the request into a WebSocket; absent if nobody serves them. */
+    /** Turns the request into a WebSocket; absent if WebSockets are not served. */
     upgrade?: Upgrade
-    /** Lifts the idle limit of the connection while a request is answered, or sets it again. */
+    /** Turns the idle limit of the connection off while a request is being answered, or on again. */
     mayBeSilent?: (isAllowed: boolean) => void
   }
   Variables: {
     requestId: string
     /** Set by `clientAddress()`; read by rate limits, token subnets and the audit trail. */
     clientAddress: string
-    /** The caller's side of the connection is TLS, seen here or by a trusted proxy. */
+    /** True if the caller's side of the connection uses TLS, as seen here or reported by a trusted proxy. */
     secure: boolean
     person?: Person
-    /** The message of a success; empty except where clients check it. */
+    /** The message of a successful response; empty except where clients check it. */
     successMessage?: string
   }
 }

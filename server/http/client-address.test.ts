@@ -5,7 +5,7 @@ function addressOf(trusted: string[], socket: string, headers: Record<string, st
   return originReader(trusted)(new Request(url, { headers }), socket)
 }
 
-test('without trusted proxies the socket decides, whatever the headers say', () => {
+test('without trusted proxies the socket address counts, whatever the headers contain', () => {
   const headers = { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https' }
   expect(addressOf([], '10.0.0.1', headers)).toEqual({ address: '10.0.0.1', secure: false })
 })
@@ -14,18 +14,18 @@ test('a stranger cannot pretend to be a proxy', () => {
   expect(addressOf(['10.0.0.0/8'], '203.0.113.5', { 'x-forwarded-for': '1.2.3.4' }).address).toBe('203.0.113.5')
 })
 
-test('the right-most untrusted entry counts, so a caller cannot put addresses before it', () => {
+test('the right-most untrusted entry counts, so addresses that a caller puts before it have no effect', () => {
   const headers = { 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.0.0.3' }
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', headers).address).toBe('198.51.100.7')
 })
 
-test('an entry that is not an address ends the search at the last known one', () => {
+test('an entry that is not an address ends the search at the last valid address', () => {
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, unknown, 10.0.0.2' }).address).toBe(
     '10.0.0.2',
   )
 })
 
-test('IPv4 in IPv6, ports and brackets are understood', () => {
+test('IPv4-mapped IPv6 addresses, ports and brackets are understood', () => {
   expect(addressOf([], '::ffff:192.0.2.1').address).toBe('192.0.2.1')
   const trusted = ['::1']
   expect(addressOf(trusted, '::1', { 'x-forwarded-for': '192.0.2.1:4711' }).address).toBe('192.0.2.1')
@@ -38,13 +38,13 @@ test('an IPv4 network may be written in IPv6 form', () => {
   expect(addressOf(trusted, '::ffff:11.0.0.1', { 'x-forwarded-for': '192.0.2.1' }).address).toBe('11.0.0.1')
 })
 
-test('X-Forwarded-Proto of a trusted proxy tells whether the caller used TLS', () => {
+test('X-Forwarded-Proto from a trusted proxy shows whether the caller used TLS', () => {
   expect(addressOf(['10.0.0.1'], '10.0.0.1', { 'x-forwarded-proto': 'https' }).secure).toBe(true)
   expect(addressOf(['10.0.0.1'], '10.0.0.1').secure).toBe(false)
   expect(addressOf([], '10.0.0.9', {}, 'https://a/').secure).toBe(true)
 })
 
-test('limits count an IPv6 customer as one', () => {
+test('limits count the addresses of one IPv6 customer together', () => {
   expect(addressKey('2001:db8:1:2:3:4:5:6')).toBe(addressKey('2001:db8:1:2::1'))
   expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
   expect(addressKey('192.0.2.1')).toBe('192.0.2.1')

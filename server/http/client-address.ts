@@ -11,8 +11,8 @@ export interface Origin {
 
 /**
  * Finds the caller behind the operator's proxies. `X-Forwarded-*` is trusted only if the socket's peer is in `trusted`
- * (addresses or CIDRs). In the chain, the right-most entry that is not a trusted proxy counts, because everything left
- * of it was written by that caller.
+ * (addresses or CIDRs). In `X-Forwarded-For`, the right-most entry that is not a trusted proxy counts, because
+ * everything to the left of it was written by that caller.
  */
 export function originReader(
   trusted: readonly string[],
@@ -53,7 +53,7 @@ export function clientAddress(trusted: readonly string[]): MiddlewareHandler<App
 
 /**
  * The part of an address that belongs to one customer of a network provider: an IPv4 address, or the /64 of an IPv6
- * address. Limits count by it; otherwise the owner of a /64 would have 2^64 allowances.
+ * address. Limits count requests by this key; otherwise the owner of a /64 would have 2^64 allowances.
  */
 export function addressKey(address: string): string {
   const parsed = parseAddress(address)

@@ -27,14 +27,14 @@ const get = (gateway: TestGateway, path: string, headers: Record<string, string>
   fetch(gateway.url + path, { method, headers: { 'accept-encoding': 'identity', ...headers }, decompress: false })
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-describe('the console as files', () => {
+describe('the console served from files', () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway({ env: { CONSOLE_DIR: folder } })
   })
   afterAll(() => gateway.close())
 
-  test('every route of the console is answered with its page, which is revalidated each time', async () => {
+  test('every route of the console returns the console page, which is revalidated each time', async () => {
     for (const path of ['/', '/login', '/token/edit/5', '/user/reset?email=a&token=b', '/no/such/page']) {
       const response = await get(gateway, path, html)
       expect(response.status).toBe(200)
@@ -80,7 +80,7 @@ describe('the console as files', () => {
     expect(await encodingOf('identity')).toEqual([null, script.length])
   })
 
-  test('HEAD answers like GET without a body', async () => {
+  test('HEAD returns the same as GET, without a body', async () => {
     const response = await get(gateway, '/assets/index-abc.js', {}, 'HEAD')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-length')).toBe(String(script.length))
@@ -88,7 +88,7 @@ describe('the console as files', () => {
     expect((await get(gateway, '/login', html, 'HEAD')).status).toBe(200)
   })
 
-  test('paths of the API, missing files and paths that are not pages stay 404', async () => {
+  test('API paths, missing files and paths that are not pages return 404', async () => {
     const paths = [
       '/api/nothing',
       '/v1/nothing',
@@ -110,7 +110,7 @@ describe('the console as files', () => {
     expect((await get(gateway, '/token', html, 'POST')).status).toBe(404)
   })
 
-  test('the policy allows the page itself and no inline script or style', async () => {
+  test('the content security policy allows the page itself and no inline script or style', async () => {
     const policy = (await get(gateway, '/', html)).headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")
     expect(policy).toContain("style-src 'self';")
@@ -120,7 +120,7 @@ describe('the console as files', () => {
     expect(policy).not.toContain('unsafe')
   })
 
-  test('a URL in a setting cannot add anything else to the policy', async () => {
+  test('a URL in a setting cannot add anything else to the content security policy', async () => {
     const before = (await get(gateway, '/', html)).headers.get('content-security-policy')
     for (const address of [
       'https://x;sandbox',
@@ -144,7 +144,7 @@ describe('the console as files', () => {
     for (const key of ['HomePageContent', 'About']) await gateway.api('PUT', '/api/option/', { key, value: '' })
   })
 
-  test('frames and the bot check that the settings name are allowed, from the next page on', async () => {
+  test('frames and the bot check from the settings are allowed from the next page load on', async () => {
     await gateway.api('PUT', '/api/option/', { key: 'ChatLink', value: 'https://chat.example/path' })
     await gateway.api('PUT', '/api/option/', { key: 'HomePageContent', value: 'https://home.example/' })
     await gateway.api('PUT', '/api/option/', { key: 'About', value: '# https://not.an.address' })
@@ -166,7 +166,7 @@ describe('under a base path', () => {
   })
   afterAll(() => gateway.close())
 
-  test('page and files are found with the prefix and, behind a proxy that strips it, without', async () => {
+  test('the page and its files are found with the prefix and, behind a proxy that strips it, without it', async () => {
     for (const path of ['/gateway', '/gateway/', '/gateway/token/edit/5', '/token/edit/5']) {
       const body = await (await get(gateway, path, html)).text()
       expect(body).toContain('src="/gateway/assets/index-abc.js"')
@@ -178,7 +178,7 @@ describe('under a base path', () => {
     expect((await get(gateway, '/gatewayassets/index-abc.js')).status).toBe(404)
   })
 
-  test('the API and the relay answer there, bodies and refusals included', async () => {
+  test('the API and the relay work under the base path, too, including request bodies and refusals', async () => {
     const status = await (await get(gateway, '/gateway/api/status')).json()
     expect(status).toMatchObject({ success: true })
     const login = await fetch(`${gateway.url}/gateway/api/user/login`, {
@@ -197,17 +197,17 @@ describe('under a base path', () => {
   })
 })
 
-test('a call with an extra slash is not a page', async () => {
+test('a call with an extra slash does not get the console page', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: folder } })
   for (const path of ['//v1/models', '//api/status', '///v1beta/models']) {
-    // Not over a socket: the client would normalise the path.
+    // Not sent over a socket, because the client would normalise the path.
     const request = new Request(gateway.url + path, { headers: html })
     expect([path, (await gateway.app.fetch(request, {})).status]).toEqual([path, 404])
   }
   await gateway.close()
 })
 
-test('without a build a page says what to do, and the API works', async () => {
+test('without a build, a page explains what to do, and the API works', async () => {
   const gateway = await startTestGateway({ env: { CONSOLE_DIR: join(folder, 'nothing') } })
   const response = await get(gateway, '/login', html)
   expect(response.status).toBe(200)

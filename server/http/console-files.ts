@@ -22,7 +22,7 @@ export interface ConsoleFiles {
 interface File {
   type: string
   etag: string
-  /** Its name contains a hash of its content. */
+  /** True if the name contains a hash of the content. */
   hashed: boolean
   plain: Uint8Array<ArrayBuffer>
   br: Uint8Array<ArrayBuffer> | undefined
@@ -41,7 +41,7 @@ const types: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
   webmanifest: 'application/manifest+json',
 }
-/** Made by the build for the build's own tests. */
+/** Files that the build makes for its own tests. */
 const notServed = new Set(['manifest.json'])
 const challengeOrigin = 'https://challenges.cloudflare.com'
 
@@ -60,8 +60,8 @@ const bytes = (file: string): Uint8Array<ArrayBuffer> => new Uint8Array(readFile
 const tagOf = (content: Uint8Array) => `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
 /**
- * Reads the built console into memory, so that a page and its parts stay from one build whatever happens to the folder.
- * `basePath` is where the outside world sees the server: '' or '/gateway'.
+ * Reads the built console into memory, so that a page and its parts always come from the same build, whatever happens
+ * to the folder. `basePath` is the path under which clients reach the server, such as '' or '/gateway'.
  */
 export function loadConsoleFiles(folder: string, basePath: string, settings: () => ConsoleSettings): ConsoleFiles {
   const files = new Map<string, File>()
@@ -98,7 +98,7 @@ function readFile(path: string, type: string, name: string): File {
   }
 }
 
-/** The page of every route. URLs in it are made absolute, because a route may be several folders deep. */
+/** The page for every route. URLs in it are made absolute, because a route may be several folders deep. */
 function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
   const built = files.get('/index.html')
   const html = built
@@ -111,10 +111,10 @@ function indexPage(files: ReadonlyMap<string, File>, basePath: string): File {
   return { type: types['html'] ?? '', etag: tagOf(plain), hashed: false, plain, br: undefined, gzip: undefined }
 }
 
-/** A person opens a page: a path without a file extension that does not belong to the API. */
+/** True if a person opens a page: a path without a file extension that does not belong to the API. */
 function isNavigation(c: AppContext): boolean {
   const { path } = c.req
-  // Also with a second slash in front: clients put one there if their base URL ends with one.
+  // This also matches a second slash in front, which clients add if their base URL ends with one.
   if (/^\/+(?:api|v1|v1alpha|v1beta|dashboard|assets)(?:\/|$)/.test(path)) return false
   if (/\.[a-z0-9]{1,8}$/i.test(path)) return false
   return /text\/html|\*\/\*/.test(c.req.header('accept') ?? '*/*')
@@ -154,11 +154,14 @@ function originOf(address: string): string[] {
   const trimmed = address.trim()
   if (!/^https?:\/\//.test(trimmed) || !URL.canParse(trimmed)) return []
   const { origin } = new URL(trimmed)
-  // A host may contain characters that end a source or a directive of the policy.
+  // The host is checked because it may contain characters that would end a source or a directive of the policy.
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? [origin] : []
 }
 
-/** What the page may load: itself, what the settings name, and the bot check while it is on. No inline script. */
+/**
+ * What the page may load: itself, the origins in the settings, and the bot check while it is on. Inline scripts are not
+ * allowed.
+ */
 function policy(settings: ConsoleSettings): string {
   const challenge = settings.TurnstileCheckEnabled ? [challengeOrigin] : []
   const frames = [settings.ChatLink, settings.HomePageContent, settings.About].flatMap(originOf)

@@ -8,15 +8,15 @@ import type { AppEnv } from './app-env.ts'
 interface HealthDeps {
   store: Store
   metrics: { text(): Promise<string>; contentType: string }
-  /** Bearer token for /metrics; without one only the machine itself may read it. */
+  /** Bearer token for /metrics; without a token only this machine may read it. */
   metricsToken: string | undefined
   draining(): boolean
-  /** False while writes do not arrive: a full disk, a read-only database. */
+  /** False while writes fail, for example because of a full disk or a read-only database. */
   canWrite(): boolean
 }
 
 /**
- * `/healthz` (the process is alive), `/readyz` (the database answers, is up to date and writable), `/metrics`
+ * `/healthz` (the process is alive), `/readyz` (the database responds, is up to date and writable), `/metrics`
  * (Prometheus).
  */
 export function mountHealth(app: Hono<AppEnv>, deps: HealthDeps): void {

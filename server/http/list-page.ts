@@ -8,14 +8,14 @@ interface ListQuery<Column extends string> {
   order?: Column | 'asc' | 'desc' | undefined
 }
 
-/** The page that a list query asks for; newest first by default. */
+/** The page that a list query requests; newest first by default. */
 export function pageOf<Column extends string>(query: ListQuery<Column>): Page<Column | 'id'> {
   const { p, size, sort, order } = query
   const column = order === 'asc' || order === 'desc' ? sort : (sort ?? order)
   return { offset: p * size, limit: size, sort: column ?? 'id', descending: order !== 'asc' }
 }
 
-/** Reports the numbers of rows in headers, because one-api's envelope has no field for them; returns the rows. */
+/** Sets headers with the numbers of rows, because one-api's envelope has no field for them; returns the rows. */
 export function listed<Row>(c: AppContext, { rows, total, matching }: Listed<Row>): Row[] {
   c.header('X-Total-Count', String(total))
   if (matching !== undefined) c.header('X-Matching-Count', String(matching))

@@ -7,11 +7,14 @@ import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import type { Turns } from '../lib/turns.ts'
 import { ApiFailure } from './api-failure.ts'
 
-/** Largest body of a management call. */
+/** Largest body of a call to the management API, in bytes. */
 const maxBodyBytes = 1024 * 1024
-/** Far above any form of the console. Each value is checked against a schema, which takes longer than parsing. */
+/**
+ * Far above what any form of the console sends. Each value is checked against a schema, which takes longer than
+ * parsing.
+ */
 const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
-/** How many unknown names a refusal lists. */
+/** How many unknown names an error message lists. */
 const listedNames = 5
 
 /** Parses a caller's input; throws ApiFailure with a sentence that names the first invalid field. */
@@ -25,8 +28,8 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
 }
 
 /**
- * Refuses fields that nobody reads, by their path; throws ApiFailure. `ignored`: fields of the body itself that are
- * accepted all the same.
+ * Refuses fields that the schema does not name, and lists their paths; throws ApiFailure. `ignored`: fields of the body
+ * itself that are accepted anyway.
  */
 export function refuseUnknown(
   schema: z.ZodMiniType,
@@ -38,7 +41,7 @@ export function refuseUnknown(
   if (unknown.length > 0) throw new ApiFailure(`The input has unknown fields: ${listed(unknown)}.`, status)
 }
 
-/** Paths of members that the schema of their object does not name. */
+/** Paths of members that their object's schema does not name. */
 function unknownFields(schema: z.core.$ZodType, value: unknown, place: string): string[] {
   const { def } = schema._zod as { def: FieldDef }
   if (def.innerType) return unknownFields(def.innerType, value, place)
@@ -52,7 +55,10 @@ function unknownFields(schema: z.core.$ZodType, value: unknown, place: string): 
   })
 }
 
-/** The parts of a schema's definition that are read here: what it wraps, a list's items, an object's members. */
+/**
+ * The parts of a schema's definition that are read here: the schema that it wraps, the items of a list, the members of
+ * an object.
+ */
 interface FieldDef {
   readonly innerType?: z.core.$ZodType
   readonly element?: z.core.$ZodType
@@ -60,8 +66,8 @@ interface FieldDef {
 }
 
 /**
- * Reads a JSON body; no body at all counts as an empty object. `status` is the status of a refusal. The body must
- * arrive within `timeMs` milliseconds; 0 = no limit.
+ * Reads a JSON body; an empty body counts as an empty object. `status` is the status of a refusal. The body must arrive
+ * within `timeMs` milliseconds; 0 = no limit.
  */
 export async function readJson(
   request: Request,
@@ -73,7 +79,7 @@ export async function readJson(
     const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
     // PostgreSQL's text type has no NUL, and none of our names or values needs one.
     if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
-    // A database would store another character in place of half of one.
+    // A database would store another character in place of a lone surrogate.
     if (hasLoneSurrogate(text))
       throw new ApiFailure('The request body may not hold halves of characters (lone surrogates).', status)
     return value
@@ -86,17 +92,17 @@ export async function readJson(
 const loneSurrogate =
   /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}/
 
-/** Text in UTF-8 can contain halves of characters only as escapes; an escaped backslash begins none. */
+/** UTF-8 text can contain lone surrogates only as escapes. An escaped backslash does not begin an escape. */
 function hasLoneSurrogate(json: string): boolean {
   return /\\u[dD]/.test(json) && loneSurrogate.test(json.replaceAll('\\\\', '  '))
 }
 
-/** Whitespace, including the kinds that JSON and forms of old clients use. */
+/** True if there is only whitespace, including the kinds that JSON and the forms of old clients use. */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 }
 
-/** The body. Never holds more than the limit in memory, whatever Content-Length says. */
+/** Reads the body, and never holds more than the limit in memory, whatever Content-Length states. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
   const packing = packingOf(request.headers, unknownPacking)
@@ -108,7 +114,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   try {
     return await readAtMost(body, maxBodyBytes, bodyTooLarge)
   } catch (error) {
-    // The sender has left: not an error of the server, so nothing for its log.
+    // The sender has disconnected. This is not a server error, so it is not logged.
     throw error instanceof ApiFailure ? error : new ApiFailure('The request body broke off.', 400)
   }
 }
@@ -135,7 +141,7 @@ function bodyTooSlow(): ApiFailure {
   return new ApiFailure('The request body did not arrive in time.', 408)
 }
 
-/** The part of the sentence after the field name; fixed texts of a schema take precedence. */
+/** The part of the message after the field name. Fixed texts in a schema take precedence. */
 function explain(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -169,7 +175,9 @@ function article(type: string): string {
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`
 }
 
-/** Of a field that accepts several forms, the last form is the one that people fill in. */
+/**
+ * If a field accepts several forms, the message for the last form is used, because that is the one that people fill in.
+ */
 function faultOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_union') return issue.message
   return issue.errors.at(-1)?.[0]?.message ?? issue.message

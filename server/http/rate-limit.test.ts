@@ -6,7 +6,7 @@ function limiter(limit: number, windowMs: number, maxKeys?: number) {
   return { time, limiter: createRateLimiter({ limit, windowMs }, { nowMs: () => time.ms }, maxKeys) }
 }
 
-test('allows the limit at once, refuses the next, and gives a correct time to come back', () => {
+test('allows calls up to the limit, refuses the next, and gives a correct time to retry', () => {
   const { time, limiter: it } = limiter(20, 100_000)
   for (let i = 0; i < 20; i++) expect(it.take('a')).toBe(0)
   const wait = it.take('a')
@@ -43,7 +43,7 @@ test('keys are independent; a reset removes a key', () => {
   expect(it.wait('a')).toBe(0)
 })
 
-test('limit 0 is off', () => {
+test('a limit of 0 turns the limiter off', () => {
   const { limiter: it } = limiter(0, 1000)
   for (let i = 0; i < 100; i++) expect(it.take('a')).toBe(0)
 })

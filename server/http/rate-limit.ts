@@ -6,11 +6,14 @@ export interface RateRule {
   windowMs: number
 }
 
-/** Counts per key, in this process, in bounded memory. */
+/** Counts calls per key, in this process, in bounded memory. */
 export interface RateLimiter {
-  /** Counts one call. Returns 0 if allowed, otherwise the seconds until it would be. A refused call is not counted. */
+  /**
+   * Counts one call. Returns 0 if the call is allowed, otherwise the seconds until it would be. A refused call is not
+   * counted.
+   */
   take(key: string): number
-  /** As `take`, but without counting. */
+  /** Like `take`, but without counting the call. */
   wait(key: string): number
   /** Removes a key. */
   reset(key: string): void
@@ -23,8 +26,8 @@ interface Window {
 }
 
 /**
- * A sliding window made of two fixed ones: the previous window's count fades linearly as the current one passes. Stores
- * three numbers per key, whatever the limit. With more than `maxKeys` keys the oldest are removed.
+ * A sliding window made of two fixed windows: the previous window's count fades linearly as the current window passes.
+ * Stores three numbers per key, whatever the limit. With more than `maxKeys` keys the oldest are removed.
  */
 export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000): RateLimiter {
   const windows = new Map<string, Window>()
@@ -34,7 +37,7 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
     const start = now - (now % rule.windowMs)
     if (current && current.start === start) return current
     const next = { start, count: 0, before: current && current.start === start - rule.windowMs ? current.count : 0 }
-    // Deleting first moves the key to the end, so that the map is in the order of the windows.
+    // Deleting first moves the key to the end, so that the map is ordered by window.
     windows.delete(key)
     windows.set(key, next)
     if (windows.size > maxKeys) {
@@ -47,7 +50,8 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
   function waitSeconds({ start, count, before }: Window, now: number): number {
     const left = (start + rule.windowMs - now) / rule.windowMs
     if (before * left + count + 1 <= rule.limit) return 0
-    // Either enough of the last window fades within this one, or enough of this one within the next.
+    // The next call is allowed when enough of the previous window has faded within this one, or enough of this window
+    // within the next.
     const room = rule.limit - 1 - count
     const ms =
       room >= 0 ? (left - room / before) * rule.windowMs : (left + 1 - (rule.limit - 1) / count) * rule.windowMs

@@ -15,7 +15,7 @@ export function rateRules({ rateLimits }: { rateLimits: Record<keyof Rules, numb
   }
 }
 
-/** The limiters of requests outside the management API. */
+/** The limiters for requests outside the management API. */
 export function rateLimiters({ api, web }: Rules, clock: Clock): Record<'billing' | 'web', RateLimiter> {
   return { billing: createRateLimiter(api, clock), web: createRateLimiter(web, clock) }
 }

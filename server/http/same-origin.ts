@@ -1,7 +1,7 @@
 /**
- * True if a browser says that a page of another site made this request. Browsers send Sec-Fetch-Site to TLS and
- * localhost URLs, Origin with every request except plain GETs, and usually Referer with those. Other programs send none
- * of them and never send somebody's cookies by accident, so they pass.
+ * True if, according to the browser, a page of another site made this request. Browsers send Sec-Fetch-Site to TLS and
+ * localhost URLs, Origin with every request except plain GETs, and usually Referer with plain GETs. Other programs send
+ * none of these headers and never send somebody's cookies by accident, so they pass.
  */
 export function isCrossSite(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site')
@@ -9,14 +9,15 @@ export function isCrossSite(request: Request): boolean {
   const source = request.headers.get('origin') ?? request.headers.get('referer')
   if (source === null) return false
   if (!URL.canParse(source)) return true
-  // Host and port only: behind a proxy that terminates TLS the scheme seen here is not the browser's.
+  // Only host and port are compared, because behind a proxy that terminates TLS the scheme seen here is not the
+  // browser's.
   return new URL(source).host !== new URL(request.url).host
 }
 
 /**
- * True if a browser requests a URL as a page, an image or another part of a page, as it does for a link in a mail or an
- * image in one of our texts; scripts of pages send other headers. A request without these headers, or one that accepts
- * anything, comes from a program.
+ * True if a browser requests a URL as a page, an image or another part of a page, as it does for a link in an email or
+ * an image in one of our texts. Scripts of pages send other headers. A request without these headers, or one that
+ * accepts anything, comes from a program.
  */
 export function isPageLoad(request: Request): boolean {
   const header = (name: string) => request.headers.get(name)

@@ -48,7 +48,7 @@ function post(app: Hono<AppEnv>, path: string, body: string) {
   return app.request(path, { method: 'POST', body })
 }
 
-test('names fields of a body that nobody reads, nested ones too', async () => {
+test('names the unknown fields of a body, including nested ones', async () => {
   const { it, app } = router()
   const deep = endpoint({
     method: 'POST',
@@ -66,7 +66,7 @@ test('names fields of a body that nobody reads, nested ones too', async () => {
   expect(await said('[]')).toContain('must be')
 })
 
-test('serves both slash forms without redirect, and drops fields of an answer that the schema does not name', async () => {
+test('serves paths with and without a trailing slash without a redirect, and drops response fields that the schema does not name', async () => {
   const { it, app } = router()
   servePublic(it, echo, ({ params, body }) => ({ id: params.id, name: body.name, secret: 'x' }))
   for (const path of ['/api/echo/7', '/api/echo/7/']) {
@@ -78,7 +78,7 @@ test('serves both slash forms without redirect, and drops fields of an answer th
   }
 })
 
-test('says which field is wrong and how', async () => {
+test('reports which field is wrong and how', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => ({ id: 1, name: '' }))
   const cases = [
@@ -120,7 +120,7 @@ test('says which field is wrong and how', async () => {
   }
 })
 
-test('text may contain any characters however they are encoded, and a bare percent sign is literal', async () => {
+test('text may contain any characters, however they are encoded, and a bare percent sign is literal', async () => {
   const { it, app } = router()
   servePublic(it, echo, ({ body }) => ({ id: 1, name: body.name }))
   for (const [written, name] of [
@@ -144,14 +144,14 @@ test('a body that is not UTF-8 is refused', async () => {
   }
 })
 
-test('badBodyStatus answers 400 to a body that cannot be decoded', async () => {
+test('an endpoint with badBodyStatus returns 400 for a body that cannot be decoded', async () => {
   const { it, app } = router()
   servePublic(it, { ...echo, badBodyStatus: 400 }, () => ({ id: 1, name: '' }))
   expect((await post(app, '/api/echo/1', '{')).status).toBe(400)
   expect((await post(app, '/api/echo/1', '{"name":1}')).status).toBe(400)
 })
 
-test('a body above 1 MiB is refused, declared or not', async () => {
+test('a body above 1 MiB is refused, with or without a declared length', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => ({ id: 1, name: '' }))
   const big = `{"name":"${'a'.repeat(1024 * 1024)}"}`
@@ -161,7 +161,7 @@ test('a body above 1 MiB is refused, declared or not', async () => {
   expect(answer.status).toBe(413)
 })
 
-test('a body that breaks off is not logged', async () => {
+test('an incomplete body is not logged', async () => {
   const { it, app, warnings } = router()
   servePublic(it, echo, () => ({ id: 1, name: '' }))
   const body = new ReadableStream({
@@ -172,7 +172,7 @@ test('a body that breaks off is not logged', async () => {
   expect([answer.status, warnings]).toEqual([400, []])
 })
 
-test('an internal error is a 500 without details, and reported', async () => {
+test('an internal error becomes a 500 without details, and is reported', async () => {
   const { it, app, warnings } = router()
   servePublic(it, echo, () => {
     throw new Error('secret detail')
@@ -184,13 +184,13 @@ test('an internal error is a 500 without details, and reported', async () => {
   expect(warnings[0]).toContain('secret detail')
 })
 
-test('an answer that does not match its schema is not sent', async () => {
+test('a response that does not match its schema is not sent', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => ({ id: 'no' }) as never)
   expect((await post(app, '/api/echo/1', '{"name":"a"}')).status).toBe(500)
 })
 
-test('failures carry their extra fields', async () => {
+test('failures contain their extra fields', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => {
     throw new ApiFailure('no', 200, { extra: { time: 1.5 } })
@@ -216,7 +216,7 @@ test('critical endpoints are limited per address, with Retry-After', async () =>
   expect((await call('192.0.2.2')).status).toBe(200)
 })
 
-test('unknown paths answer in the OpenAI shape', async () => {
+test('unknown paths return an error in the OpenAI format', async () => {
   const app = new Hono<AppEnv>()
     .use((c, next) => {
       c.set('requestId', 'r1')

@@ -37,17 +37,17 @@ export interface Call<E extends Endpoint> {
 
 /** A call by a logged-in person. */
 export interface PersonCall<E extends Endpoint> extends Call<E> {
-  /** As of when the request arrived. */
+  /** The person as of the time when the request arrived. */
   person: Person
   /**
-   * For the beginning of a transaction whose changes must not outlive a login or a role. Locks the account, and that of
-   * `targetId` if it is changed, and refuses anyone whom the endpoint would no longer serve. Returns the person as of
-   * now.
+   * For the start of a transaction whose changes require that the login and the role are still valid. Locks the
+   * account, and the account `targetId` if that one is changed, and refuses anyone whom the endpoint would no longer
+   * serve. Returns the person with the current values.
    */
   admitAgain(trx: Trx, targetId?: number): Promise<Person>
 }
 
-/** An endpoint without data may be served by a function that returns nothing. */
+/** The function that serves an endpoint without data may return nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: the return type of a function, whatever the shape of the union
 type Data<E extends Endpoint> = undefined extends z.input<E['data']> ? z.input<E['data']> | void : z.input<E['data']>
 type Result<E extends Endpoint> = E extends MediaEndpoint ? Response : Data<E>
@@ -58,7 +58,10 @@ export interface ServeOptions {
   before?: () => void
 }
 
-/** Serves an endpoint to the people who may use it: checks access, parses, handles, parses the answer, wraps it. */
+/**
+ * Serves an endpoint to the people who may use it: checks access, parses the input, calls the handler, parses the
+ * result and wraps it.
+ */
 export function serve<E extends Endpoint>(
   router: ApiRouter,
   endpoint: E,
@@ -98,7 +101,7 @@ function register<E extends Endpoint>(
 ): void {
   const handle = async (c: AppContext): Promise<Response> => {
     c.header('Cache-Control', 'no-store')
-    // These answers contain texts of strangers, so no browser may interpret one as a page.
+    // These responses contain texts written by strangers, so no browser may interpret one as a page.
     c.header('X-Content-Type-Options', 'nosniff')
     try {
       refuseOtherSites(router.sessions, c, endpoint)
@@ -110,7 +113,7 @@ function register<E extends Endpoint>(
       const answer: unknown = await work(c)
       if (!(answer instanceof Response)) return wrap(c, endpoint, z.parse(endpoint.data, answer))
       if (c.req.method !== 'HEAD') return answer
-      // Nobody will read the body, so its producer must be told.
+      // Nobody will read the body, so it is cancelled to stop its producer.
       await answer.body?.cancel()
       return new Response(null, answer)
     } catch (error) {
@@ -123,7 +126,8 @@ function register<E extends Endpoint>(
 
 function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint): void {
   if (endpoint.method === 'GET' && !endpoint.changesState) return
-  // A cookie is sent automatically; an Authorization header only if a page was allowed to set it, which ours never is.
+  // A browser sends a cookie automatically. It sends an Authorization header only if a page was allowed to set it,
+  // which this server never allows for other sites.
   if (!sessions.hasCookie(c) && c.req.header('authorization') !== undefined) return
   if (isCrossSite(c.req.raw)) throw new ApiFailure('Requests from pages of other sites are refused.', 403)
   if (endpoint.method === 'GET' && endpoint.changesState !== 'record' && isPageLoad(c.req.raw)) {
@@ -157,7 +161,7 @@ async function readCall<E extends Endpoint>(router: ApiRouter, c: AppContext, en
   }
 }
 
-/** Percent-encoded bytes in a URL are UTF-8. A percent sign that begins no code is literal. */
+/** Percent-encoded bytes in a URL are UTF-8. A percent sign that does not begin an escape is literal. */
 function isDecodable(url: string): boolean {
   try {
     decodeURIComponent(url.replaceAll(/%(?![\da-fA-F]{2})/g, '%25'))
@@ -189,12 +193,13 @@ function wrap(c: AppContext, endpoint: Endpoint, data: unknown): Response {
 function answerError(c: AppContext, thrown: unknown, warn: (message: string) => void): Response {
   const error = thrown instanceof PasswordsBusy ? busy(thrown) : thrown
   if (error instanceof ApiFailure) {
-    // The rest of the body is not awaited.
+    // The server does not wait for the rest of the body.
     if (error.status === 408) c.header('Connection', 'close')
     if (error.retryAfterSeconds !== undefined) c.header('Retry-After', String(error.retryAfterSeconds))
     return c.json({ success: false, message: error.message, ...error.extra }, error.status)
   }
-  // Names are checked before they are written, so a conflict here lost a race with another request.
+  // Names are checked before they are written, so a conflict here means that another request has just written the same
+  // name.
   if (isUniqueViolation(error)) return c.json({ success: false, message: 'This value is already taken.' })
   warn(`${c.req.method} ${c.req.path} failed (request ${c.get('requestId') ?? '-'}): ${describe(error)}`)
   if (isDatabaseError(error)) {

@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
 
   const self = (options: Parameters<TestApi['call']>[2] = {}) => api.call('GET', '/api/user/self', options)
 
-  test('without session and access token: 401', async () => {
+  test('a request without a session and without an access token gets a 401', async () => {
     const answer = await self()
     expect(answer.status).toBe(401)
     expect(answer.json).toMatchObject({ success: false, message: expect.stringContaining('Not logged in') })
@@ -48,13 +48,13 @@ forEachDatabase((_, openFresh) => {
     expect(login.headers.getSetCookie()[0]).toContain('Secure')
   })
 
-  test('the table contains no usable session id', async () => {
+  test('the sessions table contains no usable session id', async () => {
     const rows = await api.store.read.selectFrom('sessions').selectAll().execute()
     expect(rows).toHaveLength(1)
     expect(JSON.stringify(rows)).not.toContain(cookie.slice('session='.length))
   })
 
-  test('the access token works raw and as Bearer; an unknown one is an ordinary error', async () => {
+  test('the access token works with and without Bearer, and an unknown token gets an ordinary error', async () => {
     expect((await self({ as: person.token })).json.success).toBe(true)
     expect((await self({ headers: { authorization: person.token } })).json.success).toBe(true)
     const unknown = await self({ as: 'nonsense' })
@@ -94,7 +94,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/logout')).json.success).toBe(true)
   })
 
-  test('pages of other sites cannot act with the cookie', async () => {
+  test('pages of other sites cannot use the cookie', async () => {
     const evil = { 'sec-fetch-site': 'cross-site' }
     const rename = { body: { display_name: 'pwned' }, cookie }
     expect((await api.call('PUT', '/api/user/self', { ...rename, headers: evil })).status).toBe(403)
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect((await self({ cookie })).json.data.display_name).toBe('pwned')
   })
 
-  test('a database that does not answer is 503, not 401', async () => {
+  test('a database that does not respond results in 503, not 401', async () => {
     await api.store.write((trx) => trx.schema.dropTable('sessions').execute())
     const answer = await self({ cookie })
     expect([answer.status, answer.json.success]).toEqual([503, false])

@@ -16,10 +16,10 @@ import type { AppContext, Person } from './app-env.ts'
 
 const cookieName = 'session'
 const lifetimeSeconds = 30 * 86_400
-/** A session's last use is written at most this often. */
+/** The minimum time between two writes of a session's last use. */
 const touchSeconds = 300
 
-/** The person a request speaks for, or why there is none. */
+/** The person who makes a request, or the reason why there is none. */
 export type Identity =
   | { kind: 'person'; person: Person }
   | { kind: 'nobody' }
@@ -28,12 +28,12 @@ export type Identity =
 
 /** Determines who is logged in. */
 export interface Sessions {
-  /** A valid session cookie decides; without one, the access token in Authorization does. */
+  /** A valid session cookie determines the person. Without one, the access token in Authorization does. */
   identify(c: AppContext): Promise<Identity>
   /**
-   * The same within a transaction that writes for the account `id`. The account is locked, so whatever ended its logins
-   * since the request arrived counts, and whatever is about to must wait. `targetId`, somebody else's account that the
-   * transaction changes, is locked too.
+   * The same within a transaction that writes for the account `id`. The account is locked, so a change that ended its
+   * logins since the request arrived is noticed, and a change that is about to end them must wait. `targetId`, another
+   * account that the transaction changes, is locked, too.
    */
   identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
   /** Creates a session for the user and sends its cookie to the caller; the caller's previous session ends. */
@@ -44,10 +44,13 @@ export interface Sessions {
   hasCookie(c: AppContext): boolean
 }
 
-/** Sessions are random ids in a cookie. The table contains only their keyed hashes, so reading it helps nobody. */
+/**
+ * Sessions are random ids in a cookie. The table contains only their keyed hashes, so nobody can log in with its
+ * contents.
+ */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')
-  /** The session that an answer sets: a transaction that runs twice creates it again under the same id. */
+  /** The session that a response sets. A transaction that runs twice creates the session again under the same id. */
   const started = new WeakMap<AppContext, string>()
 
   async function bySession(c: AppContext, trx?: Trx): Promise<Person | undefined> {
@@ -80,7 +83,7 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
     async identifyAgain(c, trx, id, targetId = id) {
       await lockUsers(trx, [id, targetId])
       const now = await identify(c, trx)
-      // Behind an expired cookie, the access token may be somebody else's.
+      // If the cookie has expired, the access token may belong to another person.
       return now.kind === 'person' && now.person.id !== id ? { kind: 'nobody' } : now
     },
     async start(c, trx, userId) {
@@ -93,7 +96,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         created_time: now,
         expires_time: now + lifetimeSeconds,
       })
-      // After creating the new one, which waits for anyone who is changing the account and would then end its sessions.
+      // This comes after the new session is created, because creating it waits for anyone who is changing the account
+      // and may then end its sessions.
       const before = getCookie(c, cookieName)
       if (before !== undefined) await endSession(trx, hashOf(before))
       if (known !== undefined) return

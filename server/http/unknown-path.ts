@@ -1,8 +1,8 @@
 import type { AppContext } from './app-env.ts'
 
 /**
- * Answers paths that nothing serves under /api, /v1 and similar, in the caller's dialect and with the request id header
- * that the caller knows. `dialect`: the caller's, if the path does not determine it.
+ * Responds to unknown paths under /api, /v1 and similar, in the caller's dialect and with the request id header that
+ * the caller expects. `dialect`: the caller's dialect, if the path does not determine it.
  */
 export function unknownPath(
   c: AppContext,

@@ -2,14 +2,14 @@ import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
 import type { CallerSocket, SocketSession, Upgrade } from '../lib/network/socket-session.ts'
 
 /**
- * Longest message of a caller, in bytes; OpenAI accepts pieces of sound of up to 15 MiB. A longer message closes with
- * 1009.
+ * Longest message of a caller, in bytes. OpenAI accepts audio chunks of up to 15 MiB. A longer message closes the
+ * connection with code 1009.
  */
 const mostMessageBytes = 16 * 1024 * 1024
-/** A caller who answers no ping for this long is gone. */
+/** A caller who answers no ping for this long is considered disconnected. */
 const lostAfterSeconds = 120
 
-/** Serves the sessions that requests were upgraded to. */
+/** Serves the WebSocket sessions to which requests were upgraded. */
 export const webSockets: WebSocketHandler<SocketSession> = {
   maxPayloadLength: mostMessageBytes,
   // No message is dropped: senders wait for `drain`.
@@ -22,7 +22,7 @@ export const webSockets: WebSocketHandler<SocketSession> = {
   close: (ws, code, reason) => ws.data.closed(code, reason),
 }
 
-/** How a request becomes a WebSocket at this server. */
+/** Upgrades a request to a WebSocket on this server. */
 export function upgradeOf(server: Server<SocketSession>, request: Request): Upgrade {
   return (session, headers) => server.upgrade(request, { data: session, headers: { ...headers } })
 }

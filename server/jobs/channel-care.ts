@@ -23,7 +23,7 @@ export interface ChannelCareDeps {
   notifyRoot: NotifyRoot
 }
 
-/** Everything that is done with channels outside of calls. */
+/** Everything that is done with channels besides relaying calls. */
 export interface ChannelCare {
   health: ChannelHealth
   ask: AskUpstream
@@ -33,7 +33,7 @@ export interface ChannelCare {
   cooled(event: CoolDown): void
 }
 
-/** How long to wait for an upstream that is queried about itself. */
+/** How long to wait for the response when an upstream is queried about itself. */
 const askTimeoutMs = 10_000
 
 export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
@@ -43,7 +43,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   const channelSwitch = createChannelSwitch(deps)
   const health = createChannelHealth({ store, relay, routing, channelSwitch, notifyRoot })
   const fetchJson = createFetchJson(askTimeoutMs, relay.guard)
-  // An option that was just set takes effect at once.
+  // An option that was just set takes effect immediately.
   deps.settings.onChange(() => {
     health.testIfDue().catch((error: unknown) => warn(`the tests of the channels could not begin: ${String(error)}`))
   })

@@ -24,17 +24,17 @@ export interface ChannelHealthDeps {
 /** Tests channels, and switches them off and on according to the results. */
 export interface ChannelHealth {
   test(id: number, model?: string): Promise<Pick<Probe, 'ok' | 'timeMs' | 'message' | 'model' | 'reply'>>
-  /** Starts a run over all channels; false if one is in progress, on this node or another. */
+  /** Starts a test run over all channels; false if a run is in progress, on this node or another. */
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
-  /** Starts a run if one is due by the option ChannelTestFrequency. */
+  /** Starts a test run if one is due according to the option ChannelTestFrequency. */
   testIfDue(): Promise<void>
-  /** Stops a run in progress before its next test, so that another may begin. */
+  /** Stops a test run in progress before its next test, so that another run may begin. */
   close(): Promise<void>
 }
 
-/** Concurrent tests. */
+/** The number of concurrent tests. */
 const width = 4
-/** How many dead keys of one channel a run tries again. */
+/** How many dead keys of one channel a test run tries again. */
 const mostDeadKeys = 10
 
 const absent: Probe = {
@@ -71,7 +71,10 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     return probe
   }
 
-  /** Applies the result of a test to the channel, as the options say; a channel switched off by hand stays off. */
+  /**
+   * Applies the result of a test to the channel, according to the options. A channel that was switched off by hand
+   * stays off.
+   */
   async function judge(channel: Channel, status: number, probe: Probe): Promise<void> {
     const settings = relay.settings()
     const slow = settings.ChannelDisableThreshold > 0 && probe.timeMs > settings.ChannelDisableThreshold * 1000
@@ -87,7 +90,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     if (probe.ok && !slow && status === channelStatus.autoDisabled) await channelSwitch.enable(id)
   }
 
-  /** Keys that were set aside may have been paid for since. */
+  /** Tries dead keys again, because their accounts may have been paid for since. */
   async function tryDeadKeys(channel: Channel): Promise<void> {
     if (!relay.settings().AutomaticEnableChannelEnabled) return
     const others = channel.keyRing?.dead().filter((key) => key !== channel.upstream.key) ?? []
@@ -114,7 +117,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     return { passed: channels.length - failed.length, failed }
   }
 
-  /** The run continues after this returns. */
+  /** The test run continues after this returns. */
   async function start(scope: 'all' | 'disabled', everySeconds: number): Promise<boolean> {
     if (!(await store.write((trx) => beginRun(trx, channelTestRun, now(), everySeconds)))) return false
     running = true
@@ -140,7 +143,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
 
   return {
     async test(id, model) {
-      // Somebody who has just saved a channel tests what was saved.
+      // Somebody who has just saved a channel expects the saved version to be tested.
       await routing.reload()
       const channel = channelOf(id)
       const { ok, timeMs, message, model: testedModel, reply } = channel ? await testOne(channel, model) : absent

@@ -24,7 +24,7 @@ export interface ChannelSwitchDeps {
 export interface ChannelSwitch {
   /** Sets an enabled channel to status 3. */
   disable(id: number, reason: string): Promise<void>
-  /** Enables a channel with status 3 again; one that a person switched off stays off. */
+  /** Enables a channel with status 3 again. A channel that a person switched off stays off. */
   enable(id: number): Promise<void>
   /**
    * Stops using a key that the upstream refused. With `orDisable` the channel is disabled if it has no other key. Does
@@ -33,12 +33,12 @@ export interface ChannelSwitch {
   setKeyAside(id: number, key: string, reason: string, orDisable: boolean): Promise<void>
   /** Uses a key again. */
   reviveKey(id: number, key: string): Promise<void>
-  /** This process skips a channel for a while; reported at most once a minute for each channel and model. */
+  /** Reports that this process skips a channel for a while, at most once a minute for each channel and model. */
   cooled(event: CoolDown): Promise<void>
 }
 
 const minuteMs = 60_000
-/** How many channels and models are remembered with their last cool-down. */
+/** How many pairs of channel and model are remembered with their last cool-down. */
 const mostRemembered = 10_000
 
 export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
@@ -46,7 +46,7 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   const nameOf = (id: number) => `channel ${id} (${routing.current().channel(id)?.name ?? 'unknown'})`
   const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
 
-  /** The current hashes: a call may have failed with a key that somebody replaced while it ran. */
+  /** The hashes of the current keys, because a call may have failed with a key that was replaced while the call ran. */
   function hashesOf({ key, key_mode }: SealedKeys): string[] {
     try {
       return keysIn(secrets.open(key, 'channel'), key_mode).map(hashOf)

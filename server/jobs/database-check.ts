@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { DatabaseState } from '../events.ts'
 
 interface Check {
-  /** This program's file; a separate process does the check, so that the server's is not held up. */
+  /** The file of this program. A separate process does the check, so that the server is not blocked. */
   program: string
   /** How long the check may take. */
   timeMs: number
@@ -10,12 +10,12 @@ interface Check {
   report(state: DatabaseState, detail: string): void
 }
 
-/** The command that the other process is started with. */
+/** The command with which the separate process is started. */
 export const quickCheckCommand = 'quick-check'
 
 /**
- * Checks the SQLite database in the background at startup. The process is ended with this one, and when its time is
- * over.
+ * Checks the SQLite database in the background at startup. The separate process is ended together with this one, or
+ * when its time is up.
  */
 export function checkDatabase({ program, timeMs, report }: Check): void {
   const child = spawn(process.execPath, [program, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -50,7 +50,7 @@ forEachDatabase((_, openFresh) => {
       .filter((action) => action.startsWith('old.')),
   })
 
-  test('rows older than the options say are deleted, the books agree, and usage stays', async () => {
+  test('rows older than the options allow are deleted, balances still add up, and usage sums stay', async () => {
     for (const daysAgo of [0, 9, 10.5, 40]) await call(daysAgo)
     for (const daysAgo of [1, 6, 20]) await audit(daysAgo)
     await setOptions(api, { LogRetentionDays: '10', AuditRetentionDays: '5' })
@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     expect((await sumCalls(api.store.read, {}, 0, 0)).quota).toBe(40)
   })
 
-  test('deletes more rows than one step takes', async () => {
+  test('deletes more rows than one step deletes', async () => {
     const old = logRow(account, { created_at: now - 50 * day, type: 4 })
     for (let step = 0; step < 3; step++) {
       await api.store.write((trx) =>
@@ -91,7 +91,7 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
-  test('0 keeps everything; one kind can be kept without the other', async () => {
+  test('0 keeps everything, and one kind of row can be kept without the other', async () => {
     await call(1000)
     await audit(1000)
     await deleteOld(deps)
@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
-  test('rows of failed calls have their own retention, and keep no other row', async () => {
+  test('rows of failed calls have a separate retention, which applies to no other rows', async () => {
     const failed = (daysAgo: number) =>
       api.store.write((trx) =>
         trx
@@ -128,7 +128,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(api.store)).faults).toEqual([])
   })
 
-  test('runs once an hour, on one of the nodes that try', async () => {
+  test('runs once an hour, on only one of the nodes that try', async () => {
     await setOptions(api, { LogRetentionDays: '10' })
     await Promise.all([deleteOld(deps), deleteOld(deps)])
     await call(11)
@@ -139,7 +139,7 @@ forEachDatabase((_, openFresh) => {
     expect((await left()).logs).toBe(0)
   })
 
-  test('rows are counted when an hour is over, or when there are many', async () => {
+  test('rows are counted when an hour is over, or when there are many rows', async () => {
     await call(0)
     await countUsage(deps)
     expect((await usageBacklog(api.store)).rows).toBe(0)

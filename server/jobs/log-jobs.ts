@@ -33,8 +33,8 @@ export function logJobs(deps: LogJobDeps): Job[] {
 }
 
 /**
- * Counts new log rows when an hour is over, or when there are many new rows. Within an hour, most rows go into the same
- * few sums, so there is less to write if they are counted late.
+ * Counts new log rows when an hour is over, or when there are many new rows. Within an hour, most rows are added to the
+ * same few sums, so counting them late means fewer writes.
  */
 export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
   const now = epochSeconds(clock)
@@ -43,7 +43,10 @@ export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'c
   if (rows >= mostUncounted || (rows > 0 && hourIsOver)) await foldUsage(store, now)
 }
 
-/** Deletes log rows and audit events that are older than the options allow. Both run once an hour, on one node. */
+/**
+ * Deletes log rows and audit events that are older than the options allow. Both deletions run once an hour, on one
+ * node.
+ */
 export async function deleteOld({ store, settings, clock }: LogJobDeps): Promise<void> {
   const { LogRetentionDays, ErrorLogRetentionDays, AuditRetentionDays } = settings.current()
   const now = epochSeconds(clock)

@@ -2,7 +2,7 @@ import type { LogRow } from '../store/logs/log-pages.ts'
 import { createLogReader } from '../store/logs/log-tail.ts'
 import type { Store } from '../store/store.ts'
 
-/** Receives the rows that were just written, and finally that there will be no more. */
+/** Receives the rows that were just written, and finally `end` when there will be no more. */
 export interface TailListener {
   rows(rows: readonly LogRow[]): void
   end(): void
@@ -12,16 +12,16 @@ export interface TailListener {
 export interface LogTail {
   /** How often listeners send their readers a keep-alive. */
   readonly heartbeatMs: number
-  /** Resolves when the listener receives every row written from now on, and perhaps some of the second before. */
+  /** Resolves when the listener receives every row written from now on, and perhaps some rows of the second before. */
   listen(listener: TailListener): Promise<() => void>
-  /** Ends all listeners; later ones are ended at once. */
+  /** Ends all listeners. Later listeners are ended at once. */
   close(): void
 }
 
 const defaults = { everyMs: 1000, heartbeatMs: 15_000 }
 const rowsPerStep = 500
 
-/** Reads the database once a second for all listeners together, and not at all without a listener. */
+/** Reads the database once a second for all listeners together. Reads nothing while there is no listener. */
 export function createLogTail(
   store: Store,
   warn: (message: string) => void,

@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 const daySeconds = 86_400
 
-/** Periodic work on accounts: reminders, and deleting what has expired. */
+/** Periodic work on accounts: sending reminders and deleting expired data. */
 export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
   const { store, clock } = deps
   return [
@@ -24,7 +24,7 @@ export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
           const now = epochSeconds(clock)
           await deleteExpiredSessions(trx, now)
           await deleteExpiredCodes(trx, now)
-          // No limit looks further back.
+          // No limit looks back more than a day.
           await deleteOldMailLimits(trx, now - daySeconds)
         }),
     },

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Store } from '../store/store.ts'
 import { createPulse } from './pulse.ts'
 
-/** The pulse of a process whose database and clock are this test's. */
+/** A pulse whose database and clock the test controls. */
 function pulseAt(startMs: number) {
   const world = { ms: startMs, isAway: false }
   const writeSoon = async () => {

@@ -2,16 +2,22 @@ import type { Job } from './scheduler.ts'
 import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
-/** Three missed heartbeats, long before others consider this process dead. */
+/**
+ * The time of three heartbeats, which is far shorter than the time after which other nodes consider this process dead.
+ */
 const feltForMs = 15_000
 
-/** The heartbeat of this process, and whether it arrives. */
+/** The heartbeat of this process, and whether it reaches the database. */
 export interface Pulse {
-  /** The last heartbeat reached the database, and not long ago, because one may also hang without failing. */
+  /**
+   * True if the last heartbeat reached the database, and did so recently, because a heartbeat may also hang without
+   * failing.
+   */
   readonly isFelt: boolean
   /**
-   * The heartbeats have all reached the database, without a gap, for as long as a process may be silent. So other live
-   * nodes had time to be heard. After a gap the database or this machine may have been away, and not the other nodes.
+   * True if all heartbeats have reached the database, without a gap, for as long as a process may be silent, so that
+   * other live nodes had time to send theirs. After a gap, it may be the database or this machine that was unavailable,
+   * and not the other nodes.
    */
   readonly isSteady: boolean
   beat(): Promise<void>

@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
   const run = () =>
     remindOfQuota({ ...api, warn: (message) => void api.warnings.push(message) }).then(() => smtp.mails.length)
 
-  test('one mail each time that the balance falls below the threshold', async () => {
+  test('one mail is sent each time the balance falls below the threshold', async () => {
     expect(await run()).toBe(0)
     await set({ quota: 999 })
     expect(await run()).toBe(1)
@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
     expect(empty?.headers.subject).toContain('used up')
   })
 
-  test('accounts that were never above it, banned ones and those without an address get none', async () => {
+  test('accounts that were never above the threshold, banned accounts and accounts without an address get no mail', async () => {
     await api.addPerson({ username: 'new', quota: 0 })
     const banned = await api.addPerson({ username: 'banned', quota: 5000 })
     await set({ email: 'banned@example.com' }, banned.id)
@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails).toHaveLength(1)
   })
 
-  test('nothing is lost while the mail server is away; a refused recipient is not tried again', async () => {
+  test('no reminder is lost while the mail server is unreachable, and a refused recipient is not tried again', async () => {
     await run()
     await set({ quota: 1 })
     await setOptions(api, { SMTPPort: '1' })
@@ -96,7 +96,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('a full mailbox delays nobody else, and is tried again', async () => {
+  test('a full mailbox delays no other mail, and is tried again', async () => {
     const bob = await api.addPerson({ username: 'bob', quota: 5000 })
     await set({ email: 'bob@example.com' }, bob.id)
     await run()
@@ -111,7 +111,7 @@ forEachDatabase((_, openFresh) => {
     expect(smtp.mails[0]?.to).toEqual(['ada@example.com'])
   })
 
-  test('a sender that the mail server rejects loses no reminder', async () => {
+  test('no reminder is lost if the mail server rejects the sender', async () => {
     await run()
     await set({ quota: 1 })
     await using refusing = await startMailServer({ refuse: { code: 550, text: 'not your address', sender: true } })
@@ -122,7 +122,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('threshold 0, or no mail server, means no reminders', async () => {
+  test('no reminders are sent if the threshold is 0 or there is no mail server', async () => {
     await run()
     await set({ quota: 1 })
     await setOptions(api, { QuotaRemindThreshold: '0' })

@@ -12,13 +12,13 @@ export interface ReminderDeps {
   warn(message: string): void
 }
 
-/** Ids that one read covers: few enough to stay out of the way of calls. */
+/** The number of ids that one read covers: few enough not to slow down calls. */
 const stretch = 5_000
 
 /**
- * Mails everybody whose balance fell below QuotaRemindThreshold, once each time. A balance seen above it arms the
- * account. Disarming is one statement, so of several nodes one sends the mail. Calls pay nothing for this: the balances
- * are checked periodically.
+ * Mails everybody whose balance fell below QuotaRemindThreshold, once each time it falls. An account is armed when its
+ * balance is seen above the threshold. Disarming is a single statement, so only one of several nodes sends the mail.
+ * Calls are not slowed down by this, because the balances are checked periodically.
  */
 export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
   const { store, settings, mailer } = deps
@@ -34,7 +34,7 @@ export async function remindOfQuota(deps: ReminderDeps): Promise<void> {
   }
 }
 
-/** False if no mail can be sent at the moment: accounts not reminded stay armed for the next time. */
+/** Returns false if no mail can be sent at the moment. Accounts that were not reminded stay armed for the next time. */
 async function remind({ store, settings, mailer, warn }: ReminderDeps, crossing: Crossing): Promise<boolean> {
   const { id, username, email, quota } = crossing
   const mine = await store.write((trx) => armQuota(trx, [id], false))

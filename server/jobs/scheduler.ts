@@ -6,7 +6,8 @@ export interface Job {
 }
 
 /**
- * Starts the jobs. Each runs once at a time, and a failure is reported and does not stop it. Returns the stop function.
+ * Starts the jobs. A job does not overlap with itself, and a failure is reported and does not stop the job. Returns the
+ * function that stops all jobs.
  */
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => void {
   const timers = jobs.map((job) => {

@@ -20,7 +20,7 @@ import { heartbeat, sweepHolds, sweepOwnHolds, unregisterNode } from './sweep-ho
 const noLimits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
 forEachDatabase((name, openFresh) => {
-  /** A node of this test whose heartbeat has been arriving, with what it reported. */
+  /** A node of this test whose heartbeats have been arriving, and what it reported. */
   function node(store: Store) {
     const swept: { holdId: string; charge: number }[] = []
     const nodeId = randomUUID()
@@ -31,7 +31,7 @@ forEachDatabase((name, openFresh) => {
     return { store, clock: systemClock, nodeId, events: events as never, swept, pulse: { isSteady: true } }
   }
 
-  /** A foreign node whose last heartbeat is this old by the database's clock. */
+  /** Adds another node, whose last heartbeat is this old according to the database's clock. */
   async function addForeign(
     store: Store,
     silentSeconds: number,
@@ -52,7 +52,7 @@ forEachDatabase((name, openFresh) => {
   const nodeIds = async (store: Store) =>
     (await store.read.selectFrom('nodes').select('id').execute()).map((row) => row.id)
 
-  test('a call of a dead node is charged what is known of it, once, and logged as interrupted', async () => {
+  test('a call of a dead node is charged once for its known usage, and logged as interrupted', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const dead = await addForeign(store, 31)
@@ -77,7 +77,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('the row of a killed call names its channel and the tokens that it is charged for', async () => {
+  test('the log row of a killed call contains its channel and the tokens that are charged', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const fields = { nodeId: 'long gone', crashCharge: 11 }
@@ -122,7 +122,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('the charge is never more than was held', async () => {
+  test('the charge never exceeds the amount that was held', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     await store.ledger.apply([holdOp(account, 10, { nodeId: 'long gone', crashCharge: 70 })])
@@ -130,18 +130,18 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 10, quota: 990, held: 0 })
   })
 
-  test('nodes with a heartbeat are left alone, wherever they run and whatever their process id', async () => {
+  test('nodes with a heartbeat are left alone, wherever they run and whatever their process id is', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const alive = await addForeign(store, 25)
-    // A container may have our host name and our process id, but not our process table.
+    // Another container may have our host name and our process id, but not our process table.
     const namesake = await addForeign(store, 0, { host: 'another container', pid: process.pid })
     await store.ledger.apply([holdOp(account, 10, { nodeId: alive }), holdOp(account, 10, { nodeId: namesake })])
     expect(await sweepHolds(node(store))).toBe(0)
     expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
   })
 
-  test('a process of this machine that is gone is swept without waiting', async () => {
+  test('the holds of an ended process of this machine are swept without waiting', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { pid } = spawnSync('true')
@@ -153,7 +153,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   test.skipIf(!existsSync('/proc/self/stat'))(
-    'a process of this machine that lives is left alone, however long it is silent (Linux)',
+    'the holds of a live process of this machine are left alone, however long it is silent (Linux)',
     async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
@@ -164,7 +164,7 @@ forEachDatabase((name, openFresh) => {
       await store.ledger.apply([holdOp(account, 10, { nodeId: silent }), holdOp(account, 20, { nodeId: earlier })])
       const self = node(store)
       await heartbeat(self)
-      // The other row belongs to a process whose id has since been given to this one.
+      // The other row belongs to a process whose id was later given to this process.
       expect(await sweepHolds(self)).toBe(1)
       expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
       expect(await nodeIds(store)).toContain(silent)
@@ -175,7 +175,7 @@ forEachDatabase((name, openFresh) => {
     },
   )
 
-  test('silent nodes are not considered dead as long as the database may have been the one that was away', async () => {
+  test('silent nodes are not considered dead if it may have been the database that was unreachable', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const silent = await addForeign(store, 40)
@@ -183,10 +183,10 @@ forEachDatabase((name, openFresh) => {
     const self = node(store)
     await heartbeat(self)
     const unsure = { ...self, pulse: { isSteady: false } }
-    // SQLite serves one process, so any other listed node came before it.
+    // SQLite serves a single process, so any other listed node is an earlier process.
     expect(await sweepHolds(unsure)).toBe(name === 'sqlite' ? 1 : 0)
     expect(await nodeIds(store)).toHaveLength(name === 'sqlite' ? 1 : 2)
-    // A paused machine whose clock has not noticed: by the database's time this process was silent itself.
+    // A paused machine whose clock did not notice the pause: by the database's time, this process was silent itself.
     await store.write((trx) =>
       trx
         .updateTable('nodes')
@@ -200,7 +200,7 @@ forEachDatabase((name, openFresh) => {
     expect(await nodeIds(store)).toEqual([self.nodeId])
   })
 
-  test('a node that is heard again while it is being swept keeps its new calls and its entry', async () => {
+  test('a node whose heartbeat returns while it is being swept keeps its new calls and its entry', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const back = await addForeign(store, 40)
@@ -218,7 +218,7 @@ forEachDatabase((name, openFresh) => {
     expect((await nodeIds(store)).toSorted()).toEqual([back, self.nodeId].toSorted())
   })
 
-  test('holds of an unknown node are closed, except new ones: the node may be about to register', async () => {
+  test('holds of an unknown node are closed, except new holds, because the node may be about to register', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const createdAt = epochSeconds(systemClock)
@@ -230,14 +230,14 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
   })
 
-  test('a node that was given up and comes back is a node again with its next heartbeat', async () => {
+  test('a node that was considered dead is listed again with its next heartbeat', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const paused = node(store)
     await heartbeat(paused)
     await unregisterNode(paused)
     await store.ledger.apply([holdOp(account, 10, { nodeId: paused.nodeId })])
-    // It leaves its own calls alone in any case.
+    // The paused node leaves its own calls alone in any case.
     expect(await sweepHolds(paused)).toBe(0)
     await heartbeat(paused)
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
@@ -245,7 +245,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 10 })
   })
 
-  /** The ledger of a node, on a database that may execute its next statement only after the node gave up on it. */
+  /** The ledger of a node, on a database that may execute a statement only after the node gave up on it. */
   function ledgerOf(store: Store, nodeId: string) {
     const late: (() => Promise<unknown>)[] = []
     const failures: Error[] = []
@@ -279,7 +279,7 @@ forEachDatabase((name, openFresh) => {
     return { userId, tokenId, amount, least: amount, crashCharge: 7, modelName: 'gpt-4o', requestId: 'the request' }
   }
 
-  test('a hold that appears after its call was refused is given back in full; those of open calls stay', async () => {
+  test('a hold that appears after its call was refused is given back in full, and the holds of open calls stay', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -290,7 +290,7 @@ forEachDatabase((name, openFresh) => {
     expect(await sweepOwnHolds(self, ledger)).toBe(0)
     await late[0]?.()
     expect(await figuresOf(store, account)).toMatchObject({ quota: 890, held: 110 })
-    // Others leave it alone, because its process is alive.
+    // Other nodes leave this hold alone, because its process is alive.
     await heartbeat(self)
     expect(await sweepHolds(self)).toBe(0)
     expect(await sweepOwnHolds(self, ledger)).toBe(1)
@@ -301,7 +301,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a charge whose log row the database rejects is written without it', async () => {
+  test('a charge whose log row the database rejects is written without the row', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const self = node(store)
@@ -330,7 +330,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('a postponed charge that finds its hold closed is reported, however it failed', async () => {
+  test('a postponed charge that finds its hold closed is reported, however the first try failed', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { ledger, failures, lost } = ledgerOf(store, 'taken for dead')
@@ -341,7 +341,7 @@ forEachDatabase((name, openFresh) => {
     const rolledBack = () => Object.assign(new Error('canceled'), { code: '57014', severity: 'ERROR' })
     for (const failure of [refused(), rolledBack(), new Error('Connection terminated unexpectedly')]) {
       const hold = await ledger.hold({ ...asking(account, 10), requestId: id })
-      // Old enough to belong to nobody.
+      // Old enough for the hold to be considered ownerless.
       await store.write((trx) => trx.updateTable('holds').set({ created_at: 1 }).execute())
       expect(await sweepHolds(node(store))).toBe(1)
       failures.push(failure)
@@ -351,14 +351,14 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 21, held: 0 })
   })
 
-  test('several nodes may sweep at once: each call is closed by one of them', async () => {
+  test('several nodes may sweep at the same time, and each call is closed by one of them', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100_000, token: 100_000 })
     const holds = Array.from({ length: 1100 }, () => holdOp(account, 10, { nodeId: 'dead', crashCharge: 3 }))
     await store.ledger.apply(holds)
     const sweepers = [node(store), node(store), node(store)]
     await Promise.all(sweepers.map((self) => heartbeat(self)))
-    // All three are this very process, so each would take the others for leftovers of an earlier one.
+    // All three nodes are this same process, so each would consider the others to be left over from an earlier process.
     await store.write((trx) => trx.updateTable('nodes').set({ host: 'another machine' }).execute())
     await Promise.all(sweepers.map((self) => sweepHolds(self)))
     const swept = sweepers.flatMap((self) => self.swept.map((event) => event.holdId))
@@ -367,7 +367,7 @@ forEachDatabase((name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('accounts that are gone do not block the others', async () => {
+  test('holds of deleted accounts do not block the others', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const other = await addAccount(store, { user: 1000, token: 500 })

@@ -29,23 +29,26 @@ export interface SweepDeps {
   clock: Clock
   nodeId: string
   events: Events
-  /** Whether the silence of other nodes is really theirs: see `Pulse`. */
+  /** Whether it is really the other nodes that are silent: see `Pulse`. */
   pulse: { readonly isSteady: boolean }
 }
 
-/** Records that this process is alive. Called before its first hold, so that others leave its holds alone. */
+/**
+ * Records that this process is alive. Called before the process takes its first hold, so that other nodes leave its
+ * holds alone.
+ */
 export function heartbeat({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
   return beat(store, { id: nodeId, host: machineName(), pid: process.pid })
 }
 
-/** Removes this process from the list of nodes; its holds must be closed by then. */
+/** Removes this process from the list of nodes. Its holds must already be closed. */
 export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' | 'nodeId'>): Promise<void> {
   await store.write((trx) => removeNode(trx, nodeId))
 }
 
 /**
  * Closes the holds of dead processes: charges the prompt and what is known to have been delivered, gives the rest back,
- * and logs the call as interrupted. Several nodes may do this at once: a hold can be ended only once.
+ * and logs the call as interrupted. Several nodes may do this at once, because a hold can be ended only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const { store, clock, events } = deps
@@ -69,13 +72,14 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
 }
 
 /**
- * On this machine the process table decides. Elsewhere only the heartbeat does, and only if this process's own
- * heartbeats have been arriving: after a time without the database, or a pause of this machine, every node has been
- * silent. A SQLite database serves one process, so any other listed node came before it.
+ * On this machine the process table decides whether a process is dead. On other machines only the heartbeat decides,
+ * and only if this process's own heartbeats have been arriving: after a time without the database, or a pause of this
+ * machine, every node seems to have been silent. A SQLite database serves a single process, so any other listed node is
+ * an earlier process.
  */
 async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes> {
   const nodes = await allNodes(store)
-  // The clock of a machine that was paused may not have noticed; the database's clock has.
+  // The clock of a machine that was paused may not have noticed the pause, but the database's clock has.
   const isHeard = nodes.some((node) => node.id === nodeId && node.silentSeconds < deadAfterSeconds / 2)
   const mayJudge = store.dialect === 'sqlite' || (pulse.isSteady && isHeard)
   const others = nodes.filter((node) => node.id !== nodeId).map((node) => ({ id: node.id, fate: fateOf(node) }))
@@ -84,13 +88,14 @@ async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes
 }
 
 /**
- * Closes holds under this process's own name that no call owns. A hold whose taking was reported as failed is given
- * back in full, because its call was never made. One whose charge the database rejected is closed by the crash rule.
+ * Closes holds under this process's own name that no call owns. A hold that was reported as not taken is given back in
+ * full, because its call was never made. A hold whose charge the database rejected is closed by the crash rule.
  */
 export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
   const { store, nodeId, events } = deps
   const now = epochSeconds(deps.clock)
-  // The state is checked after reading: a hold that ends in the meantime is already closed when this tries to close it.
+  // The state is checked after reading. A hold that ends in between is already closed when this function tries to close
+  // it.
   const lost = (await holdIdsOf(store.read, nodeId)).filter((id) => stateOf(id) !== 'open').slice(0, holdsPerBatch)
   if (lost.length === 0) return 0
   const holds = await holdsWithIds(store.read, lost)

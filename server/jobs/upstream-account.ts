@@ -25,19 +25,19 @@ export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
 
 /** Queries upstreams about their accounts and models. */
 export interface AskUpstream {
-  /** The remaining balance, over all keys in use; saved with the channel. */
+  /** The remaining balance, over all keys in use. It is saved with the channel. */
   balance(id: number): Promise<Asked<number>>
   /** Updates the balances of all enabled channels that support it; false if an update is in progress. */
   allBalances(): Promise<boolean>
-  /** The names of its models, sorted. */
+  /** The names of the channel's models, sorted. */
   models(id: number): Promise<Asked<string[]>>
 }
 
-/** Channels queried at a time. */
+/** The number of channels that are queried at the same time. */
 const width = 8
-/** How many keys of one channel are queried; more would delay the answer too long. */
+/** How many keys of one channel are queried. More would delay the response too long. */
 const mostKeys = 50
-/** The caller waits no longer than this; the remaining queries are made all the same. */
+/** The caller waits no longer than this. The remaining queries are still made. */
 const longestWaitMs = 30_000
 
 const absent = {

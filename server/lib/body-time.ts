@@ -1,11 +1,11 @@
 import { runningTimer } from './running-timer.ts'
 
 const slowestBytesPerMs = 32
-/** The longest delay of a timer. */
+/** The longest delay of a timer, in milliseconds. */
 const mostMs = 2 ** 31 - 1
 
 /**
- * How long a request body may take to arrive, in milliseconds: as long as a caller may be silent, and a second more for
+ * How long a request body may take to arrive, in milliseconds: as long as a caller may be silent, plus a second for
  * each 32 KiB. No limit if a caller may be silent forever (0).
  */
 export function bodyTimeMs(callerIdleMs: number, bytes: number): number {
@@ -13,8 +13,8 @@ export function bodyTimeMs(callerIdleMs: number, bytes: number): number {
 }
 
 /**
- * Rejects with `late()` if the work is not done within this many milliseconds of running time of the process (0 = any
- * time); the work itself continues.
+ * Rejects with `late()` if the work is not done after the process has run for this many milliseconds (0 = no limit).
+ * The work itself continues.
  */
 export function inTime<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   if (ms <= 0) return work

@@ -7,7 +7,7 @@ test('every text is quoted, with quotes doubled', () => {
   )
 })
 
-test('text that a spreadsheet would evaluate stays text', () => {
+test('text that a spreadsheet would evaluate as a formula stays text', () => {
   for (const sign of ['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
     expect(csvLine([`${sign}1+1`])).toBe(`"'${sign}1+1"\r\n`)
     for (const blank of [' ', '   ', '\u00a0', '\u3000', '\u200b', '\ufeff'])
@@ -21,10 +21,10 @@ test('text that a spreadsheet would evaluate stays text', () => {
   expect(csvLine(['a-b;c = d, e@f'])).toBe('"a-b;c = d, e@f"\r\n')
 })
 
-test('numbers stay numbers, also below zero', () => {
+test('numbers stay numbers, including negative ones', () => {
   expect(csvLine([-5, 0, 2 ** 53, true, false])).toBe('-5,0,9007199254740992,true,false\r\n')
 })
 
-test('the byte order mark is that of UTF-8', () => {
+test('the byte order mark is the one of UTF-8', () => {
   expect([...new TextEncoder().encode(byteOrderMark)]).toEqual([0xef, 0xbb, 0xbf])
 })

@@ -1,9 +1,10 @@
-/** Exact decimals for the money path: text in, integers out, and back. */
+/** Exact decimals for amounts of money: from text to integers, and back. */
 
 const decimalPattern = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
 
 /**
- * The value of a decimal text, scaled by 10^`places`: exact if `rounded` is false, else rounded half away from zero.
+ * The value of a decimal text, scaled by 10^`places`. It is exact if `rounded` is false; otherwise it was rounded half
+ * away from zero.
  */
 export interface ScaledDecimal {
   readonly value: bigint
@@ -11,8 +12,8 @@ export interface ScaledDecimal {
 }
 
 /**
- * A decimal text such as "0.075", "2.5e-05" or "15" as an integer count of 10^-`places`; undefined if the text is not a
- * plain decimal or its exponent is beyond ±30.
+ * Converts a decimal text such as "0.075", "2.5e-05" or "15" to an integer count of 10^-`places`; undefined if the text
+ * is not a plain decimal or its exponent is beyond ±30.
  */
 export function scaleDecimal(text: string, places: number): ScaledDecimal | undefined {
   const match = decimalPattern.exec(text.trim())
@@ -32,7 +33,7 @@ export function scaleDecimal(text: string, places: number): ScaledDecimal | unde
   return { value: negative ? -value : value, rounded: digits % divisor !== 0n }
 }
 
-/** An integer count of 10^-`places` as the shortest decimal text: (75000n, 6) → "0.075". */
+/** Converts an integer count of 10^-`places` to the shortest decimal text: (75000n, 6) → "0.075". */
 export function decimalText(value: bigint, places: number): string {
   const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
   const whole = digits.slice(0, digits.length - places)

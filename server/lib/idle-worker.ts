@@ -1,4 +1,4 @@
-/** The message to a worker, and its reply: the result of the job with this number. */
+/** A message to a worker, or its reply with the result of the job with this number. */
 interface Numbered {
   id: number
 }
@@ -8,7 +8,7 @@ interface Waiting<Answer> {
   reject(error: unknown): void
 }
 
-/** The code that such workers load takes memory, so they end after a while without jobs. */
+/** The code that such workers load takes memory, so a worker ends after this time without jobs. */
 const idleLifeMs = 5 * 60_000
 
 /** A worker thread that starts with its first job and ends some minutes after its last. */
@@ -20,7 +20,7 @@ export class IdleWorker<Job, Answer extends Numbered> {
   #idleTimer: ReturnType<typeof setTimeout> | undefined
   #lastId = 0
 
-  /** `name` identifies it in errors. */
+  /** `name` identifies the worker in errors. */
   constructor(url: string, name: string) {
     this.#url = url
     this.#name = name
@@ -28,7 +28,7 @@ export class IdleWorker<Job, Answer extends Numbered> {
 
   /**
    * Rejects if the worker itself fails; a failure within a job must be part of its answer. `handedOver`: memory of the
-   * job that the worker gets as it is, without a copy.
+   * job that is transferred to the worker without a copy.
    */
   run(job: Job, handedOver: ArrayBuffer[] = []): Promise<Answer> {
     this.#worker ??= this.#start()

@@ -46,7 +46,7 @@ test('insertMembers puts members at the front', () => {
   ).toBe(' {"b":[1],"c":"x" } ')
 })
 
-describe('a duplicate member', () => {
+describe('duplicate members', () => {
   const shapeOf = (text: string) => {
     const bytes = new TextEncoder().encode(text)
     const scan = new JsonScan(bytes)
@@ -67,7 +67,7 @@ describe('a duplicate member', () => {
     ['{"":1,"":2}', ''],
     ['{"__proto__":1,"__proto__":2}', '__proto__'],
   ]
-  test.each(twice)('is noticed and named: %s', (text, place) => {
+  test.each(twice)('are noticed and named: %s', (text, place) => {
     expect(isTwice(text)).toBe(true)
     expect(findTwice(text)).toBe(place)
   })
@@ -81,12 +81,12 @@ describe('a duplicate member', () => {
     '{"model\\u0000":1,"model":1}',
     '{"x":[{"a":1},{"a":1,"b":{"a":2}}],"a":{"a":{"a":[]}}}',
     '{"__proto__":{"a":1},"constructor":{"a":1}}',
-  ])('is not seen where there is none: %s', (text) => {
+  ])('are not reported where there are none: %s', (text) => {
     expect(isTwice(text)).toBe(false)
     expect(findTwice(text)).toBeUndefined()
   })
 
-  test('is not searched for in lists, where it decides nothing', () => {
+  test('are not searched for in lists, where they have no effect', () => {
     expect(isTwice('{"x":[{"a":1,"a":2}]}')).toBe(false)
   })
 })

@@ -8,8 +8,8 @@ interface Member {
 }
 
 /**
- * Members of the top-level object of a valid JSON text. Only the top level is read; nested values are skipped by their
- * brackets and quotes, strings by searching for their closing quote.
+ * The members of the top-level object of a valid JSON text. Only the top level is read: nested values are skipped by
+ * their brackets and quotes, and strings by searching for their closing quote.
  */
 function* members(text: string): Generator<Member> {
   let at = text.indexOf('{') + 1
@@ -75,8 +75,9 @@ function endOfValue(text: string, at: number): number {
 
 /**
  * Sets top-level members of a JSON object text and leaves every other byte as it is: unknown fields, number spelling
- * and key order survive. If a key occurs more than once, its first and last occurrence are set, since parsers differ in
- * which one counts. The others are not, since the value may be long. `text` must have been parsed before.
+ * and key order are kept. If a key occurs more than once, its first and last occurrence are set, because parsers differ
+ * in which one they use. The occurrences in between are not set, because their values may be long. `text` must have
+ * been parsed before.
  */
 export function setMembers(text: string, values: Readonly<Record<string, unknown>>): string {
   const pending = new Map(Object.entries(values))
@@ -98,7 +99,7 @@ export function setMembers(text: string, values: Readonly<Record<string, unknown
   return missing.length === 0 ? result : insertMembers(result, missing)
 }
 
-/** Puts members at the front of an object that does not have them; does not need to scan the text. */
+/** Puts members at the front of an object that does not have them, without scanning the text. */
 export function insertMembers(text: string, entries: readonly (readonly [string, unknown])[]): string {
   const open = text.indexOf('{') + 1
   const added = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')
@@ -107,8 +108,8 @@ export function insertMembers(text: string, entries: readonly (readonly [string,
 }
 
 /**
- * The number of members of the object, and of the objects that are reached from it only through objects: what
- * `JsonScan` counts as plain members, without duplicates.
+ * The number of members of the object, and of the objects nested in it without a list in between. These are what
+ * `JsonScan` counts as plain members, but without duplicates.
  */
 export function countPlainMembers(object: Readonly<Record<string, unknown>>): number {
   let count = 0

@@ -10,7 +10,7 @@ function scanned(text: string, step = text.length * 3 + 1, wanted?: string): Jso
   return scan
 }
 
-/** The same counts, taken from the parsed value. */
+/** The same counts, computed from the parsed value. */
 function counted(value: unknown, depth = 1): Omit<JsonShape, 'names' | 'plainMembers'> {
   const counts = { values: 0, containers: 0, members: 0, depth: 0 }
   if (typeof value !== 'object' || value === null) return counts
@@ -29,7 +29,7 @@ function counted(value: unknown, depth = 1): Omit<JsonShape, 'names' | 'plainMem
   return counts
 }
 
-describe('counts what the parser builds:', () => {
+describe('the counts match what the parser builds:', () => {
   const long = 'x'.repeat(100)
   test.each<[string, unknown]>([
     ['a flat object', { a: 1, b: 'x', c: null, d: true }],
@@ -40,7 +40,7 @@ describe('counts what the parser builds:', () => {
     ['a chat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: long }] }], stream: true }],
   ])('%s', (_, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
-      // In one step, and cut at every byte.
+      // In one step, and in steps of one and of seven bytes.
       for (const step of [undefined, 1, 7]) {
         const { values, containers, members, depth } = scanned(text, step)
         expect({ values, containers, members, depth }).toEqual(counted(value))
@@ -57,7 +57,7 @@ describe('different names are counted in a long text:', () => {
 
   test('repeated names count once', () => expect(scanned(objects(5_000, () => 'name')).names).toBe(1))
 
-  test('different names count each, except for a few that share a bit', () => {
+  test('each different name is counted, except for a few that share a bit', () => {
     const { names } = scanned(objects(5_000, (index) => `k${index}`))
     expect(names).toBeGreaterThan(4_700)
     expect(names).toBeLessThanOrEqual(5_000)
@@ -68,7 +68,7 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
-describe('each byte is read a few times at most, in any text: quadratic time would mean minutes', () => {
+describe('each byte is read only a few times, in any text, because quadratic time would mean minutes', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],
@@ -103,13 +103,13 @@ describe('a wanted member of the top-level object', () => {
   })
 })
 
-describe('text that is not JSON is read to its end, whatever it is:', () => {
+describe('text that is not JSON is read to its end, whatever it contains:', () => {
   test.each(['', '"', '"\\', '{"a', ']]]]{', ':::,,,', '{"a":"\\u12', '\\\\\\"'])('%s', (text) => {
     for (const step of [undefined, 1]) expect(scanned(text, step).isDone).toBe(true)
   })
 })
 
-test('a step reads the given length and any string that begins within it, no more', () => {
+test('a step reads the given length and the rest of a string that begins within it, but no more', () => {
   const text = `["${'x'.repeat(1_000)}","${'y'.repeat(1_000)}"]`
   const scan = new JsonScan(encoder.encode(text))
   scan.step(2)

@@ -8,11 +8,11 @@ export interface JsonShape {
   containers: number
   /** Members of all objects. */
   members: number
-  /** Members of the top-level object, and of objects that are reached from it only through objects. */
+  /** Members of the top-level object, and of objects nested in it without a list in between. */
   plainMembers: number
   /** The deepest nesting of lists and objects. */
   depth: number
-  /** Different member names, approximately; counted in long texts only. */
+  /** The number of different member names, approximately; counted only in long texts. */
   names: number
 }
 
@@ -26,24 +26,30 @@ const closeList = 93
 const openObject = 123
 const closeObject = 125
 
-/** Short strings are read byte by byte; for longer ones, searching for the closing quote is much faster. */
+/** Short strings are read byte by byte. For longer strings, searching for the closing quote is much faster. */
 const steppedBytes = 32
-/** After an escaped quote, this many bytes are read one by one: in a text full of escapes, searching would be slow. */
+/**
+ * After an escaped quote, this many bytes are read one by one, because searching would be slow in a text full of
+ * escapes.
+ */
 const steppedAfterEscape = 512
-/** Shorter texts cannot hold many different names. */
+/** A shorter text cannot contain many different names. */
 const namedFromBytes = 32 * 1024
-/** Size of the set of names, which has one bit for each hash: enough to distinguish some 10,000 names. */
+/**
+ * Base-2 logarithm of the size of the set of names, which has one bit for each hash: enough to distinguish some 10,000
+ * names.
+ */
 const nameBitsLog = 17
 
 const nothing = new Uint8Array(0)
 
-/** Different in each process, so that nobody can choose names that share a bit. */
+/** Different in each process, so that nobody can choose names whose hashes share a bit. */
 const hashFactor = randomBytes(4).readUInt32LE() | 1
 
 /**
  * Counts the contents of a JSON text without building any value: 1 to 3 ms for each MiB, in steps. A long text can thus
- * be refused for its structure before it is parsed. It accepts any bytes. The parser decides whether they are JSON; the
- * counts of a text that is not JSON mean nothing.
+ * be refused for its structure before it is parsed. It accepts any bytes. The parser decides whether they are JSON; for
+ * a text that is not JSON, the counts have no meaning.
  */
 export class JsonScan implements JsonShape {
   values = 0
@@ -55,15 +61,15 @@ export class JsonScan implements JsonShape {
   #bytes: Uint8Array
   #at = 0
   #level = 0
-  /** Level of the outermost open list; infinite while none is open. */
+  /** Level of the outermost open list; infinite if no list is open. */
   #listLevel = Number.POSITIVE_INFINITY
-  /** The range of the last string, which is a member's name if a colon follows, and a hash of its first bytes. */
+  /** The range of the last string, and a hash of its first bytes. The string is a member's name if a colon follows. */
   #start = 0
   #end = 0
   #hash = 0
-  /** A member of the top-level object to look for, as written before its colon. */
+  /** The quoted name of the top-level member to look for, as written before its colon. */
   readonly #wanted: Uint8Array
-  /** The position of the colon after its name, until the next string has been read. */
+  /** The position of the colon after the wanted name, until the next string has been read. */
   #wantedColon = -1
   #wantedValue: Uint8Array | undefined
   #seen: Uint32Array | undefined
@@ -75,7 +81,7 @@ export class JsonScan implements JsonShape {
     if (bytes.length >= namedFromBytes) this.#seen = new Uint32Array((1 << nameBitsLog) / 32)
   }
 
-  /** Continues with another text and adds its counts, including names, to those so far. */
+  /** Continues with another text and adds its counts, including names, to the counts so far. */
   goOn(bytes: Uint8Array): void {
     this.#bytes = bytes
     this.#at = 0
@@ -143,7 +149,10 @@ export class JsonScan implements JsonShape {
     this.names++
   }
 
-  /** Adds the rest of a long name that was skipped: only once, however many colons follow a string. */
+  /**
+   * Adds the rest of a long name, which was skipped so far, to the hash. It is added only once, however many colons
+   * follow a string.
+   */
   #nameHash(): number {
     let hash = this.#hash
     for (let at = this.#start + steppedBytes; at < this.#end; at++)

@@ -10,8 +10,8 @@ export function isObject(value: unknown): value is JsonObject {
 const mostLevels = 500
 
 /**
- * The JSON text of a parsed value, or undefined if it is nested too deeply. The time of the runtime's own writer grows
- * with the square of the depth: over a second for 200 KB of brackets.
+ * The JSON text of a parsed value, or undefined if it is nested too deeply. The time that the runtime's own serializer
+ * takes grows with the square of the depth: over a second for 200 KB of brackets.
  */
 export function tryStringify(value: unknown): string | undefined {
   return isWithin(value, mostLevels) ? JSON.stringify(value) : undefined

@@ -3,7 +3,8 @@ import { hostname } from 'node:os'
 
 /**
  * Identifies the process table that this process sees: host name, boot and, on Linux, process namespace. Two containers
- * with the same host name differ in it; if the system does not tell, the host name has to do.
+ * with the same host name have different names here. If the system does not provide the boot and the namespace, only
+ * the host name is used.
  */
 export function machineName(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())

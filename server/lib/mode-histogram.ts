@@ -1,13 +1,16 @@
 interface Sums {
-  /** Values in each bucket, not counting those of smaller buckets; the last is for values above all bounds. */
+  /**
+   * The number of values in each bucket, not counting those of smaller buckets. The last count is for values above all
+   * bounds.
+   */
   readonly counts: number[]
   count: number
   sum: number
 }
 
 /**
- * A Prometheus histogram with the label `mode`. The one in prom-client looks up and checks its labels again for each
- * value, which is expensive, since every call reports two values.
+ * A Prometheus histogram with the label `mode`. The histogram of prom-client looks up and checks its labels again for
+ * each value, which is expensive because every call reports two values.
  */
 export class ModeHistogram {
   readonly name: string

@@ -20,7 +20,7 @@ async function outcome(text: string | Uint8Array, options: Partial<ParseOptions>
 /** The same text, made long by a string at its start. */
 const lengthened = (text: string, length = 3 * mebibyte) => `["${'x'.repeat(length)}",${text}]`
 
-describe('beyond a limit nothing is parsed, in a short text or a long one:', () => {
+describe('a text beyond a limit is not parsed, whether it is short or long:', () => {
   const list = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`
   test.each<[name: string, text: string, words: string]>([
     ['levels', `${'['.repeat(11)}${']'.repeat(11)}`, 'is nested too deeply: it may have 10 levels'],
@@ -30,35 +30,35 @@ describe('beyond a limit nothing is parsed, in a short text or a long one:', () 
   ])('%s', async (_, text, words) => {
     expect((await outcome(text)).fault).toContain(`limit: ${words}`)
     expect((await outcome(lengthened(text))).fault).toContain(`limit: ${words}`)
-    // The parser would have refused this.
+    // The parser would have refused this text.
     expect((await outcome(`${text}oops`)).fault).toContain('limit:')
   })
 
-  test('different member names', async () => {
+  test('too many different member names', async () => {
     const object = JSON.stringify(Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`name${index}`, 1])))
     expect((await outcome(lengthened(object))).fault).toContain('limit: holds too many different member names')
   })
 })
 
-test('at the limits a text is parsed', async () => {
+test('a text at the limits is parsed', async () => {
   const deep = `${'['.repeat(10)}${']'.repeat(10)}`
   expect(await outcome(deep)).toEqual({ value: JSON.parse(deep), turns: 0 })
   const wide = Array.from({ length: 999 }, (_, index) => index)
   expect((await outcome(JSON.stringify(wide))).value).toEqual(wide)
 })
 
-test("a long text is read in one step for each two mebibytes, with the same result as the parser's", async () => {
+test("a long text is read in one step for each two mebibytes, and gives the same value as the parser", async () => {
   const text = lengthened('{"a":1}', 100)
   const numbers = `[${Array.from({ length: 3 * mebibyte }, () => ' ').join('')}1,2]`
   expect(await outcome(numbers)).toEqual({ value: [1, 2], turns: 2 + 2 })
   expect(await outcome(text)).toMatchObject({ turns: 0 })
 })
 
-test('a scan that is refused early reads no further: the first step of a long list of lists is the last', async () => {
+test('a scan that exceeds a limit early reads no further: for a long list of lists, the first step is the last', async () => {
   expect((await outcome('[],'.repeat(10 * mebibyte))).turns).toBe(1)
 })
 
-test('encoding errors and syntax errors are told apart', async () => {
+test('encoding errors and syntax errors are distinguished', async () => {
   expect((await outcome('{"a":}')).fault).toBe('syntax: is not valid JSON')
   expect((await outcome(new Uint8Array([34, 0xff, 34]))).fault).toBe('encoding: is not valid UTF-8')
 })

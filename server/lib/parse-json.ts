@@ -20,7 +20,7 @@ export interface ParsedJson {
   shape: JsonShape
 }
 
-/** Why a text was not parsed; the message completes a sentence that starts with the name of the text. */
+/** The reason why a text was not parsed. The message completes a sentence that starts with the name of the text. */
 export class JsonFault extends Error {
   readonly kind: 'encoding' | 'syntax' | 'limit'
 
@@ -30,9 +30,9 @@ export class JsonFault extends Error {
   }
 }
 
-/** Bytes read in one step: a few milliseconds. */
+/** Bytes read in one step, which takes a few milliseconds. */
 const stepBytes = 2 * 1024 * 1024
-/** Up to this size everything is done at once. */
+/** Up to this size everything is done in one step. */
 const shortBytes = 256 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -41,16 +41,16 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export interface ParseOptions {
   limits: JsonLimits
   turns: Turns
-  /** Called between scan and parser, for texts that need not be parsed at all; throws to refuse one. */
+  /** Called between scanning and parsing, for texts that may not have to be parsed at all; throws to refuse a text. */
   admit?: ((scan: JsonScan) => Promise<void>) | undefined
-  /** The member that `admit` reads, in quotes. */
+  /** The name of the member that `admit` reads, in quotes. */
   wanted?: Uint8Array
 }
 
 /**
- * Parses JSON within limits. The result of a parser can be a hundred times as large as the text and take as long. The
- * text is therefore scanned first, and refused without parsing if it exceeds the limits. A long text is read in steps
- * that each wait for their turn. Throws JsonFault, or rejects with it.
+ * Parses JSON within limits. The parsed value can be a hundred times as large as the text, and parsing takes
+ * correspondingly long. The text is therefore scanned first, and refused without parsing if it exceeds the limits. A
+ * long text is read in steps that each wait for their turn. Throws JsonFault, or rejects with it.
  */
 export function parseJson(bytes: Uint8Array, options: ParseOptions): ParsedJson | Promise<ParsedJson> {
   if (bytes.length > shortBytes) return inSteps(bytes, options)

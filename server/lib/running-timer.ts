@@ -1,11 +1,11 @@
-/** The length of one step of a wait, and the most that one step counts. */
+/** The length of one step of a wait, and the most time that is counted for one step. */
 const stepMs = 250
 const mostOfStepMs = 500
 
 /**
- * Calls back after this many milliseconds of running time of the process: time for which it was stopped, or busy with
- * long work, is nobody's silence and does not count. Returns a function that ends the wait. Does not keep the process
- * alive.
+ * Calls back after the process has run for this many milliseconds. Time in which the process was stopped, or busy with
+ * long work, does not count, because the process cannot observe then whether others are silent. Returns a function that
+ * ends the wait. Does not keep the process alive.
  */
 export function runningTimer(ms: number, due: () => void): () => void {
   let leftMs = ms
@@ -27,9 +27,7 @@ export function runningTimer(ms: number, due: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/**
- * A signal that is aborted after this many milliseconds of running time of the process, unless `end` is called before.
- */
+/** A signal that is aborted after the process has run for this many milliseconds, unless `end` is called before. */
 export function runningSignal(ms: number): { signal: AbortSignal; end(): void } {
   const controller = new AbortController()
   const end = runningTimer(ms, () => controller.abort(new DOMException('The operation timed out.', 'TimeoutError')))

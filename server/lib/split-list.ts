@@ -1,4 +1,4 @@
-/** Comma-separated text → its parts, trimmed, without empty ones and duplicates. */
+/** Splits a comma-separated text into its parts, trimmed, without empty parts and duplicates. */
 export function splitList(text: string): string[] {
   return [...new Set(text.split(',').map((part) => part.trim()))].filter((part) => part !== '')
 }

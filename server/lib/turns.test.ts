@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Turns } from './turns.ts'
 
-test('one turn is given in each round of the event loop, in the order of the requests', async () => {
+test('one turn is given in each round of the event loop, in the order in which the turns were requested', async () => {
   const turns = new Turns()
   const order: string[] = []
   const round = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -19,7 +19,7 @@ test('one turn is given in each round of the event loop, in the order of the req
   }
   await both
   expect(order).toEqual(['a1', 'b1', 'a2', 'b2'])
-  // Never two in one round.
+  // Never two turns in one round.
   expect(given.every((count, index) => count <= index + 1)).toBe(true)
   expect(turns.count).toBe(4)
 })

@@ -1,6 +1,6 @@
 /**
- * Waits for work that takes no signal; rejects with the signal's reason when that is aborted, while the work continues
- * unobserved.
+ * Waits for work that accepts no signal. Rejects with the signal's reason when the signal is aborted; the work then
+ * continues unobserved.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ export interface UtcPeriods {
   nextMonth: number
 }
 
-/** The UTC day and month that contain a moment (epoch seconds). */
+/** The UTC day and month that contain a point in time (epoch seconds). */
 export function utcPeriods(seconds: number): UtcPeriods {
   const dayStart = Math.floor(seconds / daySeconds) * daySeconds
   const date = new Date(seconds * 1000)

@@ -20,7 +20,7 @@ export function createMailRoot({
     if (!mailer.ready()) return
     const language = settings.current().MailLanguage as MailLanguage
     const roots = await rootsWithMail(store.read)
-    // Each separately: an address that rejects mail does not keep the notice from anybody else.
+    // Each mail is sent separately, so that an address that rejects mail does not keep the notice from anybody else.
     const sent = await Promise.allSettled(
       roots.map(({ email }) => mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))),
     )

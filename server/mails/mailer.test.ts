@@ -37,7 +37,7 @@ function elementsOf(html: string): Element[] {
   return elements
 }
 
-/** What a person sees of the HTML form. */
+/** The text of the HTML form that a person sees. */
 function visibleText(html: string): string {
   const words: string[] = []
   new HTMLRewriter()
@@ -68,7 +68,7 @@ forEachDatabase((database, openFresh) => {
   for (const language of database === 'sqlite' ? (['en', 'zh'] as const satisfies readonly MailLanguage[]) : [])
     describe(language, () => {
       for (const [kind, write] of Object.entries(mails)) {
-        test(`${kind} arrives in two forms that say the same, whatever the names are`, async () => {
+        test(`${kind} arrives in two forms with the same content, whatever the names are`, async () => {
           await setOptions(api, { SystemName: `Gate ${evil}\r\nBcc: evil@example.com` })
           await api.mailer.send('Ada+gate@example.com', language, write)
           const [mail] = await smtp.arrived(1)
@@ -79,7 +79,7 @@ forEachDatabase((database, openFresh) => {
           const { subject = '' } = mail.headers
           expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'zh' ? '：' : ': '}`)
           expect([...subject].length).toBeLessThanOrEqual(200)
-          // The plain form comes first: of alternatives, the last one that can be shown is shown.
+          // The plain form comes first, because mail programs show the last alternative that they support.
           expect(mail.raw).toMatch(/^Content-Type: multipart\/alternative;/m)
           expect([...mail.raw.matchAll(/^Content-Type: (text\/\w+); charset=utf-8/gm)].map((part) => part[1])).toEqual([
             'text/plain',

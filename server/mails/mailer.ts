@@ -6,11 +6,11 @@ import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
 type Texts = (typeof mailTexts)[MailLanguage]
 
-/** What is needed to write a mail: the texts of a language, the name of the installation and URLs of its pages. */
+/** What is needed to write a mail: the texts of a language, the name of the installation, and the URLs of its pages. */
 export interface Pen {
   texts: Texts
   name: string
-  /** The public URL of a page: `/topup`. */
+  /** The public URL of a page, given its path such as `/topup`. */
   page(path: string): string
 }
 
@@ -20,7 +20,7 @@ export interface Mailer {
   ready(): boolean
   /** Resolves when the mail server has accepted the mail; throws SmtpError. */
   send(to: string, language: MailLanguage, write: (pen: Pen) => MailText): Promise<void>
-  /** Runs `work` after the caller has got an answer; a failure is reported. */
+  /** Runs `work` after the caller has received a response; a failure is reported. */
   later(what: string, work: () => Promise<void>): void
   /** Waits for postponed work. */
   idle(): Promise<void>
@@ -28,7 +28,7 @@ export interface Mailer {
 
 export interface MailerDeps {
   settings: { current(): Settings }
-  /** Public URL of this server while the option ServerAddress is empty. */
+  /** Public URL of this server, used while the option ServerAddress is empty. */
   localAddress: string
   warn(message: string): void
   /** PEM of certificates to trust in addition to the usual ones. */
@@ -43,7 +43,7 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
       return SMTPServer !== '' && isMailAddress(SMTPFrom || SMTPAccount)
     },
     async send(to, language, write) {
-      // Addresses of imported accounts may be anything; several in one field are not a valid address.
+      // Addresses of imported accounts may be any text, and several addresses in one field are not a valid address.
       if (!isMailAddress(to)) throw new Error('the address is not one that mails can go to')
       const now = settings.current()
       const address = now.ServerAddress || localAddress

@@ -4,7 +4,7 @@ import { languageOf, mailTexts } from './texts.ts'
 
 const frame = { language: 'en', name: 'Gate <b>', address: 'https://gate.example' } as const
 
-test('both forms say the same, and nothing in them becomes markup or a second header', () => {
+test('both forms have the same content, and nothing in them becomes markup or a second header', () => {
   const mail = renderMail(
     {
       subject: 'One\r\nBcc: evil@example.com',
@@ -46,7 +46,7 @@ test('every mail exists in every language, and is complete in both forms', () =>
   }
 })
 
-test('the language is the best that the browser asks for and we have', () => {
+test('uses the available language that the browser prefers', () => {
   for (const [header, expected] of [
     [undefined, 'zh'],
     ['', 'zh'],

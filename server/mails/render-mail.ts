@@ -1,7 +1,7 @@
 import { escapeHtml } from '../lib/escape-html.ts'
 import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
-/** A mail in both forms. */
+/** A mail as plain text and as HTML. */
 export interface RenderedMail {
   subject: string
   text: string
@@ -17,7 +17,7 @@ interface MailFrame {
   address: string
 }
 
-/** Mail programs truncate longer ones anyway. */
+/** Mail programs truncate longer texts anyway. */
 const longestSubject = 200
 const longestPreview = 140
 
@@ -45,7 +45,9 @@ function cut(text: string, most: number): string {
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'PingFang SC','Microsoft YaHei',Helvetica,Arial,sans-serif"
 
-/** For programs that support dark mode. Everything else is in the elements, which is all that other programs read. */
+/**
+ * Styles for mail programs that support dark mode. All other styles are inline, because other programs read only those.
+ */
 const styles = `:root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){
 .page{background:#12161c!important}
@@ -86,7 +88,7 @@ ${bodyOf(mail, texts.openInstead)}
 `
 }
 
-/** The text that lists of mails show next to the subject; the blanks keep the following text out of it. */
+/** The text that mail lists show next to the subject. The blanks keep the text that follows out of it. */
 function preview({ lines, code }: MailText): string {
   const text = cut([lines[0], code].filter(Boolean).join(' '), longestPreview)
   const hidden = 'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px'
@@ -107,7 +109,7 @@ function bodyOf({ title, lines, code, link, note }: MailText, openInstead: strin
   return parts.filter((part) => part !== undefined && part !== '').join('\n')
 }
 
-/** A table cell, because some programs ignore the padding of a link. */
+/** A button in a table cell, because some mail programs ignore the padding of a link. */
 function button({ label, address }: { label: string; address: string }, openInstead: string): string {
   const href = escapeHtml(address)
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px"><tr><td bgcolor="#1d4ed8" style="border-radius:8px;background:#1d4ed8"><a href="${href}" style="display:inline-block;padding:12px 24px;${font};font-size:16px;line-height:20px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr></table>

@@ -20,12 +20,12 @@ const causeOf = async (work: Promise<unknown>) => {
   return String(cause)
 }
 
-test('parses the answer, whatever its status', async () => {
+test('parses the response, whatever its status', async () => {
   await using service = await startService((_, response) => response.writeHead(418).end('{"tea": true}'))
   expect(await get(service.url)).toEqual({ tea: true })
 })
 
-test('gives up on a service that accepts and stays silent, and on one that does not end', async () => {
+test('gives up on a service that accepts a connection and stays silent, and on a response that does not end', async () => {
   await using silent = await startService(() => undefined)
   expect(await causeOf(get(silent.url))).toMatch(/timed out/i)
   await using endless = await startService((_, response) => void response.writeHead(200).write('{"a":'))
@@ -46,7 +46,7 @@ test('follows no redirect, and accepts only JSON', async () => {
   expect(target.requests).toEqual([])
 })
 
-test('calls private addresses but no metadata service, however it is written', async () => {
+test('calls private addresses but no metadata service, however its address is written', async () => {
   for (const host of [
     '169.254.169.254',
     '0xa9fea9fe',
@@ -61,7 +61,7 @@ test('calls private addresses but no metadata service, however it is written', a
   expect(await causeOf(get('file:///etc/passwd'))).toContain('neither with http nor https')
 })
 
-test('reports a port where nobody listens', async () => {
+test('reports a port on which nothing listens', async () => {
   const { url } = await startService(() => undefined).then(async (service) => {
     await service[Symbol.asyncDispose]()
     return service

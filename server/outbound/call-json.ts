@@ -7,8 +7,9 @@ import { leadsToMetadata } from './metadata-guard.ts'
 const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
 
 /**
- * An outside service did not do what was requested. `refused`: it said no, and the message may be shown to the person
- * who asked. `unavailable`: it could not be reached or its answer made no sense; the cause is for the machine log.
+ * An outside service did not do what was requested. `refused`: the service declined, and the message may be shown to
+ * the person who made the request. `unavailable`: the service could not be reached or its response made no sense; the
+ * cause is for the machine log.
  */
 export class OutboundError extends Error {
   readonly kind: 'refused' | 'unavailable'
@@ -26,9 +27,9 @@ interface JsonCall {
 }
 
 /**
- * Calls a service that the operator set up and parses its answer, whatever the status. It may be in a private network.
- * Metadata services of clouds are never called, not even under another name. Redirects are not followed, because they
- * would carry secrets elsewhere.
+ * Calls a service that the operator set up and parses its response, whatever the status. The service may be in a
+ * private network. Metadata services of clouds are never called, not even under another name. Redirects are not
+ * followed, because they would carry secrets elsewhere.
  */
 export async function callJson(service: string, url: string, call: JsonCall, limits = usualLimits): Promise<unknown> {
   const { signal, end } = runningSignal(limits.timeMs)

@@ -5,10 +5,10 @@ import { fetchPlain } from '../lib/network/fetch-plain.ts'
 import { runningSignal } from '../lib/running-timer.ts'
 import type { MetadataGuard } from './metadata-guard.ts'
 
-/** Maximum bytes of an answer that are read. */
+/** Maximum number of bytes of a response that are read. */
 const mostBytes = 8 * 1024 * 1024
 
-/** Reads a JSON object from a service that an admin chose, by POST if there is a body, limited in time and size. */
+/** Reads a JSON object from a service that an admin chose, by POST if there is a body. Time and size are limited. */
 export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
   return async (
     url: string,

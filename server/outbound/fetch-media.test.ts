@@ -13,7 +13,7 @@ const png = Buffer.from(
 
 let server: Server
 let port = 0
-/** The answer of each path. */
+/** The response for each path. */
 const answers = new Map<string, RequestListener>()
 const seen: { path: string; headers: http.IncomingHttpHeaders }[] = []
 
@@ -63,7 +63,7 @@ async function fault(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a file at a URL', () => {
-  test('is returned with its bytes and type, and nothing of the caller is sent along', async () => {
+  test('is returned with its bytes and type, and nothing about the caller is sent along', async () => {
     const url = picture('/a.png?key=1')
     expect(await here()(url)).toEqual({ data: png.toString('base64'), mediaType: 'image/png' })
     const last = seen.at(-1)
@@ -111,7 +111,7 @@ describe('a URL that is refused', () => {
     })
   }
 
-  test('a name that resolves to a private address, alone or beside a public one', async () => {
+  test('a name that resolves to a private address, alone or next to a public one', async () => {
     const count = before()
     expect(await fault(here()(at('/a.png', 'inside.example')))).toContain('not public')
     names['both.example'] = ['127.0.0.1', '10.0.0.5']
@@ -141,7 +141,7 @@ describe('a URL that is refused', () => {
     expect(asked).toBe(1)
   })
 
-  test('one with another scheme, with a password, or with an unknown name', async () => {
+  test('a URL with another scheme, with a password, or with an unknown name', async () => {
     for (const url of ['ftp://images.example/a', 'gopher://images.example/', 'data:image/png;base64,AAAA', 'nonsense'])
       expect(await fault(here()(url))).toMatch(/http or https|no address/)
     expect(await fault(here()(`http://user:secret@images.example:${port}/a.png`))).toContain('password')
@@ -181,7 +181,7 @@ describe('a server that misbehaves', () => {
     expect(await fault(here({ timeoutMs: 50, resolve })(at('/a.png')))).toContain('in time')
   })
 
-  test('by breaking off, an error, or a compressed answer', async () => {
+  test('by breaking off, by an error, or by a compressed response', async () => {
     const broken = serve('/broken', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': '5000' })
       response.write(png, () => response.destroy())
@@ -194,7 +194,7 @@ describe('a server that misbehaves', () => {
     expect(await fault(here()(packed))).toContain('compressed')
   })
 
-  test('nothing is awaited once the caller has left', async () => {
+  test('stops waiting once the caller has disconnected', async () => {
     const controller = new AbortController()
     const silent = serve('/left', () => controller.abort())
     expect(await fault(here()(silent, controller.signal))).toContain('cannot be reached')
@@ -221,7 +221,7 @@ test('the certificate must match the name, although the IP address is called', a
   }
 })
 
-test('the text for the caller names the host and nothing else of the URL', async () => {
+test('the text for the caller names the host and no other part of the URL', async () => {
   const told = await fault(here()(at('/missing?token=secret')))
   expect(told).toContain('images.example')
   expect(told).not.toContain('secret')

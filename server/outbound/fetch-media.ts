@@ -22,12 +22,12 @@ export type FetchMedia = (url: string, signal?: AbortSignal) => Promise<FetchedM
 
 /** Limits for one URL, and the replacements that tests use for the internet. */
 export interface FetchMediaOptions {
-  /** For everything, lookups and redirects included; default 10 seconds. */
+  /** The time limit for everything, including lookups and redirects; default 10 seconds. */
   readonly timeoutMs?: number
-  /** Default 20 MiB. */
+  /** Maximum size in bytes; default 20 MiB. */
   readonly mostBytes?: number
   readonly resolve?: Resolve
-  /** Whether an IP address may be called; default: those of the public internet. */
+  /** Whether an IP address may be called; by default, only addresses of the public internet may be. */
   readonly allows?: (address: string) => boolean
   /** Certificates that are trusted in addition to the usual ones. */
   readonly ca?: string
@@ -86,12 +86,12 @@ function targetOf(text: string): URL {
   return url
 }
 
-/** The addresses of a host, all of which may be called. IPv4 goes first, because it works everywhere. */
+/** The addresses of a host; throws unless all of them may be called. IPv4 comes first, because it works everywhere. */
 async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSignal): Promise<string[]> {
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
-  // A private one among them is no accident.
+  // A private address among public ones is no accident.
   if (!addresses.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
   if (addresses.length === 0) throw refused(url.href, 'its name is not known')
   return [...addresses].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
@@ -115,7 +115,7 @@ async function callFirst(
   throw last
 }
 
-/** Sends nothing of the caller along except the URL. */
+/** Sends nothing from the caller except the URL. */
 function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const isTls = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -129,7 +129,7 @@ function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: Abor
   }
   return new Promise((resolve, reject) => {
     const answered = (response: IncomingMessage) => {
-      // It may break off while nobody reads it, which must not end the process.
+      // The response may break off while nobody reads it, which must not end the process.
       response.on('error', () => undefined)
       resolve(response)
     }

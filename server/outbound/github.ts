@@ -12,11 +12,11 @@ export interface GitHubApp {
 }
 
 export interface GitHubAccount {
-  /** Id and host: the id stays when the login name changes, and means nothing at another host. */
+  /** The id and the host. The id stays the same when the login name changes, and means nothing at another host. */
   id: string
   login: string
   name: string
-  /** Empty unless the person shows one. */
+  /** Empty unless the person's profile shows an address. */
   email: string
 }
 
@@ -31,7 +31,7 @@ const userAnswer = z.object({
   email: z.nullish(z.string()),
 })
 
-/** Where the browser goes to log in; `challenge` is for PKCE, and services that do not support it ignore it. */
+/** The URL at which the browser logs in. `challenge` is for PKCE, and services that do not support PKCE ignore it. */
 export function authorizeAddress(app: GitHubApp, state: string, challenge: string): string {
   const query = new URLSearchParams({
     client_id: app.clientId,
@@ -43,7 +43,7 @@ export function authorizeAddress(app: GitHubApp, state: string, challenge: strin
   return `${app.oauthAddress}/login/oauth/authorize?${query}`
 }
 
-/** Exchanges the code that the browser brought back for the account behind it. */
+/** Exchanges the code that the browser brought back for the account that it belongs to. */
 export async function githubAccount(
   app: GitHubApp,
   { code, verifier }: { code: string; verifier?: string },

@@ -14,7 +14,7 @@ const beginnings: readonly (readonly [mediaType: string, at: number, bytes: stri
   ['audio/mpeg', 0, 'ID3'],
 ]
 
-/** Aliases of the same type. */
+/** Other names of the same media types. */
 const sameAs: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',

@@ -5,7 +5,7 @@ import { isMetadataHost } from '../lib/network/metadata-address.ts'
 /** Resolves the addresses of a name; rejects or returns none for an unknown name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/** As the system resolves names. */
+/** Resolves names as the system does. */
 export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address)
 
@@ -13,7 +13,7 @@ export const systemResolve: Resolve = async (hostname) =>
 export async function leadsToMetadata(hostname: string, resolve: Resolve = systemResolve): Promise<boolean> {
   if (isMetadataHost(hostname)) return true
   if (isAddress(hostname)) return false
-  // A name that is unknown here may be known to a proxy; whether it resolves is not the question.
+  // A name that is unknown here may be known to a proxy, so a name that does not resolve is not refused.
   const addresses = await resolve(hostname).catch(() => [])
   return addresses.some(isMetadataHost)
 }
@@ -22,27 +22,28 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Caches which hosts are not a metadata service, for calls too frequent to look it up each time. */
+/** Caches which hosts are not a metadata service, for calls that are too frequent to look the host up each time. */
 export interface MetadataGuard {
   /**
-   * Undefined if the URL may be called. Otherwise it is being looked up; the promise rejects if it must not be called.
+   * Returns undefined if the URL may be called. Otherwise the host is being looked up, and the promise rejects if the
+   * URL must not be called.
    */
   check(url: string): Promise<void> | undefined
 }
 
-/** An answer is fresh for this long; after that it is looked up again in the background, while calls go on … */
+/** How long a result is fresh. An older result is looked up again in the background while calls go on. */
 const freshMs = 30_000
-/** … until it is this old. */
+/** The age from which a result is no longer used. */
 const staleMs = 300_000
 const mostHosts = 10_000
 
 interface Known {
-  /** Infinity for an IP address, which never changes its meaning. */
+  /** Infinity for an IP address, for which the result never changes. */
   checkedAtMs: number
   checking: Promise<void> | undefined
 }
 
-/** `resolve`: how names are resolved, if not by the system. */
+/** `resolve` replaces the system's name resolution. */
 export function createMetadataGuard(nowMs: () => number, resolve: Resolve = systemResolve): MetadataGuard {
   const origins = new Map<string, Known>()
 
@@ -61,7 +62,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
 
   return {
     check(url) {
-      // Up to the path: the same for all calls of a channel, and found without parsing.
+      // The URL up to its path, which is the same for all calls of a channel and is found without parsing.
       const end = url.indexOf('/', url.indexOf('://') + 3)
       const origin = end < 0 ? url : url.slice(0, end)
       let known = origins.get(origin)
@@ -74,7 +75,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
       if (ageMs < freshMs) return undefined
       known.checking ??= look(origin, known)
       if (ageMs >= staleMs) return known.checking
-      // If the new answer is a refusal, the next call gets it.
+      // If the new result is a refusal, the next call is refused.
       known.checking.catch(() => undefined)
       return undefined
     },

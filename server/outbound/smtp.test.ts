@@ -46,7 +46,7 @@ test('speaks TLS from the start, and STARTTLS', async () => {
   expect((await upgraded.arrived(1))[0]).toMatchObject({ secure: true, user: 'mailer' })
 })
 
-test('checks certificates in both cases', async () => {
+test('checks certificates both with TLS from the start and with STARTTLS', async () => {
   for (const tls of ['implicit', 'starttls'] as const) {
     await using smtp = await startMailServer({ tls })
     const { ca: _, ...unbelieving } = server(smtp.port, { security: tls === 'implicit' ? 'tls' : 'starttls' })

@@ -5,7 +5,7 @@ import { leadsToMetadata } from './metadata-guard.ts'
 export interface SmtpServer {
   host: string
   port: number
-  /** As the option SMTPSecurity. */
+  /** Has the values of the option SMTPSecurity. */
   security: 'auto' | 'tls' | 'starttls' | 'none'
   /** Empty = the server requires no login. */
   account: string
@@ -24,8 +24,8 @@ export interface Message {
 }
 
 /**
- * A mail that was not accepted. `refused`: its recipient is refused, and another try changes nothing. `put-off`: its
- * recipient is refused for now. `failed`: no mail to anybody can be sent at the moment.
+ * A mail that was not accepted. `refused`: its recipient is refused, and another attempt would change nothing.
+ * `put-off`: its recipient is refused for now. `failed`: no mail to anybody can be sent at the moment.
  */
 export class SmtpError extends Error {
   readonly kind: 'refused' | 'put-off' | 'failed'
@@ -36,15 +36,16 @@ export class SmtpError extends Error {
   }
 }
 
-/** For each step of the conversation, and for all of it. */
+/** Time limits for each step of the conversation with the server, and for the whole conversation. */
 const stepLimitMs = 5_000
 const wholeLimitMs = 15_000
 
 /**
- * Hands a mail to the mail server. Certificates are always checked; the server's answer goes into the error's message.
+ * Hands a mail to the mail server. Certificates are always checked; the server's response becomes part of the error
+ * message.
  */
 export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
-  // Loaded on demand: most servers send no mail, and it takes memory.
+  // Loaded on demand, because most servers send no mail and the module takes memory.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host,
@@ -70,7 +71,7 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
       transport.sendMail({
         from,
         to: { name: '', address: message.to },
-        // Given separately, so that nothing in a display name can add a recipient.
+        // The addresses are given separately, so that nothing in a display name can add a recipient.
         envelope: { from: from.address, to: [message.to] },
         subject: message.subject,
         text: message.text,
@@ -88,8 +89,8 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
 }
 
 /**
- * What the server says about a recipient concerns only that mail; what it says about the sender or an account concerns
- * all mails.
+ * What the server reports about a recipient concerns only that mail. What it reports about the sender or an account
+ * concerns all mails.
  */
 function kindOf(error: unknown): SmtpError['kind'] {
   if (!(error instanceof Error && 'command' in error && error.command === 'RCPT TO')) return 'failed'

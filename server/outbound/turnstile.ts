@@ -9,7 +9,7 @@ export interface Turnstile {
 
 const answerSchema = z.object({ success: z.boolean() })
 
-/** True if the service says that a person solved this challenge just now; each answer is valid for one call. */
+/** True if the service confirms that a person solved this challenge just now; each answer is valid for one call. */
 export async function isSolved(turnstile: Turnstile, answer: string, callerAddress: string): Promise<boolean> {
   const verdict = await callJson('The bot check', turnstile.address, {
     method: 'POST',

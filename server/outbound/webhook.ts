@@ -4,7 +4,9 @@ import { leadsToMetadata } from './metadata-guard.ts'
 
 const timeoutMs = 10_000
 
-/** Posts a JSON message to a URL of the operator; throws what went wrong, without the URL. */
+/**
+ * Posts a JSON message to a URL that the operator set. Throws an error that describes what went wrong, without the URL.
+ */
 export async function postWebhook(url: string, message: Readonly<Record<string, unknown>>): Promise<void> {
   if (await leadsToMetadata(new URL(url).hostname)) throw new Error('it is the metadata service of a cloud')
   let response: Response

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
-/** The helper server that knows which WeChat account asked for a code. */
+/** The helper server that knows which WeChat account requested a code. */
 export interface WeChatServer {
   /** Without a trailing slash. */
   address: string

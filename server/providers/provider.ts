@@ -32,14 +32,14 @@ export interface Upstream {
   config: Readonly<Record<string, unknown>>
 }
 
-/** The part of a call that decides where it goes. */
+/** The part of a call that decides where the call is sent. */
 export interface UpstreamCall {
   mode: RelayMode
   /** Path of the OpenAI API for this mode, e.g. `/v1/chat/completions`. */
   path: string
   /** Model name after the channel's mapping. */
   model: string
-  /** The answer should be a stream of events. */
+  /** The response should be a stream of events. */
   stream: boolean
 }
 
@@ -49,7 +49,7 @@ export interface Target {
   headers: Readonly<Record<string, string>>
 }
 
-/** Temporary upstream tokens that a service gives out, kept until shortly before they expire. */
+/** Temporary upstream tokens that a service issues, kept until shortly before they expire. */
 export interface AccessTokens {
   /**
    * The token kept under `name`, or a new one from `make`, which never runs twice at the same time. `name` must be
@@ -60,7 +60,7 @@ export interface AccessTokens {
 
 export interface AccessToken {
   value: string
-  /** Milliseconds on the clock. */
+  /** Expiry time on the clock, in milliseconds. */
   expiresAtMs: number
 }
 
@@ -73,17 +73,19 @@ export interface Signing {
   readonly fetchJson: FetchJson
 }
 
-/** One endpoint of a provider that answers calls. */
+/** One of a provider's endpoints for calls. */
 export interface Endpoint {
   /** Throws GatewayError, or rejects with it. */
   target(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /**
-   * Makes the call in some other way than one POST (a WebSocket, a job that is polled until it is done); the answer is
-   * like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody waits any longer.
+   * Makes the call in some other way than one POST (a WebSocket, a job that is polled until it is done); the response
+   * is like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody waits for the response any
+   * longer.
    */
   open?(target: Target, body: string, context: OpenContext): Promise<Response>
   /**
-   * Converts an answer in another framing to JSON or server-sent events. Errors (not 2xx) are not passed through it.
+   * Converts a response in another framing to JSON or server-sent events. Error responses (not 2xx) are not passed to
+   * it.
    */
   read?(response: Response, call: UpstreamCall): Response
 }
@@ -103,22 +105,22 @@ export interface ChatEndpoint extends Endpoint {
   /** Calls in the same dialect are passed through byte by byte; others are translated. */
   readonly dialect: UpstreamDialect
   readonly options?: EncodeOptions
-  /** Calls that need one of these features are refused, or go to another channel. */
+  /** Calls that need one of these features are refused, or are sent to another channel. */
   readonly lacks?: readonly Feature[]
   /**
-   * The last change to a body, translated or not, for a service that differs from its dialect; it calls `lose` for
-   * everything it drops.
+   * The last change to a body, translated or not, for a service that differs from its dialect. It calls `lose` for
+   * everything that it drops.
    */
   finish?(body: JsonObject, call: UpstreamCall, lose: (what: Losable) => void): JsonObject
   /** The service stores the conversation of a Messages API thread. */
   readonly keepsThreads?: true
-  /** Where the service counts the tokens of a request in its dialect, for callers of that dialect. */
+  /** The endpoint at which the service counts the tokens of a request in its dialect, for callers of that dialect. */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
-  /** Caller headers that this service understands, besides those that all services do. */
+  /** Caller headers that this service understands, in addition to the headers that all services understand. */
   readonly forwards?: readonly string[]
-  /** The parts of a same-dialect caller's headers that the service requires in the body. */
+  /** The parts of a caller's headers that the service requires in the body, for callers of the same dialect. */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
-  /** The service accepts thoughts back that it did not sign, unlike Anthropic itself. */
+  /** Unlike Anthropic itself, the service accepts thoughts that it did not sign. */
   readonly takesUnsignedThoughts?: true
   /** System messages may be anywhere in a conversation; absent = only at its start. */
   readonly takesSystemAnywhere?: true
@@ -134,7 +136,7 @@ export interface HeadersInBody {
 
 /** An endpoint for another kind of call; the caller's side is always in OpenAI's form. */
 export interface ModeEndpoint extends Endpoint {
-  /** Absent = the service speaks OpenAI's form and the caller's bytes pass through. */
+  /** Absent = the service uses OpenAI's format, and the caller's bytes are passed through. */
   readonly translation?: ModeTranslation
 }
 
@@ -144,13 +146,16 @@ export interface ModeEndpoint extends Endpoint {
  */
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
-  /** The whole answer to the caller's `request`. An object with `error` (OpenAI's error object) is a failure. */
+  /**
+   * Returns the complete response to the caller's `request`. An object with `error` (OpenAI's error object) is a
+   * failure.
+   */
   reply(answer: JsonObject, call: UpstreamCall, request: JsonObject): JsonObject
 }
 
 /**
  * Reads a JSON object from a URL of the upstream, by POST if there is a body; throws GatewayError with a text for the
- * admin who asked.
+ * admin who made the request.
  */
 export type FetchJson = (
   url: string,
@@ -158,33 +163,38 @@ export type FetchJson = (
   post?: { readonly body: string },
 ) => Promise<JsonObject>
 
-/** An upstream service: metadata, and an endpoint for each kind of call it serves; absent = not supported. */
+/**
+ * An upstream service: its metadata, and an endpoint for each kind of call that it serves. An absent endpoint means
+ * that the kind is not supported.
+ */
 export interface Provider {
   readonly meta: ProviderMeta
-  /** Says what is wrong with a key's form, or undefined. Absent = any key is valid. */
+  /** Describes what is wrong with a key's form; undefined if the form is right. Absent = any key is valid. */
   readonly keyFault?: (key: string) => string | undefined
-  /** Every kind of call except conversations. */
+  /** Endpoints for every kind of call except conversations. */
   readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
-  /** Its channels can also be called by number, by anyone whose groups and models allow it. */
+  /** Channels of this provider can also be called by their number, by anyone whose groups and models allow it. */
   readonly byNumber?: true
-  /** The endpoints for conversations with a model: one per dialect, the best for callers of other dialects first. */
+  /**
+   * The endpoints for conversations with a model, one per dialect. The first is the best for callers of other dialects.
+   */
   chat(upstream: Upstream, model: string): readonly ChatEndpoint[]
-  /** The URL and credentials for WebSocket sessions with a model. Absent = the service has none. */
+  /** The URL and credentials for WebSocket sessions with a model. Absent = the service has no such sessions. */
   readonly realtime?: (upstream: Upstream, model: string) => Target
-  /** False if the service refuses `stream_options` or reports usage in every stream without being asked. */
+  /** False if the service refuses `stream_options` or reports usage in every stream anyway. */
   readonly asksForStreamUsage: boolean
   /**
    * The service adds its own texts to a prompt (a bot's instructions or the contents of a knowledge base) and charges
    * for them.
    */
   readonly addsToPrompt?: true
-  /** The remaining balance at the service, in its own currency. Absent = it cannot be asked. */
+  /** The remaining balance at the service, in the service's own currency. Absent = the service does not report it. */
   readonly balance?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<number>
-  /** The models that the service lists. Absent = it cannot be asked. */
+  /** The models that the service lists. Absent = the service has no list. */
   readonly listModels?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<string[]>
 }
 
-/** The endpoint for callers of a dialect: the one that speaks it, or else the first. */
+/** The endpoint for callers of a dialect: the endpoint that speaks this dialect, or else the first. */
 export function chatEndpointFor(endpoints: readonly ChatEndpoint[], dialect: DialectName): ChatEndpoint | undefined {
   return endpoints.find((each) => each.dialect.name === dialect) ?? endpoints[0]
 }

@@ -18,8 +18,9 @@ import { callUpstream, endpointsOf, patienceOf, prepareCall, upstreamCallOf } fr
 import { type Attempting, leftOutOf } from './upstream/prepare.ts'
 
 /**
- * The whole life of one call: choose a channel, price it, take the quota, send, deliver, settle. If an attempt fails
- * before its first byte, a remedy is tried. Throws GatewayError or AttemptFailed; then nothing has been charged.
+ * The whole life of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt
+ * fails before the first byte of its response, a remedy is tried. Throws GatewayError or AttemptFailed, in which case
+ * nothing has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)
@@ -69,11 +70,14 @@ async function attempt(deps: RelayDeps, call: RelayCall, trial: Trial): Promise<
   }
 }
 
-/** The caller left while the upstream was working, and the upstream charges for the prompt it has read. */
+/**
+ * Charges for the prompt if the caller disconnected while the upstream was working, because the upstream charges for
+ * the prompt that it has read.
+ */
 async function chargePrompt(deps: RelayDeps, open: OpenCall): Promise<Response> {
   noteHealth(deps, open, 'undecided')
   const measurement = await measure(deps, open, { usage: undefined, output: () => '' })
   await settle(deps, open, { measure: measurement.measure, outcome: 'aborted', code: '', firstByteMs: 0 })
-  // Nobody reads this; 499 is the usual status for a caller who closed the request.
+  // Nobody reads this response. 499 is the usual status for a caller who closed the request.
   return new Response(null, { status: 499, headers: ownHeaders(open.call) })
 }

@@ -23,7 +23,7 @@ import { serveRelay } from './serve-call.ts'
 const embeddings: CallRoute = { path: '/v1/embeddings', mode: 'embeddings', dialect: 'openai-chat' }
 
 /**
- * Everything under /v1 and /dashboard that takes a relay token, except the POSTs of `relayPathOf`: those are the hot
+ * All routes under /v1 and /dashboard that accept a relay token, except the POSTs of `relayPathOf`. Those are the hot
  * path and are served before the router (see app.ts).
  */
 export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: RateLimiter): void {

@@ -17,7 +17,7 @@ import { readAside } from './request/read-aside.ts'
 import { answerInTime } from './stream/answer-in-time.ts'
 import { asArray } from './stream/array-framing.ts'
 
-/** Authenticates, relays, and turns every failure into an answer in the caller's dialect. */
+/** Authenticates the caller, relays the call, and turns every failure into a response in the caller's dialect. */
 export function serveRelay(deps: RelayRouteDeps, incoming: Incoming, route: CallRoute): Promise<Response> {
   return serveCaller(deps, incoming, (caller) => relayed(deps, incoming, caller, route), route.dialect)
 }
@@ -45,16 +45,18 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
-    // By the time the upstream answers, it has read the upload.
+    // By the time the upstream responds, it has read the upload, so the upload can be removed.
     if (body?.kind === 'form') await body.form.dispose()
   }
 }
 
-/** The answer of a call. If an upstream is slow to begin a stream, its head and keep-alives are sent first. */
+/**
+ * The response to a call. If an upstream is slow to begin a stream, the response head and keep-alives are sent first.
+ */
 function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call: RelayCall): Promise<Response> {
   const answering = relay(deps.relay, call)
   const everyMs = deps.relay.settings().KeepAliveInterval * 1000
-  // Other calls may be answered without a stream.
+  // Calls of other kinds may be answered without a stream.
   const isStream = call.facts.stream && (call.mode === 'chat' || call.mode === 'completions')
   if (!isStream || everyMs === 0) return answering
   const failed = async (error: unknown) => {
@@ -74,7 +76,7 @@ function askedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBod
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')
 }
 
-/** Throws GatewayError, also before a promise is returned. */
+/** May throw GatewayError before a promise is returned. */
 function readBody(
   deps: RelayRouteDeps,
   { request, pathModel }: Incoming,

@@ -21,7 +21,7 @@ type ValueOf<D extends OptionDefinition> = D['kind'] extends 'boolean'
 
 export type OptionValues = { readonly [K in OptionKey]: ValueOf<(typeof optionDefinitions)[K]> }
 
-/** Stored text → typed value. Throws OptionError that names the key and what is expected. */
+/** Stored text → typed value. Throws an OptionError that names the key and what is expected. */
 export function parseOption(key: OptionKey, text: string): OptionValues[OptionKey] {
   const definition: OptionDefinition = optionDefinitions[key]
   switch (definition.kind) {

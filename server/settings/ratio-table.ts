@@ -34,7 +34,7 @@ export function readRatioTable(text: string): ParsedRatioTable {
   return ratioTableOf(value)
 }
 
-/** The same for an object that is already parsed. */
+/** Like `readRatioTable`, for an object that is already parsed. */
 export function ratioTableOf(entries: object): ParsedRatioTable {
   const table = new Map<string, bigint>()
   const rounded: string[] = []
@@ -50,7 +50,8 @@ export function ratioTableOf(entries: object): ParsedRatioTable {
 type ParsedEntry = { readonly value: bigint; readonly rounded: boolean } | { readonly error: string }
 
 /**
- * A number prints as the shortest decimal that denotes it, which for up to fifteen digits is the text that was read.
+ * A number is printed as the shortest decimal that denotes it. For up to fifteen digits, that is the text that was
+ * read.
  */
 function parseEntry(entry: unknown): ParsedEntry {
   if (typeof entry !== 'number' || !Number.isFinite(entry)) return { error: 'must be a number' }

@@ -14,12 +14,15 @@ export function storedOption(secrets: Secrets, key: OptionKey, value: string): P
   return { value: secrets.seal(value, contextOf(key)), sealed: true }
 }
 
-/** The value of a stored row. Throws if it is encrypted, but not with this key for this option. */
+/** The value of a stored row. Throws if the value was encrypted with another key or for another option. */
 export function openOption(secrets: Secrets, row: OptionRow): string {
   return row.sealed ? secrets.open(row.value, contextOf(row.key)) : row.value
 }
 
-/** Encrypts secrets that an older version, or somebody by hand, stored in plain text. Returns which. */
+/**
+ * Encrypts secrets that an older version stored in plain text, or that somebody stored by hand. Returns the keys of
+ * these options.
+ */
 export function sealPlainOptions(store: Store, secrets: Secrets): Promise<string[]> {
   const keys = (Object.keys(definitions) as OptionKey[]).filter((key) => definitions[key].secret)
   return sealOptionRows(store, keys, (row) => secrets.seal(row.value, contextOf(row.key)))

@@ -19,7 +19,7 @@ export interface SettingsSource {
 
 /**
  * Loads the settings. A stored value that no longer parses (edited by hand, written by an older version) is reported
- * through `warn` and its default used: one bad row must not stop the gateway.
+ * through `warn`, and the option's default is used, because one bad row must not stop the gateway.
  */
 export async function loadSettings(
   store: Store,
@@ -32,7 +32,7 @@ export async function loadSettings(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap; one that began later has newer rows.
+    // Reloads may overlap; a reload that began later has newer rows.
     const mine = ++begun
     const next = await optionRows(store.read)
     if (mine < applied) return

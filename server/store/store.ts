@@ -5,7 +5,7 @@ import type { Tables } from './schema/tables.ts'
 export type Db = Kysely<Tables>
 export type Trx = Transaction<Tables>
 
-/** A message between nodes: which cached things are out of date. */
+/** A message between nodes: which cached data is out of date. */
 export interface Notice {
   topic: 'settings' | 'channels' | 'token' | 'user'
   /** Row id, or 0 for everything in the topic. */
@@ -14,7 +14,7 @@ export interface Notice {
 
 export type NoticeListener = (notice: Notice | 'reconnected') => void | Promise<void>
 
-/** Carries notices to every node, the sender included. */
+/** Sends notices to every node, including the sender. */
 export interface Notices {
   /**
    * Resolves when this node's own listeners are done, so that the person who made a change sees it in the next call.
@@ -30,14 +30,14 @@ export interface Store {
   /** For reading only; on SQLite it is a separate connection. */
   readonly read: Db
   /**
-   * Runs `work` in one transaction; on SQLite all writes of the process pass through one queue. After a deadlock `work`
+   * Runs `work` in one transaction. On SQLite all writes of the process pass through one queue. After a deadlock `work`
    * runs again from its beginning, so its effects outside the transaction must be the same when it runs twice. Rows of
-   * users are locked before those of their sessions, rows of one table in id order.
+   * users are locked before those of their sessions, and rows of one table in id order.
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**
-   * Runs one statement that must arrive soon or not at all. PostgreSQL has five seconds to answer; a connection on
-   * which it does not is dropped, so that the next statement gets another.
+   * Runs one statement that must arrive soon or not at all. PostgreSQL has five seconds to respond. A connection on
+   * which it does not respond is dropped, so that the next statement gets another connection.
    */
   writeSoon(statement: (db: Db) => Compilable): Promise<void>
   readonly ledger: LedgerStore

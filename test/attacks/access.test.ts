@@ -1,4 +1,4 @@
-// Rows of other users: their ids give no access, and a call writes only the fields that it accepts.
+// Rows of other users: knowing their ids gives no access, and a call writes only the fields that it accepts.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
@@ -35,7 +35,7 @@ forEachDatabase((_, openFresh) => {
     options: await set.rows('options'),
   })
 
-  test('ids of others: another user’s token does not exist for anybody, root included', async () => {
+  test('ids of other users: another user’s token is not found, not even by root', async () => {
     const { id } = owned.token
     const before = await everything()
     for (const who of [user, admin, root]) {
@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('8.5-10 ids of others: no path hands out the key of another user’s token', async () => {
+  test('8.5-10 ids of other users: no endpoint returns the key of another user’s token', async () => {
     for (const who of [user, admin, root]) {
       for (const [method, path] of [
         ['POST', `/api/token/${owned.token.id}/key`],
@@ -75,7 +75,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('ids of others: an ordinary user reaches no account, channel, code, option or log of others', async () => {
+  test('ids of other users: an ordinary user reaches no account, channel, code, option or log of another user', async () => {
     const before = await everything()
     for (const [method, path, body] of [
       ['GET', `/api/user/${victim.id}`, undefined],
@@ -111,7 +111,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('ids of others: an admin acts neither on other admins nor on root, nor on options that are root’s', async () => {
+  test('ids of other users: an admin can change neither other admins nor root, nor the options that only root may change', async () => {
     const before = await everything()
     for (const target of [otherAdmin, root]) {
       for (const [method, path, body] of [
@@ -142,7 +142,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('ids of others: logs and sums cover only the user’s own, whatever the query asks for', async () => {
+  test('ids of other users: logs and totals cover only the user’s own calls, whatever the query asks for', async () => {
     const { store } = set.api
     const row = {
       created_at: 1_700_000_000,
@@ -174,7 +174,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '/api/log/self', victim)).json.data).toHaveLength(1)
   })
 
-  test('mass assignment: registration and the profile accept only name, display name and password', async () => {
+  test('mass assignment: registration and the profile accept only the name, display name and password', async () => {
     const extra = {
       id: root.id,
       role: 100,
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
       inviter_id: 1,
       created_time: 1,
     }
-    // Columns that no response shows are refused by name.
+    // Columns that no response shows are rejected by name.
     const hidden = {
       quota_delta: 1e9,
       granted_quota: 1e9,
@@ -230,7 +230,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('mass assignment: an admin’s forms write only their own fields, of users, channels and codes', async () => {
+  test('mass assignment: an admin’s calls for users, channels and codes write only the fields that they accept', async () => {
     const [before] = (await set.rows('users')).filter((row) => row['id'] === victim.id)
     await call('PUT', '/api/user/', admin, {
       id: victim.id,
@@ -275,7 +275,7 @@ forEachDatabase((_, openFresh) => {
     expect(await set.rows('redemptions')).toEqual([{ ...code, name: 'edited' }])
   })
 
-  test('mass assignment: a token accepts neither another owner nor a key, a status or figures of the ledger', async () => {
+  test('mass assignment: a token accepts no other owner, no key, no status and no ledger amounts', async () => {
     const extra = {
       user_id: root.id,
       key: 'k'.repeat(48),

@@ -1,5 +1,5 @@
-// X-Forwarded-For is trusted from the operator's own proxies only: limits, token networks and the audit trail ignore
-// what a caller writes there.
+// X-Forwarded-For is trusted only when it comes from the operator's own proxies: rate limits, the allowed networks of
+// tokens and the audit trail ignore what a caller writes there.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -17,7 +17,7 @@ const forged = (number: number) => ({
 })
 
 forEachDatabase((_, openFresh) => {
-  test('8.6-2 spoofed X-Forwarded-For: the limits count by socket address', async () => {
+  test('8.6-2 spoofed X-Forwarded-For: the rate limits count by socket address', async () => {
     const windowMs = 60_000
     const { api } = await scene(await openFresh(), {
       rateRules: {
@@ -40,7 +40,7 @@ forEachDatabase((_, openFresh) => {
     await api.store.close()
   })
 
-  test('8.6-2 spoofed X-Forwarded-For: guessing one password is stopped, and the trail shows the real address', async () => {
+  test('8.6-2 spoofed X-Forwarded-For: guessing a password is stopped, and the audit trail shows the real address', async () => {
     const off = { limit: 0, windowMs: 1000 }
     const set = await scene(await openFresh(), {
       rateRules: { api: off, critical: off, loginFailures: { limit: 2, windowMs: 60_000 } },
@@ -61,7 +61,7 @@ forEachDatabase((_, openFresh) => {
     await set.api.store.close()
   })
 
-  test('8.6-2 spoofed X-Forwarded-For: in a chain through a trusted proxy, the caller’s own entries do not count', async () => {
+  test('8.6-2 spoofed X-Forwarded-For: in a chain through a trusted proxy, the entries that the caller wrote do not count', async () => {
     const windowMs = 60_000
     const off = { limit: 0, windowMs }
     const { api } = await scene(await openFresh(), {
@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('8.6-2 spoofed X-Forwarded-For: a token that is bound to a network only works from there', async () => {
+test('8.6-2 spoofed X-Forwarded-For: a token that is bound to a network works only from that network', async () => {
   await using upstream = await startFakeUpstream()
   await using gate = await startTestGateway()
   await gate.setOption('ModelRatio', '{"m":1}')

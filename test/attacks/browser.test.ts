@@ -1,4 +1,5 @@
-// What pages of other sites, or an attacker who prepares a browser beforehand, can do with another user's session.
+// What pages of other sites, or an attacker who has planted a cookie in the browser, can do with another user's
+// session.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
@@ -12,7 +13,7 @@ setDefaultTimeout(120_000)
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource) as Endpoint[])
 
-/** Calls that change state although they are a GET, as clients of one-api make them. */
+/** GET calls that change state, as clients of one-api make them. */
 const changingGets = [
   '/api/user/token',
   '/api/user/aff',
@@ -39,11 +40,11 @@ const otherSites: Record<string, string>[] = [
   { origin: 'null' },
   { referer: 'http://evil.example/page' },
   { origin: 'http://localhost.evil.example' },
-  // As forms send it, without a preflight.
+  // As a form sends it, without a preflight.
   { origin: 'http://evil.example', 'content-type': 'text/plain' },
 ]
 
-/** Headers of a request that no script of ours makes: a link in a mail, a bookmark, an image in a text. */
+/** Headers of a request that no script of ours makes: a link in a mail, a bookmark, an image in a page. */
 const pageLoads: Record<string, string>[] = [
   {
     'sec-fetch-site': 'none',
@@ -54,19 +55,19 @@ const pageLoads: Record<string, string>[] = [
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image', accept: 'image/avif,*/*' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
-  // Prefetches, and download links.
+  // Prefetches and download links.
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'empty' },
-  // Without TLS browsers only send what they would accept.
+  // Without TLS, browsers send only the types that they accept.
   { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
   { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8', referer: 'http://localhost/' },
   { accept: 'text/css,*/*;q=0.1' },
 ]
 
-/** Headers of the console's own script, and of programs. */
+/** Headers sent by the console's own script and by programs. */
 const scripts: Record<string, string>[] = [
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'application/json' },
-  // A browser extension, which has the cookies and belongs to no site.
+  // A browser extension, which has the cookies but belongs to no site.
   { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: '*/*' },
   { accept: 'application/json', referer: 'http://localhost/' },
   { accept: '*/*' },
@@ -84,7 +85,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => set.api.store.close())
 
-  test('CSRF: no state-changing call is accepted from a page of another site, for any user and in any form', async () => {
+  test('CSRF: no state-changing call is accepted from a page of another site, for any user and in any format', async () => {
     const cookie = await set.session(root)
     const before = JSON.stringify([await set.rows('users'), await set.rows('options'), await set.rows('sessions')])
     const changing = endpoints.filter(({ method, changesState }) => method !== 'GET' || changesState)
@@ -138,13 +139,13 @@ forEachDatabase((_, openFresh) => {
       expect([JSON.stringify(headers), answer.json.success]).toEqual([JSON.stringify(headers), true])
       expect((await set.api.call('GET', '/api/oauth/state', { headers })).json.success).toBe(true)
     }
-    // Only programs send an access token.
+    // Only programs send an access token, so these headers do not matter.
     for (const headers of pageLoads) {
       expect((await set.api.call('GET', '/api/user/aff', { as: root.token, headers })).json.success).toBe(true)
     }
   })
 
-  test('CSRF: a GET that pages of other sites may make a browser send changes nothing', async () => {
+  test('CSRF: a GET that a page of another site makes the browser send changes nothing', async () => {
     const tables = ['users', 'tokens', 'channels', 'redemptions', 'options', 'sessions', 'logs'] as const
     const everything = async () => JSON.stringify(await Promise.all(tables.map((table) => set.rows(table))))
     const person = await set.person()
@@ -162,7 +163,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toBe(before)
   })
 
-  test('CSRF: a page cannot log a browser in to an account of its choice', async () => {
+  test('CSRF: a page cannot log a browser in to an account that the page chose', async () => {
     for (const headers of otherSites) {
       const answer = await set.api.call('POST', '/api/user/login', {
         body: { username: root.username, password },
@@ -172,7 +173,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-13 no answer of the management API lets another site read it', async () => {
+  test('8.5-13 no response of the management API allows another site to read it', async () => {
     const cookie = await set.session(root)
     for (const headers of [{ origin: 'http://evil.example' }, { origin: 'null' }]) {
       for (const path of ['/api/status', '/api/user/self', '/api/token/', '/api/option/']) {
@@ -191,7 +192,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('session fixation: a cookie that was planted before the login is worthless after it', async () => {
+  test('session fixation: a cookie that was planted before the login is invalid after it', async () => {
     const planted = `session=${'A'.repeat(43)}`
     const login = await set.api.call('POST', '/api/user/login', {
       cookie: planted,
@@ -213,7 +214,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.api.call('GET', '/api/user/self', { cookie: theirs })).status).toBe(401)
   })
 
-  test('session fixation: of two cookies with one name neither a foreign nor an empty one logs anybody in', async () => {
+  test('session fixation: of two cookies with the same name, neither a planted nor an empty one logs anybody in', async () => {
     const own = await set.session(root)
     for (const cookie of [
       'session=',
@@ -230,7 +231,7 @@ forEachDatabase((_, openFresh) => {
     expect(answer.status).toBe(401)
   })
 
-  test('session fixation: logging out, a new password and a new login each invalidate the old cookie', async () => {
+  test('session fixation: a logout, a new password and a new login each invalidate the old cookie', async () => {
     const person = await set.person()
     const first = await set.session(person)
     await set.api.call('GET', '/api/user/logout', { cookie: first })
@@ -245,7 +246,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('8.5-17 only the path decides what is served; Host and forwarding headers open nothing', async () => {
+test('8.5-17 only the path decides what is served; Host and forwarding headers give no access', async () => {
   await using gate = await startTestGateway()
   const { hostname, port } = new URL(gate.url)
   const ask = (path: string, headers: Record<string, string>) =>
@@ -300,6 +301,6 @@ test('8.5-17 only the path decides what is served; Host and forwarding headers o
       }
     }
   }
-  // Not even with an absolute address in the request line.
+  // An absolute address in the request line gives no access either.
   expect((await ask('http://127.0.0.1/api/option/', { host: 'localhost' })).status).toBe(401)
 })

@@ -1,4 +1,4 @@
-// Codes, links and solved challenges: each works once, for its own purpose, for few attempts.
+// Codes, links and solved challenges: each works once, only for its purpose, and allows few attempts.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
   const own = (email: string, id = user.id) =>
     set.api.store.write((trx) => trx.updateTable('users').set({ email }).where('id', '=', id).execute())
 
-  test('replayed codes: a verification code binds once, and for no other address, account or purpose', async () => {
+  test('replayed codes: a verification code binds an address once, and works for no other address, account or purpose', async () => {
     const code = await codeFor('a@example.com')
     const other = await set.person()
     expect((await bindMail('b@example.com', code, user)).json.success).toBe(false)
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail('a@example.com', code, other)).json.success).toBe(false)
   })
 
-  test('replayed codes: a reset link works once, and expires with a newer one and with time', async () => {
+  test('replayed codes: a reset link works once, and stops working when a newer one is sent or its time is over', async () => {
     await own('a@example.com')
     const reset = (token: string) => call('POST', '/api/user/reset', { body: { email: 'a@example.com', token } })
     const first = await linkFor('a@example.com')
@@ -73,7 +73,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset(third)).json.success).toBe(false)
   })
 
-  test('replayed codes: of many concurrent uses of one reset link, one gets a password', async () => {
+  test('replayed codes: of many concurrent uses of one reset link, only one receives a password', async () => {
     await own('a@example.com')
     const token = await linkFor('a@example.com')
     const answers = await Promise.all(
@@ -82,7 +82,7 @@ forEachDatabase((_, openFresh) => {
     expect(answers.filter(({ json }) => json.success)).toHaveLength(1)
   })
 
-  test('8.6-10 codes: five wrong attempts end one; an address, and a reset, belong to one account', async () => {
+  test('8.6-10 codes: five wrong attempts invalidate a code, and an address or a reset belongs to one account', async () => {
     const code = await codeFor('a@example.com')
     const wrong = code === '123456' ? '654321' : '123456'
     for (let tries = 0; tries < 5; tries++)
@@ -95,7 +95,7 @@ forEachDatabase((_, openFresh) => {
     await own('C@example.com', other.id)
     expect((await bindMail('c@example.com', late, user)).json.success).toBe(false)
 
-    // Two imported accounts share an address: the link for one changes only that one.
+    // Two imported accounts share an address: the link for one account changes only that account.
     await own('shared@example.com', user.id)
     await own('shared@example.com', other.id)
     const before = new Map((await set.rows('users')).map((row) => [row['id'], row['password']]))
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect(changed).toHaveLength(1)
   })
 
-  test('8.6-16 a solved challenge works for one call, and for no session', async () => {
+  test('8.6-16 a solved challenge works for one call, and does not stay valid for the session', async () => {
     await using turnstile = await startTurnstile()
     await setOptions(set.api, {
       TurnstileVerifyURL: turnstile.url,
@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.rows('users')).filter((row) => row['username'] === 'two')).toEqual([])
   })
 
-  test('8.5-12 an external login without the state of this browser, or with a used one, is refused', async () => {
+  test('8.5-12 an external login is refused without a state of this browser, or with a state that was already used', async () => {
     await using hub = await startOAuthServer()
     await setOptions(set.api, {
       GitHubOAuthBaseURL: hub.url,
@@ -149,7 +149,7 @@ forEachDatabase((_, openFresh) => {
     const callback = (code: string, state: string, cookies: string) =>
       call('GET', `/api/oauth/github?code=${code}&state=${state}`, { cookie: cookies })
 
-    // The victim is sent to the attacker's callback: with no state, a made-up one, and the attacker's own.
+    // The victim is sent to the attacker's callback: with no state, with a made-up one, and with the attacker's own.
     for (const state of ['', 's'.repeat(33), asked.json.data]) {
       for (const cookies of [cookie, '', `${cookie}; oauth_state=${'B'.repeat(43)}`]) {
         const answer = await callback(hub.plainCode(attacker), state, cookies)
@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
     expect((await callback(hub.plainCode(attacker), fresh.json.data, own)).status).toBe(403)
   })
 
-  test('replayed codes: a used WeChat or OAuth code logs nobody in again', async () => {
+  test('replayed codes: a WeChat or OAuth code that was used once logs nobody in again', async () => {
     await using helper = await startWeChatHelper()
     await setOptions(set.api, {
       WeChatServerAddress: helper.url,
@@ -179,7 +179,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', `/api/oauth/wechat/bind?code=${code}`, { as: user.token })).json.success).toBe(false)
   })
 
-  test('8.5-2 one redemption code sent many times at once, by one and by several users, pays once', async () => {
+  test('8.5-2 one redemption code that is sent many times at once, by one and by several users, pays once', async () => {
     const admin = await set.person(10)
     const { code } = await belongings(set, user, admin)
     const people = [user, ...(await Promise.all(Array.from({ length: 4 }, () => set.person())))]

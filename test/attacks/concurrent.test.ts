@@ -1,4 +1,4 @@
-// Concurrent calls: a name goes to one of them, and an edit writes only its own columns.
+// Concurrent calls: only one of them gets a name, and an edit writes only its own columns.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
   const send = (method: string, path: string, as: Attacker, body?: unknown) =>
     set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })
 
-  test('duplicate names: of many concurrent registrations, creations and renames to one name, one gets it', async () => {
+  test('duplicate names: of many concurrent registrations, creations and renames to one name, only one gets it', async () => {
     const other = await set.person()
     const made = { username: 'wanted', password: 'long enough' }
     const answers = await Promise.all([
@@ -44,7 +44,7 @@ forEachDatabase((_, openFresh) => {
     expect(named).toHaveLength(1)
   })
 
-  test('duplicate names: of many concurrent spellings of one name, one is accepted', async () => {
+  test('duplicate names: of many concurrent spellings of one name, only one is accepted', async () => {
     const people = await Promise.all(Array.from({ length: 8 }, () => set.person()))
     for (let round = 0; round < 5; round++) {
       const name = `name${round}`
@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('duplicate names: names that differ only in case or blanks are the same name, and a deleted name is free', async () => {
+  test('duplicate names: names that differ only in case or blanks are the same name, and the name of a deleted user is free again', async () => {
     const make = async (username: string) =>
       (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
     expect(await make('alice')).toBe(true)
@@ -73,7 +73,7 @@ forEachDatabase((_, openFresh) => {
     expect(await make('alice')).toBe(true)
   })
 
-  test('duplicate names: case and Unicode form do not matter in any script, also at login', async () => {
+  test('duplicate names: case and Unicode normalisation form do not matter in any script, including at login', async () => {
     const make = async (username: string) =>
       (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
     for (const [first, ...alike] of [
@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     expect(own.json.data).toMatchObject({ username: 'Élodie' })
   })
 
-  test('concurrent edits of one user by several people keep every column that was meant', async () => {
+  test('concurrent edits of one user by several people keep every column that somebody changed', async () => {
     for (let round = 1; round <= rounds; round++) {
       await Promise.all([
         send('PUT', '/api/user/', root, { id: user.id, group: round % 2 ? 'vip' : 'svip' }),
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(set.api.store)).faults).toEqual([])
   })
 
-  test('concurrent edits of one token, channel and code keep every column that was meant', async () => {
+  test('concurrent edits of one token, channel and code keep every column that somebody changed', async () => {
     const { token, channelId, redemptionId } = owned
     for (let round = 1; round <= rounds; round++) {
       const status = (round % 2) + 1
@@ -146,7 +146,7 @@ forEachDatabase((_, openFresh) => {
       })
       expect((await set.rows('redemptions'))[0]).toMatchObject({ name: `code ${round}`, quota: 100 + round, status })
     }
-    // The channel's calls depend on its last state.
+    // Routing depends on the channel's last state.
     const abilities = await set.api.store.read
       .selectFrom('abilities')
       .selectAll()
@@ -159,13 +159,13 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(set.api.store)).faults).toEqual([])
   })
 
-  /** Nobody gets a database error because of another user's calls, and no answer is a server error. */
+  /** Nobody gets a database error because of another user's calls, and no response is a server error. */
   const undisturbed = (answers: readonly { status: number; json: unknown }[]) => {
     expect(answers.filter(({ status }) => status >= 500).map(({ json }) => json)).toEqual([])
     expect(set.api.warnings).toEqual([])
   }
 
-  test('concurrent logins, a new password, bans, a role change and the deletion of one account disturb nobody', async () => {
+  test('concurrent logins, a new password, bans, a role change and the deletion of one account cause no errors for anybody', async () => {
     for (let round = 0; round < 5; round++) {
       const person = await set.person()
       const cookies = await Promise.all([set.session(person), set.session(person)])
@@ -192,11 +192,11 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('concurrent batches, copies and deletions of the same channels disturb nobody', async () => {
+  test('concurrent batches, copies and deletions of the same channels cause no errors for anybody', async () => {
     const channel = { type: 1, name: 'many', key: 'k\nl\nm\nn\no\np', models: 'm,n', status: 2 }
     for (let round = 0; round < 5; round++) {
       const ids: number[] = (await send('POST', '/api/channel/', admin, channel)).json.data
-      // An updated row is stored after the others.
+      // PostgreSQL stores the new version of an updated row after the other rows.
       await send('PUT', '/api/channel/', admin, { id: ids[0], priority: 4 })
       undisturbed(
         await Promise.all([
@@ -211,7 +211,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.6-1 a new access token in a loop wins back no quota that is spent in the meantime', async () => {
+  test('8.6-1 creating a new access token in a loop restores no quota that calls spend at the same time', async () => {
     const spend = () =>
       set.api.store.write((trx) =>
         trx

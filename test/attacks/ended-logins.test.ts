@@ -1,5 +1,4 @@
-// Requests of a login that has ended in the meantime: admitted before a reset, a ban or a demotion, and writing after
-// it.
+// Requests whose login ends while they run: they are admitted before a reset, a ban or a demotion, and write after it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createOneTimeCodes } from '../../server/api/one-time-codes.ts'
 import { lockUser } from '../../server/store/accounts/users.ts'
@@ -35,7 +34,7 @@ forEachDatabase((name, openFresh) => {
   })
   afterEach(() => store.close())
 
-  /** Both ways to be logged in as a new user, each with its own user. */
+  /** Both ways of being logged in, each with a new user. */
   async function* eachLogin(role = 1): AsyncGenerator<Login> {
     person = await set.person(role)
     yield { cookie: await set.session(person) }
@@ -53,7 +52,7 @@ forEachDatabase((name, openFresh) => {
     return { users, sessions, events }
   }
 
-  /** Sends a request while a transaction is paused that has done its work and is not committed. */
+  /** Sends a request while a transaction is paused that has done its work but has not committed yet. */
   async function meanwhile(stand: (store: Store) => Promise<unknown>, request: (api: TestApi) => Answer) {
     const stands = Promise.withResolvers<void>()
     const mayEnd = Promise.withResolvers<void>()
@@ -85,7 +84,7 @@ forEachDatabase((name, openFresh) => {
     return { answer: await answer, left }
   }
 
-  /** The request comes too late: it is answered like a later one, and writes nothing. */
+  /** The request comes too late: it gets the same response as a later one, and writes nothing. */
   async function tooLate(login: Login, request: Request, ending: (api: TestApi) => Answer): Promise<void> {
     const { answer, left } = await meanwhile(
       async (slow) => expect((await ending(await createTestApi(slow))).json.success).toBe(true),
@@ -103,7 +102,7 @@ forEachDatabase((name, openFresh) => {
   const manage = (action: string) => (api: TestApi) =>
     api.call('POST', '/api/user/manage', { as: root.token, body: { username: person.username, action } })
 
-  test('a request of a stolen login from before a password reset does not undo the reset', async () => {
+  test('a request from a stolen login that was admitted before a password reset does not undo the reset', async () => {
     for (const request of ownWrites) {
       for await (const login of eachLogin()) {
         await tooLate(login, request, resetByRoot)
@@ -113,7 +112,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('the same after a reset by mail, and after the owner has changed the password', async () => {
+  test('a request from a stolen login undoes neither a reset by mail nor a password change by the owner', async () => {
     for await (const login of eachLogin()) {
       const email = `${person.username}@example.com`
       await store.write(async (trx) => {
@@ -134,7 +133,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a login that a reset has ended in the meantime binds no address', async () => {
+  test('a login that a reset has just ended binds no address', async () => {
     for await (const login of eachLogin()) {
       const email = `thief-of-${person.username}@example.com`
       const codes = createOneTimeCodes({ secrets: set.api.secrets, clock: { nowMs: () => set.api.time.ms } })
@@ -143,13 +142,13 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a request from before a ban or a deletion is refused after it', async () => {
+  test('a request that was admitted before a ban or a deletion is refused after it', async () => {
     for (const action of ['disable', 'delete']) {
       for await (const login of eachLogin()) await tooLate(login, ['GET', '/api/user/token'], manage(action))
     }
   })
 
-  test('an admin’s request from before a demotion is refused after it', async () => {
+  test('an admin’s request that was admitted before a demotion is refused after it', async () => {
     const target = await set.person()
     const code = { name: 'kept', quota: 1000, count: 1 }
     expect((await send(set.api, { as: root.token }, ['POST', '/api/redemption/', code])).json.success).toBe(true)
@@ -172,7 +171,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a demotion does not refuse what every user may do', async () => {
+  test('a demotion does not block what every user may do', async () => {
     person = await set.person(10)
     const { answer } = await meanwhile(
       async (slow) => manage('demote')(await createTestApi(slow)),
@@ -183,7 +182,7 @@ forEachDatabase((name, openFresh) => {
     expect(data).toMatchObject({ role: 1, display_name: 'demoted' })
   })
 
-  test('an expired cookie does not lend its call to the access token sent along with it', async () => {
+  test('a call whose cookie has expired is refused, and does not fall back to the access token sent along with it', async () => {
     person = await set.person()
     const thief = await set.person()
     const login = { cookie: await set.session(person), as: thief.token }
@@ -197,7 +196,7 @@ forEachDatabase((name, openFresh) => {
 
   // SQLite has one writer and no row locks.
   if (name === 'postgres') {
-    test('a call that waits for the account with the lower number has not locked the one with the higher', async () => {
+    test('a call that waits for the account with the lower id has not locked the account with the higher id', async () => {
       const middle = await set.person()
       const high = await set.person(100)
       const highest = await set.person()

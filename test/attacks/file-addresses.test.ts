@@ -1,4 +1,4 @@
-// File URLs that would make a service, or the gateway, open files that callers must not read.
+// File URLs that would make a provider, or the gateway, open files that callers must not read.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, type Rig, see, startRelayRig } from '../relay/setup.ts'
@@ -142,19 +142,22 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
   ],
 ]
 
-test.each(forms)('%s: no scheme except those of files that a service may open', async (_, type, path, body) => {
-  await rig.channel({ type })
-  const caller = await rig.caller()
-  for (const url of refused) {
-    const seen = await see(rig.gateway.post(path, body(url), caller.token))
-    expect({ url, status: seen.status }).toEqual({ url, status: 400 })
-    expect(seen.text).toContain('may not begin with')
-  }
-  expect(rig.upstream.requests).toHaveLength(0)
-  await charged(rig, caller, 0)
-})
+test.each(forms)(
+  '%s: no URL scheme is accepted except those of files that a provider may open',
+  async (_, type, path, body) => {
+    await rig.channel({ type })
+    const caller = await rig.caller()
+    for (const url of refused) {
+      const seen = await see(rig.gateway.post(path, body(url), caller.token))
+      expect({ url, status: seen.status }).toEqual({ url, status: 400 })
+      expect(seen.text).toContain('may not begin with')
+    }
+    expect(rig.upstream.requests).toHaveLength(0)
+    await charged(rig, caller, 0)
+  },
+)
 
-test('web URLs, inline data, and names assigned by services pass', async () => {
+test('web URLs, inline data, and file names assigned by a provider are accepted', async () => {
   await rig.channel({ type: 1 })
   const caller = await rig.caller()
   const [, , path, body] = forms[0] as (typeof forms)[number]

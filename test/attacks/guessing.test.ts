@@ -1,4 +1,4 @@
-// Password guessing from changing addresses.
+// Password guessing from many addresses.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -26,7 +26,7 @@ forEachDatabase((_, openFresh) => {
       ...(cookie !== undefined && { cookie }),
     })
 
-  test('beyond an account’s limit each answer waits, even for the right password, which is never refused', async () => {
+  test('beyond an account’s limit every login waits, even with the right password, which is never refused', async () => {
     const { username } = await set.person()
     const other = await set.person()
     for (let at = 0; at < 3; at++) expect((await login(username, `wrong ${at}`)).json.success).toBe(false)
@@ -39,12 +39,12 @@ forEachDatabase((_, openFresh) => {
     expect(waits).toHaveLength(2)
   })
 
-  test('unknown names wait like others, so that the wait reveals nothing', async () => {
+  test('unknown names wait like known ones, so that the wait reveals nothing', async () => {
     for (let at = 0; at < 4; at++) await login('nobody', `wrong ${at}`)
     expect(waits).toEqual([10_000])
   })
 
-  test('a browser that has logged in before neither counts nor waits; another account’s mark does not help', async () => {
+  test('a browser that has logged in before is neither counted nor delayed, but a mark from another account does not help', async () => {
     const { username } = await set.person()
     const other = await set.person()
     const known = cookieOf(await login(username, password), 'known')

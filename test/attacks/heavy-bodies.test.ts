@@ -1,4 +1,4 @@
-// Bodies that would cost far more than their size: no account is needed to send one to the login.
+// Bodies that cost far more to parse than their size suggests. No account is needed to send one to the login.
 import { describe, expect, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Scene, scene } from './setup.ts'
@@ -19,7 +19,7 @@ const shapes: [what: string, value: string, words: string][] = [
 ]
 
 forEachDatabase((kind, openFresh) => {
-  // Refusals before the database is queried are the same on both.
+  // These requests are refused before the database is queried, so both databases behave the same.
   if (kind !== 'sqlite') return
   let set: Scene
   const root = async () => {

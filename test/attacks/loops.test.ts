@@ -21,7 +21,7 @@ const calls = [
   ['/v1/embeddings', { model: 'm', input: 'Hi' }],
 ] as const
 
-test('a channel that leads to its own gateway is detected at once, and nothing is charged', async () => {
+test('a channel that leads back to its own gateway is detected at once, and nothing is charged', async () => {
   await using gateway = await startTestGateway()
   await prices(gateway)
   await gateway.addChannel({ base_url: gateway.url, key: gateway.token, models: 'm' })
@@ -34,7 +34,7 @@ test('a channel that leads to its own gateway is detected at once, and nothing i
   expect(rows).toEqual([])
 })
 
-test('two gateways that lead to each other are stopped at the first', async () => {
+test('a loop of two gateways is stopped when the call returns to the first', async () => {
   await using one = await startTestGateway()
   await using two = await startTestGateway(other)
   await prices(one, two)
@@ -43,7 +43,7 @@ test('two gateways that lead to each other are stopped at the first', async () =
   expect((await one.post('/v1/chat/completions', chat)).status).toBe(508)
 })
 
-test('a chain of two gateways works, and the final provider does not learn of it', async () => {
+test('a chain of two gateways works, and its last call lists both gateways', async () => {
   await using upstream = await startFakeUpstream()
   await using one = await startTestGateway()
   await using two = await startTestGateway(other)
@@ -56,7 +56,7 @@ test('a chain of two gateways works, and the final provider does not learn of it
   expect(upstream.last.headers.get('x-tollgate-via')?.split(', ')).toHaveLength(2)
 })
 
-test('a chain of more than 20 gateways is refused because of its length, not as a loop', async () => {
+test('a chain of more than 20 gateways is refused because of its length, not because of a loop', async () => {
   await using gateway = await startTestGateway()
   const through = (length: number) => {
     const via = Array.from({ length }, (_, at) => `id${at}`).join(',')

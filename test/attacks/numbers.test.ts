@@ -7,7 +7,7 @@ import { type Attacker, belongings, type Scene, scene } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
-/** Invalid for every amount. Written as JSON text, as some of them are not JavaScript values. */
+/** Values that are invalid for every amount. They are JSON text because some of them are not JavaScript values. */
 const never = [
   '-1',
   '-0.5',
@@ -48,7 +48,7 @@ forEachDatabase((_, openFresh) => {
     set.api.call(method, path, { as: as.token, body })
   const quotaOf = async ({ id }: Attacker) => (await set.rows('users')).find((row) => row['id'] === id)?.['quota']
 
-  test('negative and overflowing quota of a user is refused, absolute and as a difference', async () => {
+  test('negative and overflowing user quotas are refused, both as new values and as differences', async () => {
     for (const amount of never.filter((each) => each !== '1e15')) {
       const { json } = await send('PUT', '/api/user/', admin, `{"id":${user.id},"quota":${amount}}`)
       expect([amount, json.success]).toEqual([amount, false])
@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
     expect(await quotaOf(user)).toBe(most)
   })
 
-  test('negative and overflowing quota of a token is refused, on creation and on change', async () => {
+  test('negative and overflowing token quotas are refused on creation and on change', async () => {
     const before = await set.rows('tokens')
     for (const amount of never.filter((each) => each !== '1e15')) {
       for (const method of ['POST', 'PUT']) {
@@ -83,7 +83,7 @@ forEachDatabase((_, openFresh) => {
     expect(await set.rows('tokens')).toEqual(before)
   })
 
-  test('a code or a gift is worth at least 1 and never more than an account can hold', async () => {
+  test('a code or a gift is worth at least 1, and never more than an account can hold', async () => {
     for (const amount of [...never.filter((each) => each !== '1e15'), '0', 'null']) {
       const made = await send('POST', '/api/redemption/', admin, `{"name":"x","quota":${amount}}`)
       expect([amount, made.json.success]).toEqual([amount, false])
@@ -109,7 +109,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.rows('redemptions'))[0]).toMatchObject({ status: 1 })
   })
 
-  test('invitation bonuses stop at an account’s maximum, and never overflow it', async () => {
+  test('invitation bonuses stop at an account’s maximum and never overflow it', async () => {
     await setOptions(set.api, {
       QuotaForInviter: String(most),
       QuotaForInvitee: String(most),
@@ -123,7 +123,7 @@ forEachDatabase((_, openFresh) => {
     for (const row of await set.rows('users')) expect(Number(row['quota'])).toBeLessThanOrEqual(most)
   })
 
-  test('ids and times beyond every range are refused or find nothing', async () => {
+  test('ids and times outside every valid range are refused or match nothing', async () => {
     for (const id of [
       '9223372036854775808',
       '9007199254740993',

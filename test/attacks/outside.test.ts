@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
   const save = async (key: string, value: string, as: Attacker) =>
     (await set.api.call('PUT', '/api/option/', { as: as.token, body: { key, value } })).json.success
 
-  test('8.5-4 only root sets the addresses that get our secrets, and no spelling of a metadata service is accepted', async () => {
+  test('8.5-4 only root sets the addresses that receive our secrets, and no spelling of a metadata service is accepted', async () => {
     for (const key of called) {
       expect([key, await save(key, 'https://example.com', admin)]).toEqual([key, false])
       for (const value of [
@@ -77,7 +77,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-4 a WeChat code is a value: it changes neither host nor path nor parameters of the call', async () => {
+  test('8.5-4 a WeChat code is only a value: it changes neither the host nor the path nor the parameters of the call', async () => {
     await using helper = await startWeChatHelper()
     await setOptions(set.api, {
       WeChatServerAddress: helper.url,
@@ -94,7 +94,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-5 a redirect of an external service is not followed, and gets no secret', async () => {
+  test('8.5-5 a redirect of an external service is not followed, and its target gets no secret', async () => {
     await using inner = await startService((_request, response) => response.end('{"success":true,"data":"stolen"}'))
     await using outer = await startService((_request, response) =>
       response.writeHead(302, { location: `${inner.url}/api/wechat/user` }).end(),
@@ -124,7 +124,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('8.5-3 addresses in a request are the upstream’s business: the gateway fetches none of them', async () => {
+test('8.5-3 addresses in a request are left to the upstream: the gateway fetches none of them', async () => {
   await using upstream = await startFakeUpstream()
   await using inner = await startService((_request, response) => response.end('internal'))
   await using gate = await startTestGateway()
@@ -145,7 +145,7 @@ test('8.5-3 addresses in a request are the upstream’s business: the gateway fe
   expect(inner.requests).toEqual([])
 })
 
-test('8.5-3 for services that need bytes the gateway fetches addresses of the public internet only', async () => {
+test('8.5-3 for services that need the file itself, the gateway fetches only addresses of the public internet', async () => {
   await using inner = await startService((_request, response) =>
     response.writeHead(200, { 'content-type': 'image/png' }).end('secret'),
   )
@@ -178,7 +178,7 @@ test('8.5-3 for services that need bytes the gateway fetches addresses of the pu
       for (const [path, body] of [
         ['/v1/chat/completions', chat],
         ['/v1/messages', { model: 'm', max_tokens: 5, messages: [message] }],
-        // Claude on Bedrock speaks the caller's dialect, and still needs bytes.
+        // Claude on Bedrock uses the caller's dialect, but still needs the bytes of the file.
         ['/v1/messages', { model: claude, max_tokens: 5, messages: [message] }],
       ] as const) {
         const answer = await gate.post(path, body, `${gate.token}-${id}`)
@@ -190,7 +190,7 @@ test('8.5-3 for services that need bytes the gateway fetches addresses of the pu
   expect(upstream.requests).toEqual([])
 })
 
-test('8.5-5 a redirect of an upstream is not followed: neither key nor prompt is sent elsewhere', async () => {
+test('8.5-5 a redirect of an upstream is not followed: neither the key nor the prompt is sent to its target', async () => {
   await using inner = await startFakeUpstream()
   for (const status of [301, 302, 307, 308]) {
     await using upstream = await startService((_request, response) =>

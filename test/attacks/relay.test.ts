@@ -1,4 +1,5 @@
-// Weaknesses of other gateways of this kind at the relay: calls without a price, and free choice of channels.
+// Weaknesses that other gateways of this kind have in the relay: calls without a price, and callers who choose channels
+// freely.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import {
@@ -30,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The cost of a call for a new caller, with its status. */
+/** The cost of a call by a new caller, with its status. */
 async function costOf(
   path: string,
   body: unknown,
@@ -43,7 +44,7 @@ async function costOf(
   return { status: answer.status, cost: used, text }
 }
 
-test('8.6-4 an image with n left out costs one image, and nothing is made for an empty account', async () => {
+test('8.6-4 an image request without n costs one image, and an empty account gets no image', async () => {
   const image = { model: 'dall-e-2', prompt: 'a cat', size: '256x256' }
   const one = await costOf('/v1/images/generations', { ...image, n: 1 })
   expect(one.cost).toBeGreaterThan(0)
@@ -106,7 +107,7 @@ test('8.6-5 array prompts, embeddings without usage and streamed tool calls with
   }
 })
 
-test('8.6-6 the hold covers max_completion_tokens and n: a call that the account cannot pay for is not started', async () => {
+test('8.6-6 the hold covers max_completion_tokens and n: a call that the account cannot pay for is not sent', async () => {
   const before = upstream.requests.length
   for (const fields of [
     { max_completion_tokens: 100_000 },
@@ -116,7 +117,7 @@ test('8.6-6 the hold covers max_completion_tokens and n: a call that the account
   ]) {
     const { status: answered, cost } = await costOf('/v1/chat/completions', { ...chat, ...fields }, 20)
     const last = upstream.requests.length > before ? upstream.last.fields : {}
-    // Refused, or started with no more than the balance covers.
+    // The call is refused, or is sent with no more output tokens than the balance covers.
     if (answered === 200) {
       const cap = Number(last['max_completion_tokens'] ?? last['max_tokens'])
       expect(cap * Number(last['n'] ?? 1)).toBeLessThanOrEqual(20)
@@ -124,7 +125,7 @@ test('8.6-6 the hold covers max_completion_tokens and n: a call that the account
   }
 })
 
-test('8.6-7 no path gives callers a channel of their choice: a proxy respects groups, models and prices, and only admins choose a channel', async () => {
+test('8.6-7 no path lets callers choose a channel freely: a proxy respects groups, models and prices, and only admins choose a channel', async () => {
   const caller = await rig.caller({ user: 1e9 })
   const vip = { type: 43, base_url: upstream.url, models: chat.model, group: 'vip' }
   const others = await gate.addChannel(vip)
@@ -138,8 +139,8 @@ test('8.6-7 no path gives callers a channel of their choice: a proxy respects gr
           headers: { authorization: `Bearer ${caller.token}` },
           ...(method !== 'GET' && { body: JSON.stringify(chat) }),
         })
-        // A call that cannot be charged is not passed on at all. A chargeable one is refused because the channel is not
-        // a proxy, or belongs to another group.
+        // A call that cannot be charged is never passed on. A chargeable call is refused because the channel is not a
+        // proxy, or belongs to another group.
         const wanted = allowed[`${method} ${path}`] ?? 501
         expect([id, method, path, response.status]).toEqual([id, method, path, wanted])
       }
@@ -151,7 +152,7 @@ test('8.6-7 no path gives callers a channel of their choice: a proxy respects gr
   expect(upstream.requests.length).toBe(before)
 })
 
-test('8.6-8 bad requests of a caller disable no channel and open no breaker', async () => {
+test('8.6-8 a caller’s bad requests disable no channel and open no circuit breaker', async () => {
   await gate.setOption('AutomaticDisableChannelEnabled', 'true')
   const caller = await rig.caller({ user: 1e9 })
   const repeated = ['your credit balance is too low', 'api key expired'].map((words) => `Invalid value: '${words}'.`)
@@ -167,7 +168,7 @@ test('8.6-8 bad requests of a caller disable no channel and open no breaker', as
   await gate.setOption('AutomaticDisableChannelEnabled', 'false')
 })
 
-test('8.6-9 a malformed price table is refused, and the prices stay', async () => {
+test('8.6-9 a malformed price table is rejected, and the current prices stay', async () => {
   const before = await costOf('/v1/chat/completions', chat)
   for (const key of [
     'ModelRatio',
@@ -217,9 +218,9 @@ test('8.6-14 upstream events without a space after the colon reach the caller', 
   upstream.clear()
 })
 
-test('8.5-8 no body is read before its sender is known, and never beyond a limit', async () => {
+test('8.5-8 no body is read before its sender is known, or beyond the size limit', async () => {
   const { hostname, port } = new URL(gate.url)
-  /** Sends the headers of a request with a huge body, and waits for the answer without sending the body. */
+  /** Sends the headers of a request with a huge body, and waits for the response without sending the body. */
   const askFirst = (path: string, headers: Record<string, string>) =>
     new Promise<number>((resolve, reject) => {
       const request = httpRequest(
@@ -241,7 +242,7 @@ test('8.5-8 no body is read before its sender is known, and never beyond a limit
   expect(await askFirst('/v1/chat/completions', { authorization: `Bearer ${gate.token}` })).toBe(413)
 })
 
-test('8.5-9 a model’s answer is never sent as a page, whatever the upstream declares', async () => {
+test('8.5-9 a model’s answer is never sent as a page, whatever content type the upstream declares', async () => {
   const says = (type: string) =>
     behaviour(type, async (exchange) => {
       exchange.head(200, [['content-type', type]])
@@ -272,7 +273,7 @@ test('8.5-9 a model’s answer is never sent as a page, whatever the upstream de
   upstream.clear()
 })
 
-test('8.5-11 field types change no price: the charge uses what the upstream is sent, or the call is refused', async () => {
+test('8.5-11 field types change no price: the charge is based on what the upstream receives, or the call is refused', async () => {
   const image = { model: 'dall-e-2', prompt: 'x', size: '1024x1024', n: 2 }
   const right = await costOf('/v1/images/generations', image)
   for (const fields of [
@@ -307,7 +308,7 @@ test('8.5-11 field types change no price: the charge uses what the upstream is s
   }
 })
 
-test('8.6-11 a channel’s key is write-only, in every answer about channels', async () => {
+test('8.6-11 a channel’s key is write-only: no response about channels contains it', async () => {
   const key = 'sk-upstream-key-that-must-not-be-seen'
   const id = await gate.addChannel({ base_url: upstream.url, models: 'm', key })
   const token = 'testgatewayaccesstoken'
@@ -336,7 +337,7 @@ test('8.6-11 a channel’s key is write-only, in every answer about channels', a
   }
 })
 
-test('8.6-11 an admin cannot have a stored key sent to a chosen address, neither by an edit nor through a copy', async () => {
+test('8.6-11 an admin cannot have a stored key sent to an address of their choice, neither by an edit nor through a copy', async () => {
   await using thief = await startFakeUpstream()
   const key = 'sk-upstream-key-that-must-not-be-lent'
   const id = await gate.addChannel({ base_url: upstream.url, models: 'm', key })
@@ -366,7 +367,7 @@ test('8.6-11 an admin cannot have a stored key sent to a chosen address, neither
     for (const path of [`test/${each}`, `update_balance/${each}`]) await call('GET', `/api/channel/${path}`)
   }
   expect(thief.requests.length).toBe(0)
-  // With a new key of the admin's own, the address is the admin's choice.
+  // When admins set a new key of their own, they may choose the address.
   expect((await call('PUT', '/api/channel/', { id: copy, base_url: thief.url, key: 'sk-mine' })).success).toBe(true)
   await call('GET', `/api/channel/test/${copy}`)
   expect(thief.requests.map((request) => request.key)).toEqual(['sk-mine'])

@@ -1,4 +1,5 @@
-// Text from search boxes and filters reaches the database as a value, limited in length and rows.
+// Text from search boxes and filters reaches the database as a value, and its length and the number of rows are
+// limited.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { logRow } from '../helpers/accounts.ts'
 import { forEachDatabase, forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -29,7 +30,7 @@ forEachDatabase((_, openFresh) => {
   const get = async (path: string) => (await set.api.call('GET', path, { as: root.token })).json
   const post = (path: string, body: unknown) => set.api.call('POST', path, { as: root.token, body })
 
-  /** One object of each kind with that name. */
+  /** Creates one object of each kind with that name. */
   async function named(name: string): Promise<void> {
     await post('/api/token/', { name })
     await post('/api/channel/', { name, key: 'k', models: 'm', type: 1 })
@@ -70,7 +71,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('/api/redemption/search?keyword=many&size=100000')).data.length).toBeLessThanOrEqual(100)
   })
 
-  test('8.5-19 SQL in keywords, filters, names, ids and sort columns is a value like any other', async () => {
+  test('8.5-19 SQL in keywords, filters, names, ids and sort columns is treated as an ordinary value', async () => {
     const injections = [
       `' OR '1'='1`,
       `' OR 1=1 --`,
@@ -116,7 +117,7 @@ forEachDatabase((_, openFresh) => {
 })
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  test('1 MB keywords, filters, names and bodies are refused early, and the next call is served', async () => {
+  test('keywords, filters, names and bodies of 1 MB are refused early, and the next call is served', async () => {
     await using gate = await startTestGateway(kind === 'postgres' ? { databaseUrl: await freshUrl() } : {})
     const megabyte = 'k'.repeat(1024 * 1024)
     const headers = { authorization: 'testgatewayaccesstoken' }

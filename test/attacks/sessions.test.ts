@@ -1,4 +1,4 @@
-// Users whose access has ended, and which of a user's secrets responses show.
+// Users whose access has ended, and which of a user's secrets appear in responses.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, password, type Scene, scene } from './setup.ts'
@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
   const manage = (action: string) =>
     set.api.call('POST', '/api/user/manage', { as: root.token, body: { username: person.username, action } })
 
-  test('8.5-14 a ban and a deletion end cookie and access token with the next call, and for good', async () => {
+  test('8.5-14 a ban or a deletion ends the cookie and the access token permanently, from the next call on', async () => {
     const cookie = await set.session(person)
     await manage('disable')
     for (const how of [{ cookie }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
@@ -29,7 +29,7 @@ forEachDatabase((_, openFresh) => {
       (await set.api.call('POST', '/api/user/login', { body: { username: person.username, password } })).json.success,
     ).toBe(false)
     await manage('enable')
-    // A session from before the ban is not revived.
+    // Lifting the ban does not revive a session from before it.
     expect((await self({ cookie })).status).toBe(401)
     const next = await set.session(person)
     expect((await self({ cookie: next })).json.success).toBe(true)
@@ -41,7 +41,7 @@ forEachDatabase((_, openFresh) => {
     for (const how of [{ cookie: next }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
   })
 
-  test('a login in progress when the account was banned leaves no session behind', async () => {
+  test('a login that was in progress when the account was banned leaves no session behind', async () => {
     for (let round = 0; round < 5; round++) {
       const login = set.session(person)
       await manage('disable')
@@ -52,7 +52,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.6-3 the role is read on every call: a demotion takes effect with the next one', async () => {
+  test('8.6-3 the role is read on every call: a demotion takes effect with the next call', async () => {
     const cookie = await set.session(person)
     expect((await set.api.call('GET', '/api/user/', { cookie })).json.success).toBe(true)
     await manage('demote')
@@ -70,7 +70,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.5-6 8.5-15 8.5-19 no answer shows an access token or a password hash, not even to root or the owner', async () => {
+  test('8.5-6 8.5-15 8.5-19 no response contains an access token or a password hash, not even for root or the owner', async () => {
     const cookie = await set.session(root)
     const fresh = (await set.api.call('GET', '/api/user/token', { cookie })).json.data
     const secrets = [
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
     for (const secret of secrets) expect(JSON.stringify(edited.json)).not.toContain(secret)
   })
 
-  test('8.5-19 sessions expire by themselves, and a copied cookie with them', async () => {
+  test('8.5-19 sessions expire without any action, and so do copied cookies', async () => {
     const cookie = await set.session(person)
     set.api.time.ms += 31 * 86_400_000
     expect((await self({ cookie })).status).toBe(401)
@@ -111,7 +111,7 @@ forEachDatabase((_, openFresh) => {
     expect((await self({ cookie })).status).toBe(401)
   })
 
-  test('8.6-15 an account without a password cannot be logged in to with an empty one, or with its empty hash', async () => {
+  test('8.6-15 nobody can log in to an account without a password, neither with an empty password nor with its empty hash', async () => {
     const { username } = await set.api.addPerson({ password: '' })
     for (const guess of ['', ' ', 'null', 'undefined', '$argon2id$v=19$m=65536,t=2,p=1$$', '0']) {
       const { json, headers } = await set.api.call('POST', '/api/user/login', { body: { username, password: guess } })

@@ -1,4 +1,4 @@
-// Only chosen packages are installed: versions are exact, and every package is pinned by its hash.
+// Only deliberately chosen packages are installed: versions are exact, and every package is pinned by its hash.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

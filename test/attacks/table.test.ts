@@ -15,12 +15,12 @@ function titles(path: string): string[] {
   )
 }
 
-test('the two lists are complete, and in order', () => {
+test('both lists are complete and in order', () => {
   const numbered = (list: string, count: number) => Array.from({ length: count }, (_, at) => `${list}-${at + 1}`)
   expect(rows.map(({ item }) => item)).toEqual([...numbered('8.5', 19), ...numbered('8.6', 16)])
 })
 
-test('every item has a test of its number here, or a reason', () => {
+test('every item has a test here with its number, or a reason why it has none', () => {
   const own = new Map(
     readdirSync(import.meta.dir)
       .filter((name) => name.endsWith('.test.ts'))
@@ -37,7 +37,7 @@ test('every item has a test of its number here, or a reason', () => {
   }
 })
 
-test('every test elsewhere that the table names exists', () => {
+test('every test in another folder that the table names exists', () => {
   let checked = 0
   for (const { item, answer } of rows) {
     for (const part of answer.split('; ')) {

@@ -1,4 +1,4 @@
-// What upstreams report about themselves: balances by type, and their models.
+// What upstreams report about themselves: balances, by channel type, and their models.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
@@ -20,12 +20,12 @@ forEachDatabaseUrl((_, freshUrl) => {
   })
   afterEach(() => rig[Symbol.asyncDispose]())
 
-  /** Answers GETs by their path. */
+  /** Responds to GET requests by their path. */
   const answers = (paths: Record<string, Behaviour>) =>
     rig.upstream.script((request) => paths[request.path] ?? json(404, { error: { message: `no ${request.path}` } }))
   const update = (id: number) => rig.raw('GET', `/api/channel/update_balance/${id}/`)
 
-  test('every type that reports a balance is asked in its own way', async () => {
+  test('each type that reports a balance is queried through its own API', async () => {
     rig.time.ms = Date.UTC(2024, 4, 20, 12)
     const bearer = { authorization: `Bearer ${key}` }
     const cases: [type: number, path: string, answer: unknown, balance: number, headers: Record<string, string>][] = [
@@ -52,14 +52,14 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('a service that reports in its answer that it has no such API is believed', async () => {
+  test('an error that a service reports in the body of a 200 response is treated as a failure', async () => {
     answers({ '/v1/user/info': json(200, { code: 20_015, message: 'account locked', data: { totalBalance: '1' } }) })
     const id = await rig.channel({ type: 44, key })
     expect(await update(id)).toMatchObject({ success: false, message: expect.stringContaining('account locked') })
     expect((await rig.shown(id)).balance).toBe(0)
   })
 
-  test('OpenAI’s limit minus its usage, for the month or the hundred days of a trial', async () => {
+  test('the balance of OpenAI is the limit minus the usage of the month, or of the hundred days of a trial', async () => {
     rig.time.ms = Date.UTC(2024, 4, 20, 12)
     const usage = '/v1/dashboard/billing/usage'
     for (const [type, paying, from] of [
@@ -77,7 +77,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('keys of one channel are queried one by one and their balances added', async () => {
+  test('the keys of one channel are queried one by one, and their balances are added', async () => {
     rig.upstream.script((request) =>
       json(200, { total_available: request.headers.get('authorization') === 'Bearer key-1' ? 1 : 10 }),
     )
@@ -85,7 +85,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(id)).toEqual({ success: true, message: '', balance: 11 })
   })
 
-  test('an unavailable balance is a failure, and neither shows the key nor changes what is stored', async () => {
+  test('an unavailable balance is a failure that does not reveal the key and leaves the stored balance unchanged', async () => {
     const id = await rig.channel({ type: 5, key })
     answers({ '/sb-api/user/status': json(200, { data: { credit: 5 } }) })
     await update(id)
@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not implemented') })
   })
 
-  test('all balances: those of enabled channels; an exhausted one disables its channel if that is configured', async () => {
+  test('updating all balances covers the enabled channels, and an exhausted channel is disabled if that is configured', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     rig.upstream.script((request) =>
       request.headers.get('authorization') === 'Bearer broken'
@@ -133,7 +133,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.until(() => rig.notices().some((text) => text.includes(`channel ${empty} (test) was disabled`)))
   })
 
-  test('the models of the upstream, each once', async () => {
+  test('the models of the upstream are listed, each once', async () => {
     answers({ '/v1/models': json(200, { object: 'list', data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }, {}, 5] }) })
     const id = await rig.channel({ key })
     expect(await rig.raw('GET', `/api/channel/${id}/upstream_models`)).toEqual({
@@ -151,7 +151,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
   })
 
-  test('a channel without an address gets an error that says so', async () => {
+  test('for a channel without an address, the error says that it has none', async () => {
     const id = await rig.channel({ type: 8, base_url: '' })
     for (const path of [`update_balance/${id}`, `${id}/upstream_models`]) {
       expect(await rig.raw('GET', `/api/channel/${path}`)).toMatchObject({

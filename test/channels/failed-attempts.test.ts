@@ -1,4 +1,5 @@
-// A channel's failed attempts count against it, and admins are told what the gateway does about it automatically.
+// A channel's failed attempts are counted for that channel, and admins see what the gateway does about it
+// automatically.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/api/channel.ts'
 import type { Log } from '../../contract/api/log.ts'
@@ -11,7 +12,7 @@ const path = '/v1/chat/completions'
 
 forEachDatabaseUrl((kind, freshUrl) => {
   let rig: Rig
-  /** Offset of the gateway's clock. */
+  /** How far the gateway's clock is ahead. */
   let aheadMs = 0
 
   beforeAll(async () => {
@@ -39,7 +40,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   }
   const failedOf = async (channel: number) =>
     (await usage('group_by=channel&metric=failed&top=50')).groups.find(({ key }) => key === String(channel))?.total
-  /** What the gateway did with a channel, newest first. */
+  /** The log rows about what the gateway did with a channel, newest first. */
   const eventsOf = (channel: number) => rig.gateway.api<Log[]>('GET', `/api/log/?type=4&channel=${channel}`)
   const channelOf = (id: number) => rig.gateway.api<Channel>('GET', `/api/channel/${id}`)
   const auditOf = async (channel: number) =>
@@ -50,7 +51,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
       )
     ).filter(({ target, actor_id }) => target === `channel ${channel}` && actor_id === 0)
 
-  test('an attempt that another channel made up for counts as failed at its own channel, and nowhere else', async () => {
+  test('an attempt that failed and was retried on another channel counts as failed for its own channel only', async () => {
     const bad = await rig.channel({ key: 'bad', priority: 1 })
     const good = await rig.channel({ key: 'good' })
     rig.upstream.forKey('bad', fake.status(500))
@@ -67,7 +68,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await usage('metric=failed')).total).toMatchObject({ failed: before.failed, requests: before.requests + 2 })
   })
 
-  test('so does one that nothing made up for; the caller’s mistakes do not', async () => {
+  test('an attempt that failed and was not retried counts too, but the caller’s mistakes do not', async () => {
     const id = await rig.channel()
     rig.upstream.always(fake.status(503))
     expect((await call()).status).toBe(503)
@@ -76,7 +77,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await failedOf(id)).toMatchObject({ failed: 1 })
   })
 
-  test('a channel that is disabled and enabled automatically says why, in the log, the audit trail and its own row', async () => {
+  test('when a channel is disabled or enabled automatically, the log, the audit trail and its own row give the reason', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const id = await rig.channel({ name: 'first' })
@@ -99,7 +100,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await channelOf(id)).status_reason).toBe('it passed its test')
   })
 
-  test('a skipped channel says so once a minute, with what it had answered', async () => {
+  test('a skipped channel is reported once a minute, with the error that it returned', async () => {
     await rig.gateway.setOption('RetryTimes', '0')
     const id = await rig.channel()
     rig.upstream.always(fake.status(503, { message: 'we are overloaded' }))
@@ -110,7 +111,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.content).toContain('we are overloaded')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.cool-down' }])
     expect((await channelOf(id)).status_reason).toContain('we are overloaded')
-    // The trial call fails: the channel is skipped for longer, and a minute is not over.
+    // The trial call fails: the channel is skipped for longer, and a minute has not passed yet.
     aheadMs += 6_000
     await call()
     aheadMs += 70_000
@@ -119,7 +120,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await eventsOf(id))[0]?.content).toContain('the call that tried it again failed')
   })
 
-  test('a pause that a service asks for is reported too', async () => {
+  test('a pause that a service requests is reported too', async () => {
     await rig.gateway.setOption('RetryTimes', '0')
     const id = await rig.channel()
     rig.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
@@ -130,7 +131,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     )
   })
 
-  test('a key that is set aside and used again leaves rows, which contain no key', async () => {
+  test('setting a key aside and using it again are both logged, without the key', async () => {
     await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const keys = ['key-that-is-closed-0001', 'key-that-is-open-0002']
     const id = await rig.channel({ key: keys.join('\n'), key_mode: 'multi' } as object)

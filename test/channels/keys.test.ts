@@ -24,7 +24,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     return [one, two, three].map((key) => used.filter((each) => each === key).length)
   }
   const dead = async () => (await rig.shown(id)).keys_dead
-  /** Everything that people or machines could read about it. */
+  /** Everything about the keys that people or programs could read. */
   const everything = async () => {
     const { read } = rig.gateway.context.store
     return JSON.stringify([
@@ -37,10 +37,10 @@ forEachDatabaseUrl((_, freshUrl) => {
     ])
   }
 
-  test('each key has its turn', async () => {
+  test('the keys are used in turn', async () => {
     for (let call = 0; call < 9; call++) expect(await rig.chat()).toBe(200)
     expect(counts()).toEqual([3, 3, 3])
-    // The rotation continues when a channel changes.
+    // The rotation continues after a channel is changed.
     await rig.raw('PUT', '/api/channel/', { id, name: 'renamed' })
     expect(await rig.chat()).toBe(200)
     expect(keysUsed()[9]).toBe(keysUsed()[0])
@@ -73,12 +73,12 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.chat()).toBe(503)
     await rig.until(async () => (await dead()) === 3)
     expect((await rig.shown(id)).status).toBe(1)
-    // All are refused, so that any of them will do.
+    // All keys are refused, so it does not matter which one is used.
     expect(await rig.chat()).toBe(503)
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     expect(await rig.chat()).toBe(503)
     await rig.until(async () => (await rig.shown(id)).status === 3)
-    // The row is written before the nodes are notified.
+    // The row is written before the other nodes are notified.
     await rig.until(async () => {
       const before = rig.upstream.requests.length
       await rig.chat()
@@ -88,7 +88,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
-  test('a call that fails with a key that was replaced in the meantime does not set aside the new ones', async () => {
+  test('a call that fails with a key that has just been replaced does not set the new keys aside', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const gate = Promise.withResolvers<void>()
     const late = behaviour('refuses late', (exchange) => gate.promise.then(() => invalid('an old key').run(exchange)))
@@ -98,7 +98,8 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.raw('PUT', '/api/channel/', { id, key: 'upstream-key-new' })
     gate.resolve()
     await asked
-    // The consequences of a failure are handled after the answer; a later switch of the same channel comes after them.
+    // The consequences of a failure are handled after the response. A later status change of the same channel comes
+    // after them.
     const other = await rig.channel({ key: 'upstream-key-other', models: 'n', key_mode: 'multi' })
     rig.upstream.forKey('upstream-key-other', invalid('upstream-key-other'))
     await rig.gateway.setOption('ModelRatio', '{"m":1,"n":1}')
@@ -108,7 +109,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.chat()).toBe(200)
   })
 
-  test('enabling it by hand tries the keys again', async () => {
+  test('enabling the channel by hand makes its keys usable again', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     for (const key of [one, two, three]) rig.upstream.forKey(key, invalid(key))
     expect(await rig.chat()).toBe(503)
@@ -120,7 +121,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await dead()).toBe(0)
   })
 
-  test('a busy key rests, and comes back when its pause is over', async () => {
+  test('a rate-limited key is paused, and is used again when its pause is over', async () => {
     rig.upstream.forKey(one, status(429, { headers: [['retry-after', '30']] }), okChat())
     for (let call = 0; call < 5; call++) expect(await rig.chat()).toBe(200)
     expect(counts()[0]).toBe(1)
@@ -130,7 +131,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(counts()[0]).toBe(2)
   })
 
-  test('an upstream failure is not the key’s fault', async () => {
+  test('an upstream failure is not counted against the key', async () => {
     rig.upstream.next(status(500))
     expect(await rig.chat()).toBe(500)
     expect(rig.upstream.requests).toHaveLength(1)

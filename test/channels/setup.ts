@@ -85,7 +85,7 @@ export async function startChannelRig(databaseUrl: string, options: Record<strin
   }
 }
 
-/** Answers with that status and body. */
+/** Responds with that status and body. */
 export function json(status: number, body: unknown): Behaviour {
   return behaviour(`json ${status}`, (exchange) => sendJson(exchange, status, body))
 }

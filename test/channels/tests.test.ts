@@ -33,7 +33,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const progress = () => rig.gateway.api<Progress>('GET', '/api/channel/test/progress')
   const finished = () => rig.until(async () => (await progress()).finished_at > 0)
 
-  test('a test says which model it called, and what that answered', async () => {
+  test('a test reports which model it called, and what the model answered', async () => {
     const id = await rig.channel({ models: 'gpt-4o,gpt-4o-mini' })
     rig.upstream.always(okChat({ text: 'Hello there.' }))
     expect(await rig.raw('GET', `/api/channel/test/${id}?model=gpt-4o-mini`)).toEqual({
@@ -132,7 +132,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('a channel that streams endlessly instead of answering fails, and its test ends', async () => {
+  test('a channel that streams endlessly instead of responding fails its test, and the test ends', async () => {
     rig.upstream.next(
       behaviour('streams', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
@@ -154,7 +154,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.upstream.until(({ openStreams }) => openStreams === 0)
   })
 
-  test('a model’s name decides what it is tested with', async () => {
+  test('the name of a model decides which request tests it', async () => {
     const usage = { prompt_tokens: 1, total_tokens: 1 }
     const hello = { messages: [{ role: 'user', content: 'hi' }] }
     const chatAnswer = { choices: [{ message: { role: 'assistant', content: 'hi' } }], usage }
@@ -163,9 +163,9 @@ forEachDatabaseUrl((_, freshUrl) => {
       ['bge-reranker-v2-m3', '/v1/rerank', { query: 'hi', documents: ['hi'] }, { results: [{ index: 0 }] }],
       ['omni-moderation-latest', '/v1/moderations', { input: 'hi' }, { results: [{ flagged: false }] }],
       ['davinci-002', '/v1/completions', { prompt: 'hi', max_tokens: 1 }, { choices: [{ text: 'h' }], usage }],
-      // Too expensive for a test, and some such models chat.
+      // Images are too expensive for a test, and some such models accept chat requests.
       ['dall-e-3', '/v1/chat/completions', hello, chatAnswer],
-      // A kind that can be tested cheaply is preferred.
+      // A model of a kind that can be tested cheaply is preferred.
       ['whisper-1,text-embedding-3-small', '/v1/embeddings', { input: 'hi' }, { data: [{ embedding: [0] }], usage }],
     ] as const
     for (const [models, path, question, answer] of kinds) {
@@ -178,7 +178,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('a model that no request may name fails its test and does not affect the others', async () => {
+  test('a model that no request may name fails its test, and the other models are not affected', async () => {
     const id = await rig.channel({ models: `m${'x'.repeat(300)}` })
     expect(await rig.raw('GET', `/api/channel/test/${id}`)).toMatchObject({
       success: false,
@@ -186,7 +186,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
-  test('a run of a process that died does not block the next one forever', async () => {
+  test('a run whose process died does not block the next run forever', async () => {
     await rig.channel({ key })
     const now = Math.floor(rig.time.ms / 1000)
     await rig.gateway.context.store.write((trx) =>
@@ -211,12 +211,12 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('ChannelTestFrequency starts a run at once, and the next when it is due', async () => {
+  test('ChannelTestFrequency starts a run at once, and the next run when it is due', async () => {
     const id = await rig.channel({ key })
     await rig.gateway.setOption('ChannelTestFrequency', '10')
     await finished()
     expect(await tests(id)).toHaveLength(1)
-    // Saving any option makes the schedule be checked again.
+    // Saving any option makes the gateway check the schedule again.
     rig.time.ms += 9 * 60_000
     await rig.gateway.setOption('SystemName', 'not due yet')
     expect(await progress()).toMatchObject({ done: 1, finished_at: expect.any(Number) })
@@ -252,7 +252,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(rig.notices().join()).not.toContain(key)
   })
 
-  test('a notice is sent in the format of a webhook and of Message Pusher, and a failing one stops nothing', async () => {
+  test('a notice is sent in the format of a webhook or of Message Pusher, and a failing notice stops nothing', async () => {
     const { webhook, gateway } = rig
     await gateway.setOption('MessagePusherAddress', `${webhook.url}/push`)
     await gateway.setOption('MessagePusherToken', 'pusher token')
@@ -276,7 +276,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(options).toContain('/push')
   })
 
-  test('a metadata service, or an invalid address, is not accepted for notices', async () => {
+  test('the address of a metadata service and an invalid address are both rejected as the target of notices', async () => {
     for (const value of ['http://169.254.169.254/x', 'ftp://example.com', '/path', 'example.com']) {
       for (const name of ['NotifyWebhookURL', 'MessagePusherAddress']) {
         expect(await rig.raw('PUT', '/api/option/', { key: name, value })).toMatchObject({ success: false })
@@ -287,7 +287,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     })
   })
 
-  test('a channel whose key is replaced during its test is not disabled for the old one', async () => {
+  test('a channel whose key is replaced during its test is not disabled because of the old key', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const id = await rig.channel({ key })
     const gate = Promise.withResolvers<void>()
@@ -303,7 +303,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.until(async () => (await rig.shown(id)).status === 3)
   })
 
-  test('a gateway that stops in the middle of a run does not block the next one', async () => {
+  test('a gateway that stops in the middle of a run does not block the next run', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
     const url = await freshUrl()
     const start = () =>

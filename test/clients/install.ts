@@ -5,10 +5,10 @@ import type { Client } from './programs.ts'
 
 const root = resolve(import.meta.dir, '../..')
 
-/** Where clients are installed, apart from the packages of this repository. */
+/** Where clients are installed, separate from the packages of this repository. */
 export const cache = join(root, 'node_modules/.cache/tollgate-clients')
 
-/** Some clients need a newer Node than this repository; npm has it as a package for each platform. */
+/** Some clients need a newer version of Node than this repository. npm offers it as one package per platform. */
 const nodeVersion = '24.21.0'
 const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 

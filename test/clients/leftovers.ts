@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Ends what a client left running: some start a service that outlives them. Its home tells whose it is. Linux only; elsewhere
- * nothing is found.
+ * Ends processes that a client left running: some clients start a service that outlives them. The HOME of a process
+ * shows which client it belongs to. Works on Linux only; elsewhere nothing is found.
  */
 export function endLeftovers(home: string): void {
   for (const pid of pidsIn('/proc')) {
@@ -20,7 +20,7 @@ function pidsIn(folder: string): number[] {
   }
 }
 
-/** Empty for a process that has ended, or that belongs to somebody else. */
+/** Empty for a process that has ended, or that belongs to another user. */
 function environmentOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
@@ -33,6 +33,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended in the meantime.
+    // The process has already ended.
   }
 }

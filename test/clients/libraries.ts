@@ -10,7 +10,7 @@ const models: Readonly<Record<Speaks, string>> = {
   Gemini: 'gemini-2.5-flash',
 }
 
-/** A library, driven by a script of ours, once for each dialect that it supports. */
+/** A library that a script of ours drives, once for each dialect that the library supports. */
 export function library(
   name: string,
   id: string,
@@ -75,7 +75,7 @@ export const libraries: readonly Client[] = [
     'anthropic-runner.mjs',
     { '@anthropic-ai/sdk': '1.14.0' },
     ['Messages'],
-    // It requests a thread first, and sends the whole conversation if the channel stores none.
+    // It first requests a thread, and sends the whole conversation if the channel stores none.
   ).map((client) => ({ ...client, expects: ['thread_not_supported'] })),
   ...library('Google Gen AI SDK, automatic calls', 'google-afc', 'google-afc.mjs', { '@google/genai': '3.3.0' }, [
     'Gemini',

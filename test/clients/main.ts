@@ -1,5 +1,5 @@
-// Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of some]. With
-// --python: the libraries from PyPI.
+// Gives real agent programs and libraries a task through a running gateway: npm run clients [-- names of clients]. With
+// --python, it runs the libraries from PyPI.
 import { parseArgs } from 'node:util'
 import { startMatrixRig } from '../matrix/support/rig.ts'
 import { installClient, installNode } from './install.ts'
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 
 const passed = 'passed'
 
-/** The folder of a client, installed again if necessary; if that fails, the reason. */
+/** The folder of a client, which is installed again if necessary, or the reason why that failed. */
 function folderOf(client: Client): { folder: string } | { failure: string } {
   try {
     return { folder: values.python ? installPythonClient(client) : installClient(client) }
@@ -32,7 +32,7 @@ function folderOf(client: Client): { folder: string } | { failure: string } {
 async function cellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return upstreams.map(() => place.failure)
-  // One gateway per client: what one leaves behind does not count against the next.
+  // Each client gets its own gateway, so that what one client leaves behind does not affect the next.
   await using rig = await startMatrixRig([client.model])
   const cells: string[] = []
   for (const upstream of upstreams) {
@@ -45,7 +45,7 @@ async function cellsOf(client: Client, path: string): Promise<string[]> {
   return cells
 }
 
-/** The cells of a program, one for each reason to refuse it. */
+/** The cells of a client, one for each reason to refuse its request. */
 async function refusedCellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return refusals.map(() => place.failure)
@@ -84,7 +84,7 @@ async function tableOf({ clients, columns, cells }: Plan, path: string): Promise
 
 const missing = values.python ? missingForPython() : undefined
 if (missing) {
-  console.error(`${missing} is missing`)
+  console.error(`${missing} is missing. Install it and run this again.`)
   process.exit(1)
 }
 
@@ -101,7 +101,7 @@ const plans: readonly Plan[] = values.python
 for (const plan of plans) {
   const table = await tableOf(plan, path)
   if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
-  // A partial run would remove the others from the page.
+  // A partial run would remove the other clients from the page.
   if (positionals.length === 0) writeTable(plan.name, table, new Date().toISOString().slice(0, 10))
   failed += table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed).length
 }

@@ -17,7 +17,7 @@ export function markdown({ columns, rows }: Table): string {
   return lines.map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')
 }
 
-/** Writes a table between the two marks with its name in docs/clients.md, with the date. */
+/** Writes a table, with the date, between the two markers with its name in docs/clients.md. */
 export function writeTable(name: string, table: Table, day: string): void {
   const text = readFileSync(page, 'utf8')
   const [start, end] = [`<!-- ${name}: start -->`, `<!-- ${name}: end -->`]

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { noteName, prompt } from './tasks.ts'
 
-/** What a program needs to know about the gateway and its own folders. */
+/** What a program needs to know: how to reach the gateway, and its own folders. */
 export interface Place {
   /** The gateway's address, without a path. */
   url: string
   token: string
-  /** A separate home folder without anything else in it. */
+  /** A separate home folder with nothing else in it. */
   home: string
   /** The working folder, which contains the note. */
   folder: string
@@ -16,27 +16,30 @@ export interface Place {
 interface Start {
   args: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Its configuration files, by their path below its home. */
+  /** The client's configuration files, by their path below its home folder. */
   files?: Readonly<Record<string, string>>
 }
 
-/** A program or a library that asks a model and runs tools. */
+/** A program or a library that calls a model and runs tools. */
 export interface Client {
   name: string
-  /** The folder that it is installed in. */
+  /** The folder in which the client is installed. */
   id: string
-  /** Its packages from npm, or from PyPI if its script is in Python; the table shows the version of the first. */
+  /**
+   * The client's packages from npm, or from PyPI if its script is in Python. The table shows the version of the first
+   * one.
+   */
   packages: Readonly<Record<string, string>>
-  /** The dialect it speaks to the gateway. */
+  /** The dialect in which the client calls the gateway. */
   speaks: 'chat' | 'Responses' | 'Messages' | 'Gemini'
   model: string
-  /** The program among those that npm links, or a script beside this file. */
+  /** One of the programs that npm links, or a script in the `scripts` folder beside this file. */
   run: { program: string } | { script: string }
-  /** Codes of refusals after which the client should continue by itself. */
+  /** Codes of refusals after which the client should continue without help. */
   expects?: readonly string[]
   /** Requests an object with a schema instead of the task with tools. */
   asksForObject?: true
-  /** Its script also makes one call with an unknown token. */
+  /** The client's script also makes one call with an unknown token. */
   asksWithWrongToken?: true
   start(place: Place): Start
 }
@@ -102,10 +105,10 @@ const geminiCli: Client = {
 const codexFreeform: Client = {
   ...codex,
   name: 'Codex, with freeform tools and zstd',
-  // Plain-text tools are only offered for models that the program knows.
+  // Codex offers plain-text tools only for models that it knows.
   model: 'gpt-5.5',
-  // A program that has signed in compresses its requests. Its sign-in is written by hand, with the token as the access
-  // token.
+  // Codex compresses its requests once the user has signed in. Its sign-in file is written by hand, with the token as
+  // the access token.
   start: ({ url, token }) => ({
     args: [...codexArgs, 'gpt-5.5', prompt],
     files: {
@@ -261,5 +264,5 @@ export const programs: readonly Client[] = [
   cline,
 ]
 
-/** Where the note of a task is. */
+/** The path of a task's note. */
 export const noteOf = ({ folder }: Pick<Place, 'folder'>): string => join(folder, noteName)

@@ -6,7 +6,7 @@ import type { Client } from './programs.ts'
 
 const run = (program: string, args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
 
-/** The name of a requirement for libraries from PyPI that this machine lacks. */
+/** The name of something that this machine lacks and the libraries from PyPI need, if anything. */
 export function missingForPython(): string | undefined {
   if (run('python3', ['--version']).status !== 0) return 'python3'
   // Some systems have these two in separate packages.

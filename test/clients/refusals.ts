@@ -5,21 +5,18 @@ import type { Rig } from '../matrix/support/rig.ts'
 import type { Client } from './programs.ts'
 import { foldersIn, startClient } from './run.ts'
 
-/** Reasons for refusing a call that a retry cannot change, as in the table's columns. */
+/** Reasons for refusing a call that a retry cannot fix, in the order of the table's columns. */
 export const refusals = ['wrong token', 'token used up', 'account used up'] as const
 type Refusal = (typeof refusals)[number]
 
-/** The gateway's message that the user must see, by reason. */
+/** The message of the gateway that the user must see, by reason. */
 const sentences: Readonly<Record<Refusal, RegExp>> = {
   'wrong token': /invalid token/i,
   'token used up': /quota of (?:the token|token .*) is exhausted/i,
   'account used up': /user quota is not enough/i,
 }
 
-/**
- * Starts a client with a token that is refused, and checks its behaviour: correct if it makes one call and prints the
- * gateway's reason.
- */
+/** Starts a client with a token that is refused, and checks that it makes one call and prints the gateway's reason. */
 export async function runRefusal(
   rig: Rig,
   client: Client,
@@ -29,7 +26,7 @@ export async function runRefusal(
   const base = mkdtempSync(join(tmpdir(), 'tollgate-client-'))
   const front = startFront(rig.gateway.url)
   try {
-    // Without one the refusal would have another reason. No call gets as far as using it.
+    // Without a channel the call would be refused for another reason. No call reaches the channel.
     await rig.gateway.addChannel({ type: 8, models: client.model, base_url: rig.upstream.url })
     const place = { url: front.url, token: await tokenFor(rig, refusal), ...foldersIn(base) }
     const { exit, printed } = await startClient(client, place, installed)
@@ -54,7 +51,7 @@ async function tokenFor(rig: Rig, refusal: Refusal): Promise<string> {
   return caller.token
 }
 
-/** Passes everything on to the gateway and records the model calls, as `POST /v1/messages 401`. */
+/** Forwards everything to the gateway and records the model calls, as `POST /v1/messages 401`. */
 function startFront(gateway: string) {
   const asked: string[] = []
   const server = Bun.serve({

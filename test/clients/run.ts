@@ -9,7 +9,7 @@ import { pythonCommand } from './python.ts'
 import { type Seen, scriptedModel } from './scripted-model.ts'
 import { after, noteText, secret } from './tasks.ts'
 
-/** An upstream of one dialect and the channel type that leads to it. */
+/** An upstream that uses one dialect, and the channel type that leads to it. */
 export interface Upstream {
   title: string
   provider: string
@@ -24,7 +24,7 @@ export const upstreams: readonly Upstream[] = [
   { title: 'Responses (1)', provider: 'openai', dialect: 'openai-responses', type: 1 },
 ]
 
-/** The outcome of one task: no faults, or a description of each. */
+/** The outcome of one task: its faults, each with a description, or an empty list. */
 export interface Outcome {
   faults: string[]
   /** Names of the tools that the model called. */
@@ -72,7 +72,7 @@ function toolFaults(note: string, { called }: Seen): string[] {
   ]
 }
 
-/** A home and a folder to work in, both empty. */
+/** A home folder and a working folder, both empty. */
 export function foldersIn(base: string): Pick<Place, 'home' | 'folder'> {
   const folders = { home: join(base, 'home'), folder: join(base, 'task') }
   for (const each of Object.values(folders)) mkdirSync(each)
@@ -81,13 +81,13 @@ export function foldersIn(base: string): Pick<Place, 'home' | 'folder'> {
 
 async function placeIn(base: string, rig: Rig, client: Client, { type, dialect }: Upstream): Promise<Place> {
   const folders = foldersIn(base)
-  // A model that only has the Responses API is called in that dialect, whatever the caller speaks.
+  // A model that has only the Responses API is called through it, whatever dialect the caller uses.
   const mapped = type === 1 ? { model_mapping: JSON.stringify({ [client.model]: 'o1-pro' }) } : {}
   const token = await rig.token({ type, name: `${client.name} ${dialect}`, ...mapped })
   return { url: rig.gateway.url, token, ...folders }
 }
 
-/** Starts a client in its folder and waits for its end, which is forced after a minute. */
+/** Starts a client in its folder and waits until it ends. It is killed after a minute. */
 export async function startClient(
   client: Client,
   place: Place,
@@ -116,7 +116,7 @@ export async function startClient(
 function commandOf({ run }: Client, installed: string): string[] {
   if ('program' in run) return [join(installed, 'node_modules/.bin', run.program)]
   if (run.script.endsWith('.py')) return pythonCommand(installed, join(import.meta.dir, 'scripts', run.script))
-  // Beside the packages, where Node resolves its imports.
+  // The script is copied next to the packages, where Node resolves its imports.
   const script = join(installed, run.script)
   for (const each of ['task-tools.mjs', run.script])
     copyFileSync(join(import.meta.dir, 'scripts', each), join(installed, each))
@@ -142,7 +142,7 @@ async function lastId(rig: Rig): Promise<number> {
   return row?.id ?? 0
 }
 
-/** Faults in the log rows of a task: each call must have one, complete and charged, without an error. */
+/** Faults in the log rows of a task: each call must have one row that is complete, charged and without an error. */
 async function rowFaults(rig: Rig, since: number, calls: number, expects: readonly string[] = []): Promise<string[]> {
   const written = await rows(rig).selectAll().where('id', '>', since).where('type', 'in', [2, 6]).execute()
   const charged = written.filter(({ type }) => type === 2)

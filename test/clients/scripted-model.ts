@@ -9,7 +9,7 @@ const steps: readonly Step[] = ['read', 'edit', 'run']
 
 /** What was observed during a run. */
 export interface Seen {
-  /** Requests that offered tools, which belong to the task. */
+  /** Requests that offered tools and therefore belong to the task. */
   tasks: number
   /** Requests of any kind. */
   all: number
@@ -18,9 +18,9 @@ export interface Seen {
 }
 
 /**
- * A model that reads the note, changes it, runs a command and reports what it learned, with whatever tools it is
- * offered. It derives its progress from the history alone, as a real one does. A request that forces one tool gets a
- * call of it. Requests without tools, such as those for a title, get a word.
+ * A model that reads the note, changes it, runs a command and reports what it learned, using whatever tools it is
+ * offered. It derives its progress from the history alone, as a real model does. A request that forces one tool is
+ * answered with a call of that tool. A request without tools, such as one for a title, is answered with a single word.
  */
 export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
   const seen: Seen = { tasks: 0, all: 0, called: [] }
@@ -42,11 +42,11 @@ export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour;
   return { behaviour: model, seen }
 }
 
-/** Conversations that the service stores for threads of the Messages API, by the ids of its answers. */
+/** The conversations that the service stores for threads of the Messages API, by the ids of its responses. */
 class Threads {
   readonly #kept = new Map<unknown, JsonObject>()
 
-  /** A request, including the earlier part of its thread. */
+  /** A request, extended by the earlier part of its thread. */
   whole(body: JsonObject): JsonObject {
     const { thread } = body
     const before = isObject(thread) ? this.#kept.get(thread['previous_message_id']) : undefined
@@ -63,10 +63,10 @@ class Threads {
   }
 }
 
-/** If a library requires every answer to be a call, this tool takes the final text. */
+/** If a library requires every response to be a call, the final text is passed to this tool. */
 const finalTool = 'final_answer'
 
-/** A call of the forced tool, whose input contains the password if the request does. */
+/** A call of the forced tool. Its input contains the password if the request does. */
 function objectFor({ name, schema }: OfferedTool, body: JsonObject): Said {
   const known = JSON.stringify(body).includes(secret) ? { password: secret } : {}
   return { ...saying(''), calls: [{ id: 'call_object_1', name, input: filled(schema, known) }] }
@@ -97,7 +97,7 @@ function nextOf(body: JsonObject, note: string): Said {
 function callsIn(body: JsonObject): number {
   const list = [body['messages'], body['input'], body['contents']].find(Array.isArray) ?? []
   const calls = list.filter(isObject).reduce((sum, item) => sum + callsOf(item), 0)
-  // smolagents describes each call in text.
+  // smolagents describes each call as text.
   return calls > 0 ? calls : JSON.stringify(list).split('Calling tools:').length - 1
 }
 

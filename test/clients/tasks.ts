@@ -1,11 +1,11 @@
-/** The note's initial text, and what only its reader can know. */
+/** The note's initial text, with a password that is known only to those who read it. */
 export const secret = 'PURPLE-ELEPHANT-77'
 export const before = 'State: draft'
 export const after = 'State: final'
 export const noteName = 'note.txt'
 export const noteText = `The password is ${secret}.\n${before}\n`
 
-/** The shell computes the command's output, so it appears only where the command ran. */
+/** The shell computes the output, so the output appears only where the command was run. */
 export const command = 'echo ran-$((40 + 2))'
 export const commandOutput = 'ran-42'
 

@@ -6,7 +6,7 @@ const schema = (properties: object, required: string[] = []) => ({ type: 'object
 const text = { type: 'string' }
 
 describe('the scripted model', () => {
-  test('finds the tools of a request in every dialect', () => {
+  test('finds the tools that a request offers in every dialect', () => {
     const input_schema = schema({ file_path: text })
     const expected = [{ name: 'Read', schema: input_schema, isFree: false }]
     expect(offeredTools({ tools: [{ name: 'Read', input_schema }] })).toEqual(expected)
@@ -18,7 +18,7 @@ describe('the scripted model', () => {
     expect(offeredTools({ tools: [{ function_declarations: [snake] }] })).toEqual(expected)
   })
 
-  test('finds the tool that a request forces in every dialect, and none if the model may choose', () => {
+  test('finds the tool that a request forces in every dialect, and finds none if the model may choose', () => {
     const tool = { name: 'Note', input_schema: {} }
     const forced = (body: object) => forcedTool({ tools: [{ name: 'Other' }, tool], ...body })?.name
     expect(forced({ tool_choice: { type: 'function', function: { name: 'Note' } } })).toBe('Note')
@@ -30,7 +30,7 @@ describe('the scripted model', () => {
     expect(forced({})).toBeUndefined()
   })
 
-  test('writes the input of a tool by the names in its schema', () => {
+  test('fills the input of a tool by the names in its schema', () => {
     const edit = schema({ filePath: text, oldString: text, newString: text, all: { type: 'boolean' } }, ['filePath'])
     expect(inputFor('edit', { name: 'edit', schema: edit, isFree: false }, '/n')).toEqual({
       filePath: '/n',
@@ -44,7 +44,7 @@ describe('the scripted model', () => {
     })
   })
 
-  test('writes a patch for a plain-text tool, and uses a shell if nothing else is offered', () => {
+  test('writes a patch for a plain-text tool, and uses the shell if no other tool is offered', () => {
     expect(inputFor('edit', { name: 'apply_patch', schema: {}, isFree: true }, '/n')).toBe(patch)
     const shell = { name: 'exec_command', schema: schema({ cmd: text }), isFree: false }
     expect(toolFor('read', [shell])).toBe(shell)

@@ -25,7 +25,7 @@ export function offeredTools(body: JsonObject): OfferedTool[] {
   })
 }
 
-/** The one tool that a request forces the model to call, if it does. */
+/** The tool that a request forces the model to call, if there is one. */
 export function forcedTool(body: JsonObject): OfferedTool | undefined {
   const choice = isObject(body['tool_choice']) ? body['tool_choice'] : {}
   const { name } = isObject(choice['function']) ? choice['function'] : choice
@@ -43,7 +43,7 @@ function toolOf(tool: JsonObject): OfferedTool {
 
 const shell = /^(?:bash|shell|exec_command|run_shell_command|run_commands?|execute_command|run_in_terminal|exec)$/i
 
-/** Names that programs give their tools, best match first. */
+/** Names that programs give to their tools, best match first. */
 const names: Readonly<Record<Step, readonly RegExp[]>> = {
   read: [/^read$/i, /^(?:read_?files?|view|view_file|cat|open_file)$/i, shell],
   edit: [
@@ -64,7 +64,7 @@ export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool 
   return undefined
 }
 
-/** The input of a tool for a step, by the property names of its schema. A free-text tool gets the patch. */
+/** The input of a tool for a step, filled by the property names of its schema. A plain-text tool gets the patch. */
 export function inputFor(step: Step, { name, schema, isFree }: OfferedTool, note: string): JsonObject | string {
   if (isFree) return step === 'edit' ? patch : shellLine(step, note)
   const known = knownValues(step, name, note)
@@ -76,7 +76,7 @@ function shellLine(step: Step, note: string): string {
   return step === 'edit' ? `sed -i 's/${before}/${after}/' ${note}` : command
 }
 
-/** Values by property name, without punctuation and in lower case. */
+/** Values by property name, which is in lower case and without punctuation. */
 function knownValues(step: Step, tool: string, note: string): Readonly<Record<string, unknown>> {
   const line = shellLine(step, note)
   const place = { path: note, filepath: note, file: note, absolutepath: note, targetfile: note }
@@ -92,7 +92,7 @@ function knownValues(step: Step, tool: string, note: string): Readonly<Record<st
     patch,
     cmd: line,
     script: line,
-    // For the editor of some programs this is the name of the operation.
+    // In the editor tool of some programs, this property is the name of the operation.
     command: shell.test(tool) ? line : step === 'edit' ? 'str_replace' : 'view',
     commands: line,
     files: place,
@@ -101,7 +101,9 @@ function knownValues(step: Step, tool: string, note: string): Readonly<Record<st
   }
 }
 
-/** An object that a schema allows: properties with known names, if they are required or describe the task. */
+/**
+ * An object that a schema allows. It contains properties with known names, if they are required or describe the task.
+ */
 export function filled(schema: JsonObject, known: Readonly<Record<string, unknown>>): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []
@@ -128,7 +130,7 @@ function valueFor(schema: JsonObject, wanted: Wanted): unknown {
   const type = String(Array.isArray(schema['type']) ? schema['type'][0] : schema['type']).toLowerCase()
   if (type === 'array') {
     const items = isObject(schema['items']) ? schema['items'] : {}
-    // A command as a list is a program and its arguments.
+    // A command that is a list consists of a program and its arguments.
     if (key === 'command' && String(items['type']).toLowerCase() === 'string') return ['bash', '-lc', String(value)]
     return [valueFor(items, wanted)]
   }

@@ -16,15 +16,18 @@ import {
 } from '../helpers/dialects.ts'
 import { leastCases, sseData } from '../helpers/recordings.ts'
 
-/** Its calls were made, and answered, by a program that Anthropic ran; no other dialect has such calls. */
+/**
+ * The calls in this recording were made, and answered, by a program that Anthropic ran. No other dialect has such
+ * calls.
+ */
 const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-420911'
 
 const names = Object.keys(dialects) as DialectName[]
 
 /**
- * An answer reduced to what must survive a round trip. Id and creation time are generated if the service sends none, or
- * none in the dialect's format. The service's own finish reason, the default tier, and our doubt about its usage do not
- * count either.
+ * An answer reduced to what must survive a round trip. Its id and creation time are generated if the service sends
+ * none, or none in the dialect's format. The service's own finish reason, the default tier and our doubt about its
+ * usage are ignored too.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
@@ -33,7 +36,7 @@ function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }:
   return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
-/** Anthropic's answers always count tokens. */
+/** Anthropic's responses always contain token counts. */
 function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
   const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
   return { ...said, usage }
@@ -60,7 +63,7 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
       sources: new Set(
         parts.flatMap((part) => (part.type === 'text' ? (part.citations ?? []).flatMap(({ url }) => url ?? []) : [])),
       ),
-      // The dialect's own reasoning state, and others' in their envelopes.
+      // The dialect's own reasoning state, and that of other dialects in our envelopes.
       seals: parts.flatMap((part) => ('seal' in part && part.seal ? [`${part.seal.from} ${part.seal.value}`] : [])),
       stop: stopIn(stop, to),
     })),
@@ -68,7 +71,9 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
   }
 }
 
-/** In a stream of Messages the signature of a text arrives too late to precede it, and may not follow it. */
+/**
+ * In a stream of Messages, the signature of a text arrives too late to be sent before the text, and must not follow it.
+ */
 function withoutTextSeals(reply: Reply): Reply {
   const plain = (part: ReplyPart): ReplyPart => {
     if (part.type !== 'text') return part
@@ -78,18 +83,19 @@ function withoutTextSeals(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: choice.parts.map(plain) })) }
 }
 
-/** The text, including audio if the dialect has none. */
+/** The text, including the transcript of audio if the dialect cannot carry audio. */
 function spoken(part: ReplyPart, to: DialectName): string {
   if (part.type === 'text' || part.type === 'refusal') return part.text
   const isHeard = to === 'openai-chat' || to === 'gemini'
   return part.type === 'media' && !isHeard ? (part.transcript ?? '') : ''
 }
 
-/** Finish reasons that a dialect lacks. */
+/** Replaces finish reasons that a dialect lacks. */
 function stopIn({ reason, raw }: Stop, to: DialectName): string {
   if (reason === 'stop-sequence' && to !== 'anthropic-messages') return 'stop'
   if (reason === 'refusal' && to === 'gemini') return 'content-filter'
-  // Anthropic's classifiers cut an answer off; OpenAI uses another reason for that than for a refusing model.
+  // Anthropic's classifiers cut an answer off. OpenAI's finish reason for that differs from the one for a model that
+  // refuses.
   if (reason === 'refusal' && raw?.dialect === 'anthropic-messages' && to !== 'anthropic-messages')
     return 'content-filter'
   if (reason === 'content-filter' && to === 'anthropic-messages') return 'refusal'
@@ -103,7 +109,7 @@ describe('recorded answers', () => {
     const whole = casesOf(name, { kind: 'json', status: 'ok' }).filter(({ responseJson }) => isObject(responseJson))
     const streamed = casesOf(name, { kind: 'sse', status: 'ok' })
 
-    test(`of ${name} are the same when they are decoded again, whole`, () => {
+    test(`of ${name} are the same when they are encoded and decoded again`, () => {
       expect(whole.length).toBeGreaterThanOrEqual(leastCases(31))
       for (const { id, responseJson } of whole) {
         const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
@@ -118,7 +124,7 @@ describe('recorded answers', () => {
       }
     })
 
-    test(`streams of ${name} are the same when they are read again`, () => {
+    test(`streams of ${name} are the same when they are encoded and decoded again`, () => {
       expect(streamed.length).toBeGreaterThanOrEqual(leastCases(31))
       for (const recorded of streamed) {
         const events = decodeAll(dialect, sseData(recorded))
@@ -133,7 +139,7 @@ describe('recorded answers', () => {
       }
     })
 
-    test(`streams of ${name} yield all the text, and only the text, of their events`, () => {
+    test(`streams of ${name} yield exactly the text of their events`, () => {
       for (const recorded of streamed) {
         const { reply } = assemble(decodeAll(dialect, sseData(recorded)))
         const said = reply.choices.map(({ parts }) =>
@@ -146,7 +152,7 @@ describe('recorded answers', () => {
       }
     })
 
-    test(`streams of ${name} that break off are reported as broken off, wherever it happens`, () => {
+    test(`streams of ${name} that are cut at any event are reported as incomplete`, () => {
       for (const recorded of streamed.slice(0, 20)) {
         const data = sseData(recorded)
         for (let length = 0; length < lastOf(name, data); length++) {
@@ -162,7 +168,7 @@ describe('recorded answers', () => {
     })
 
     for (const other of names.filter((each) => each !== name)) {
-      test(`of ${name} have the same content in ${other}, whole and streamed`, () => {
+      test(`of ${name} have the same content in ${other}, both complete and streamed`, () => {
         for (const { id, responseJson } of whole) {
           const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
           if (reply.choices.length === 0 || id === programmatic) continue
@@ -185,7 +191,7 @@ describe('recorded answers', () => {
   }
 })
 
-/** The text of a stream by the simplest possible parser, independent of the code under test. */
+/** The text of a stream, read by the simplest possible parser, which is independent of the code under test. */
 function plainText(name: DialectName, data: readonly string[]): string {
   const found: string[] = []
   const later: string[][] = []
@@ -217,7 +223,7 @@ function plainText(name: DialectName, data: readonly string[]): string {
   return [...found, ...later.flat()].join('')
 }
 
-/** The number of events that a complete answer needs: all up to the one that ends it. */
+/** The number of events before the one that ends the answer. A stream of only these events, or fewer, is incomplete. */
 function lastOf(name: DialectName, data: readonly string[]): number {
   const marks: Readonly<Record<DialectName, RegExp>> = {
     'anthropic-messages': /"type":\s*"message_stop"/,
@@ -229,7 +235,7 @@ function lastOf(name: DialectName, data: readonly string[]): number {
   return at < 0 ? data.length : at
 }
 
-/** A cut stream leaves parts open, which is not a fault of its decoder. */
+/** A stream that is cut leaves parts open, which is not a fault of its decoder. */
 function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
   const last = events.at(-1)
   return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }

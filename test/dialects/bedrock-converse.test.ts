@@ -17,7 +17,7 @@ function chat(body: JsonObject, model = claude): Conversation {
   return dialects['openai-chat'].decodeRequest({ model, ...hi, ...body })
 }
 
-/** A conversation as the gateway sends it: with ids and names that the service accepts. */
+/** A conversation as the gateway sends it, with ids and names that the service accepts. */
 const fitted = (conversation: Conversation) => fitTools(conversation, converseRules).conversation
 
 /** The events that a dialect's endpoint decodes from the bytes of an event stream. */
@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['seed'])
   })
 
-  test('asks each family to think in its own way', () => {
+  test('enables thinking for each model family in its own format', () => {
     const fields = (model: string, limit = 30_000) =>
       bedrockConverse.encodeRequest(chat({ reasoning_effort: 'high', max_tokens: limit }, model)).body[
         'additionalModelRequestFields'
@@ -130,7 +130,7 @@ describe('a request', () => {
     ).toEqual(['reasoning_effort'])
   })
 
-  test('keeps cache marks, signed thoughts and failed results of an Anthropic caller', () => {
+  test('keeps the cache marks, signed thoughts and failed results of an Anthropic caller', () => {
     const { body } = bedrockConverse.encodeRequest(
       dialects['anthropic-messages'].decodeRequest({
         model: claude,
@@ -161,13 +161,13 @@ describe('a request', () => {
       },
       { role: 'user', content: [{ toolResult: { toolUseId: 't', content: [{ text: 'broke' }], status: 'error' } }] },
     ])
-    // The service requires tools if the history has calls.
+    // The service requires the tools to be declared if the history contains calls.
     expect(body['toolConfig']).toEqual({
       tools: [{ toolSpec: { name: 'f', inputSchema: { json: { type: 'object' } } } }],
     })
   })
 
-  test('an image URL is refused, as the service fetches none', () => {
+  test('an image URL is refused, because the service fetches none', () => {
     const image = { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] }
     expect(() => bedrockConverse.encodeRequest(chat({ messages: [image] }))).toThrow('image by address')
   })
@@ -191,7 +191,7 @@ describe('a stream', () => {
     }),
   ]
 
-  test('is read whole, however it is split', async () => {
+  test('is read completely, however its bytes are split', async () => {
     const bytes = Buffer.concat(frames)
     for (const size of [1, 3, 50, bytes.length]) {
       const { reply, ended } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes, 'bedrock-converse', size)))
@@ -212,7 +212,7 @@ describe('a stream', () => {
     }
   })
 
-  test('that ends at any frame before its stop is not an answer', async () => {
+  test('is not a complete answer if it ends at any frame before its stop', async () => {
     for (let count = 0; count < frames.length - 2; count++) {
       const { ended, failure } = assemble(
         decodeAll(bedrockConverse, await eventsOf(Buffer.concat(frames.slice(0, count)))),
@@ -222,7 +222,7 @@ describe('a stream', () => {
     }
   })
 
-  test('an exception within it is an error of its kind', async () => {
+  test('reports an exception in it as an error of the matching kind', async () => {
     const headers = { ':message-type': 'exception', ':exception-type': 'throttlingException' }
     const bytes = Buffer.concat([...frames.slice(0, 5), awsFrame(headers, '{"message":"Too many tokens"}')])
     const { failure } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes)))
@@ -236,7 +236,7 @@ describe('a stream', () => {
     expect(invoked.failure).toMatchObject({ kind: 'rate-limit', message: 'Too many tokens' })
   })
 
-  test('with a damaged frame is an error', async () => {
+  test('with a damaged frame is reported as an error', async () => {
     const bytes = Buffer.concat(frames)
     bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1
     const { failure, ended } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes)))
@@ -246,7 +246,7 @@ describe('a stream', () => {
 })
 
 describe('an error', () => {
-  test('about a wrong clock says so', () => {
+  test('caused by a wrong clock says so', () => {
     const failure = bedrockConverse.decodeFailure(403, {
       message: 'Signature expired: 20260101T000000Z is now earlier than 20260101T010000Z',
     })
@@ -306,7 +306,7 @@ describe.skipIf(!recordingsAvailable)('recordings of Converse', () => {
   for (const recorded of cases({ api: 'invoke', kind: 'eventstream' }).filter(({ model }) =>
     /claude-(?:3|opus|sonnet)/.test(model ?? ''),
   )) {
-    test(`${recorded.id} is a stream of Anthropic's`, async () => {
+    test(`${recorded.id} is a stream in Anthropic's format`, async () => {
       const { ended, reply } = assemble(
         decodeAll(dialects['anthropic-messages'], await eventsOf(recorded.response.body, 'anthropic-messages')),
       )

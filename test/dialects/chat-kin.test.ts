@@ -1,4 +1,4 @@
-// Formats that resemble OpenAI's chat under other names: their recordings, read and cut.
+// Formats that resemble OpenAI's chat but use other names: their recordings are read, complete and cut.
 import { describe, expect, test } from 'bun:test'
 import { aiProxyLibrary } from '../../server/dialects/aiproxy-library/index.ts'
 import { GrowingText } from '../../server/dialects/dashscope/growing-text.ts'
@@ -17,7 +17,7 @@ import { listCases, loadCase, type RecordingCase, recordingsAvailable, sseData }
 
 const sparkMax = spark(sparkModel('Spark-Max', ''), 'app')
 
-/** The dialect of each recorded format, by the name that the recordings give it. */
+/** The dialect of each recorded format, by the name that the recordings use. */
 const kin: Readonly<Record<string, UpstreamDialect>> = {
   ernie,
   hunyuan,
@@ -38,7 +38,7 @@ function eventsOf(recorded: RecordingCase): string[] {
   return recorded.kind === 'ws' ? recorded.responseText.split('\n').filter((line) => line !== '') : sseData(recorded)
 }
 
-/** All strings under a name at any depth, in order: the simplest possible parser. */
+/** All strings under the given names at any depth, in order, found by the simplest possible parser. */
 function textsUnder(value: unknown, names: readonly string[]): string {
   if (Array.isArray(value)) return value.map((each) => textsUnder(each, names)).join('')
   if (typeof value !== 'object' || value === null) return ''
@@ -58,7 +58,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   const streamed = cases.filter((each) => isGood(each) && (each.kind === 'sse' || each.kind === 'ws'))
   const whole = cases.filter((each) => isGood(each) && each.kind === 'json')
 
-  test('are there', () => {
+  test('exist', () => {
     expect(streamed.length).toBeGreaterThan(15)
     expect(whole.length).toBeGreaterThan(15)
   })
@@ -78,7 +78,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
       if (hasCalls) expect(reply.choices[0]?.stop.reason).toBe('tool-calls')
       const isCounted = recorded.features.includes('usage') && !parts.some(({ type }) => type === 'media')
       if (isCounted) expect(reply.usage?.promptTokens).toBeGreaterThan(0)
-      // The result can be written in every dialect.
+      // The decoded answer can be written in every dialect.
       for (const other of Object.values(dialects)) {
         const told = other.decodeReply(other.encodeReply(reply, frameOf(other.name)), 'seed')
         expect(joined(told, 'text')).toBe(joined(reply, 'text'))
@@ -87,9 +87,9 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   }
 
   for (const recorded of streamed) {
-    // Its answers are stages of work, and the end looks like the others.
+    // A deep-research answer consists of stages of work, and its last event looks like the others.
     if (/deep-research/.test(recorded.id)) continue
-    test(`${recorded.id} is read completely, and as broken wherever it is cut`, () => {
+    test(`${recorded.id} is read completely, and is reported as broken wherever it is cut`, () => {
       const dialect = dialectOf(recorded)
       const events = eventsOf(recorded)
       const { reply, ended, failure } = assemble(decodeAll(dialect, events))
@@ -107,7 +107,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
     })
   }
 
-  test('assembled frames of Spark are the whole answer', () => {
+  test('the joined frames of Spark are the complete answer', () => {
     for (const recorded of streamed.filter(({ kind }) => kind === 'ws')) {
       const frames = eventsOf(recorded).map((each) => JSON.parse(each) as JsonObject)
       const streamedReply = assemble(decodeAll(sparkMax, eventsOf(recorded))).reply
@@ -117,7 +117,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
     }
   })
 
-  test('errors are reported as such, with a matching status', () => {
+  test('errors are reported as errors, with a matching status', () => {
     const failures = cases.filter((each) => !isGood(each) && !/midway/.test(each.id))
     expect(failures.length).toBeGreaterThan(8)
     for (const recorded of failures) {
@@ -134,7 +134,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   })
 })
 
-describe('a text that may be repeated whole in every event', () => {
+describe('a text that a service may repeat in full in every event', () => {
   const read = (...texts: string[]) => {
     const growing = new GrowingText()
     return texts.map((text, at) => growing.push(text, at === texts.length - 1))
@@ -148,7 +148,7 @@ describe('a text that may be repeated whole in every event', () => {
     expect(read('', '', 'x', 'xy', '').join('')).toBe('xxy')
   })
 
-  test('yields only what is new if it is repeated', () => {
+  test('yields only the new part if it is repeated', () => {
     expect(read('1', '1,', '1, ', '1, 2', '1, 2')).toEqual(['1', '', ', ', '2', ''])
     expect(read('A long beginning', 'A long beginning and', 'A long beginning and end').join('')).toBe(
       'A long beginning and end',
@@ -157,7 +157,7 @@ describe('a text that may be repeated whole in every event', () => {
   })
 })
 
-test('what a format cannot express is named by the caller’s field names', () => {
+test('request fields that a format cannot express are listed under the caller’s names for them', () => {
   const openai = dialects['openai-chat'].decodeRequest({
     model: 'm',
     messages: [{ role: 'user', content: 'Hi' }],

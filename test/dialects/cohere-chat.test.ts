@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['user'])
   })
 
-  test('carries images, structured output and thinking', () => {
+  test('carries images, structured output and thinking settings', () => {
     const url = 'data:image/png;base64,AAAA'
     const { body } = encode({
       model: 'command-a-plus-05-2026',
@@ -80,7 +80,7 @@ describe('a request', () => {
     })
   })
 
-  test('a text document is sent beside the messages; another kind is refused', () => {
+  test('a text document is sent beside the messages, and any other kind is refused', () => {
     const file = (type: string) => ({
       role: 'user',
       content: [
@@ -118,7 +118,7 @@ const stream = [
 ]
 
 describe('a stream', () => {
-  test('with a plan and a call', () => {
+  test('with a plan and a call is read completely', () => {
     const { reply, ended } = assemble(decodeAll(cohereChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({
@@ -136,7 +136,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends anywhere before its end is not an answer', () => {
+  test('that ends anywhere before its last event is not a complete answer', () => {
     for (let count = 0; count < stream.length - 2; count++) {
       const { ended, failure } = assemble(decodeAll(cohereChat, stream.slice(0, count)))
       expect(ended).toBe(false)
@@ -151,7 +151,7 @@ describe('a stream', () => {
   })
 })
 
-test('a citation of a text with wide characters has the right position', () => {
+test('a citation in a text with wide characters has the right position', () => {
   const text = '😀 It is 22C.'
   const reply = cohereChat.decodeReply(
     {

@@ -122,7 +122,7 @@ function failing(act: () => unknown): GatewayError {
   throw new Error('nothing was refused')
 }
 
-/** Each dialect's terms for the kinds of failure: the status of an answer, and its error type. */
+/** Each dialect's terms for the kinds of failure: the status of the response and its error type. */
 const words: Readonly<Record<DialectName, Readonly<Partial<Record<FailureKind, string>>>>> = {
   'openai-chat': {
     invalid: 'invalid_request_error',
@@ -183,14 +183,14 @@ describe('a failure', () => {
       }
     })
 
-    test(`of the gateway itself keeps its code for OpenAI and has its kind in ${name}`, () => {
+    test(`of the gateway itself keeps its code in OpenAI's format, and has its kind in the format of ${name}`, () => {
       const failure = failureOf(new GatewayError('insufficient_user_quota', 'user quota is not enough'))
       const text = JSON.stringify(dialects[name].encodeFailure(failure, 'req-1'))
       expect(text).toContain('user quota is not enough')
       expect(text.includes('insufficient_user_quota')).toBe(name.startsWith('openai'))
     })
 
-    test(`in the middle of a stream of ${name} ends it, as an error that its decoder recognises`, () => {
+    test(`in the middle of a stream of ${name} ends the stream with an error that the decoder recognises`, () => {
       const text = encodeAll(
         dialects[name],
         [
@@ -209,7 +209,7 @@ describe('a failure', () => {
     return name === 'gemini' ? 'anthropic-messages' : 'gemini'
   }
 
-  test('is recognised whatever a proxy did to its body', () => {
+  test('is recognised whatever a proxy has done to its body', () => {
     for (const name of names) {
       for (const body of [
         undefined,

@@ -15,7 +15,7 @@ const candidate = (parts: JsonObject[], rest: JsonObject = {}): JsonObject => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
 })
 const end = { finishReason: 'STOP' }
-/** A thought and a text of Gemini's, whose signature arrives without text, as in its streams. */
+/** A thought and a text from Gemini. The signature of the text arrives without text, as in Gemini's streams. */
 const closingParts: JsonObject[] = [
   { text: 'Hm', thought: true },
   { text: 'Hel' },
@@ -39,7 +39,7 @@ describe('a signature that Gemini sends after its last text', () => {
     expect(blocksOf(streamed(closing)).map(({ type }) => type)).toEqual(['thinking', 'text'])
   })
 
-  test('precedes the text in the whole form', () => {
+  test('precedes the text in a response that is not streamed', () => {
     const wire = candidate(closingParts, end)
     const reply = messages.encodeReply(gemini.decodeReply(wire, 's'), frameOf('anthropic-messages'))
     const content = reply['content'] as JsonObject[]
@@ -47,7 +47,7 @@ describe('a signature that Gemini sends after its last text', () => {
     expect(content.filter(({ type }) => type === 'redacted_thinking')).toHaveLength(1)
   })
 
-  test('is not a block of its own if there is no text at all', () => {
+  test('does not become a separate block if there is no text at all', () => {
     const alone = [
       candidate([{ text: 'Hm', thought: true }]),
       candidate([{ functionCall: { name: 'f', args: {} } }]),
@@ -59,7 +59,7 @@ describe('a signature that Gemini sends after its last text', () => {
     expect((reply['content'] as JsonObject[]).map(({ type }) => type)).toEqual(['tool_use'])
   })
 
-  test('goes back with that text, and not with the call after it, via the Responses API', () => {
+  test('is sent back with that text through the Responses API, and not with the call after it', () => {
     const events: StreamEvent[] = [
       { type: 'start' },
       { type: 'part', choice: 0, index: 0, part: { type: 'text', text: '' } },
@@ -85,7 +85,7 @@ describe('a signature that Gemini sends after its last text', () => {
   })
 })
 
-test('a signature of a call that arrives after it goes back with that call', () => {
+test('a call’s signature that arrives after the call is sent back with that call', () => {
   const call = { type: 'tool-call', id: 'a', name: 'f', input: '{}' } as const
   const events: StreamEvent[] = [
     { type: 'start' },
@@ -105,7 +105,7 @@ test('a signature of a call that arrives after it goes back with that call', () 
   expect(turn?.parts[1]).not.toHaveProperty('seal')
 })
 
-test('a text that turns out to be empty is not a block of a stream of Messages', () => {
+test('a text that turns out to be empty does not become a block in a stream of Messages', () => {
   const events: StreamEvent[] = [
     { type: 'start' },
     { type: 'part', choice: 0, index: 0, part: { type: 'text', text: '' } },

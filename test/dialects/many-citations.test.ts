@@ -5,7 +5,8 @@ import type { Reply, StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-// One thread serves all callers. With work quadratic in the size of an answer, these take minutes.
+// One thread serves all callers. If the work grew with the square of the answer's length, these tests would take
+// minutes.
 const patience = 60_000
 
 const { gemini, 'anthropic-messages': anthropic } = dialects
@@ -13,12 +14,12 @@ const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ l
 const citationsOf = (reply: Reply): (readonly Citation[])[] =>
   (reply.choices[0]?.parts ?? []).map((part) => (part.type === 'text' ? (part.citations ?? []) : []))
 
-/** Each is at its own index, one unit long. */
+/** Expects each citation at its own index, one unit long. */
 function standWhereTold(found: readonly Citation[]): void {
   expect(found.every(({ start, end }, at) => start === at && end === at + 1)).toBe(true)
 }
 
-/** The alternating blocks that an Anthropic caller reads: their names, and their final inputs. */
+/** The alternating blocks that an Anthropic caller receives: their names and their final inputs. */
 function blocksOf(events: readonly StreamEvent[]) {
   const names: unknown[] = []
   const inputs: string[] = []
@@ -44,7 +45,7 @@ const calls = 150_000
 const names = ['text', ...list(calls, (at) => `f${at + 1}`)]
 
 test(
-  'many calls that wait for a text follow it in the order of their starts',
+  'many calls that wait for the end of a text follow it in the order of their starts',
   () => {
     const heads = list(calls, (at) => call(at + 1))
     const ends = list(calls, (at) => [more(at + 1, '{'), partEnd(at + 1)]).flat()
@@ -56,7 +57,7 @@ test(
 )
 
 test(
-  'they do so if the last ends first',
+  'many waiting calls follow the text in the order of their starts even if the last call ends first',
   () => {
     const heads = list(calls, (at) => call(at + 1, '{'))
     const ends = list(calls, (at) => partEnd(calls - at))
@@ -66,7 +67,7 @@ test(
 )
 
 test(
-  'a long input is not read again for every call that begins in the meantime',
+  'a long input is not read again for every call that begins before it ends',
   () => {
     const piece = `${'x'.repeat(500)}}`
     const events = list(40_000, (at) => [more(0, piece), call(at + 1, '{}')]).flat()
@@ -93,7 +94,7 @@ const answer = (parts: readonly JsonObject[], groundingSupports: readonly JsonOb
   )
 
 test(
-  'many supports of a long text have Google’s positions',
+  'many grounding supports of a long text have the positions that Google gave',
   () => {
     const supports = list(50_000, (at) => ({
       segment: { startIndex: at * 3, endIndex: at * 3 + 6 },
@@ -107,7 +108,7 @@ test(
 )
 
 test(
-  'many supports whose words do not occur in a long text keep their positions',
+  'many grounding supports whose words do not occur in a long text keep their positions',
   () => {
     const supports = list(50_000, (at) => ({
       segment: { startIndex: at, endIndex: at + 1, text: `b${at}` },
@@ -120,7 +121,7 @@ test(
 )
 
 test(
-  'many supports go to their own parts, in the order of arrival',
+  'many grounding supports are assigned to their own parts, in the order of arrival',
   () => {
     const count = 150_000
     const supports = list(count, (at) => count - 1 - at).flatMap((at) => [
@@ -139,7 +140,7 @@ test(
 )
 
 test(
-  'many URLs in a long text become separate chunks',
+  'many URLs cited in a long text become separate chunks',
   () => {
     const count = 200_000
     const citations = list(count * 2, (at) => ({ url: `${url}/${at % count}`, title: `${at}`, start: at, end: at + 1 }))
@@ -165,12 +166,12 @@ const cohere = (content: readonly JsonObject[], citations: readonly JsonObject[]
   cohereChat.decodeReply({ message: { content, citations }, finish_reason: 'COMPLETE' }, 'seed')
 
 test(
-  'many Cohere citations of a long text with wide characters have the right positions',
+  'many Cohere citations in a long text with wide characters have the right positions',
   () => {
     const said = '😀b'.repeat(1_000_000)
     const citations = list(50_000, (at) => ({ start: at * 2 + 1, end: at * 2 + 2, text: 'b' }))
     const [found = []] = citationsOf(cohere([{ type: 'text', text: said }], citations))
-    // A citation that fits by code units is accepted as it is.
+    // A citation whose position matches when counted in code units is kept unchanged.
     const place = (at: number) => (said[at * 2 + 1] === 'b' ? at * 2 + 1 : at * 3 + 2)
     expect(found.every(({ start }, at) => start === place(at))).toBe(true)
     expect(found).toHaveLength(50_000)
@@ -189,7 +190,7 @@ test(
 )
 
 test(
-  'many Cohere citations that name no block are assigned to one each',
+  'many Cohere citations that name no block are each assigned to one block',
   () => {
     const count = 100_000
     const content = list(count, (at) => ({ type: 'text', text: at === 1 ? 'two' : 'one' }))
@@ -200,7 +201,7 @@ test(
   patience,
 )
 
-test('Cohere citations that name no block go to the first that they match, otherwise to the first text', () => {
+test('a Cohere citation that names no block goes to the first block that it matches, or else to the first text', () => {
   const content = [
     { type: 'thinking', thinking: 'two' },
     { type: 'text', text: 'one' },

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../server/dialects/neutral/reply.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dataOf, decodeAll, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-// The cost limit for one upstream answer: time that grows with its length, not with the square of it.
+// The time limit for handling one upstream answer. The work must grow with the answer's length, not with its square.
 const many = 100_000
 const inTime = 20_000
 const chunk = (delta: JsonObject) => JSON.stringify({ id: 'c', model: 'up', choices: [{ index: 0, delta }] })
@@ -11,7 +11,7 @@ const idAt = (at: number) => `call-${at}`
 const partsOf = (events: readonly StreamEvent[]) => events.flatMap((event) => (event.type === 'part' ? [event] : []))
 
 test(
-  'very many calls without numbers are found by their ids',
+  'very many calls without an index are matched by their ids',
   () => {
     const begun = Array.from({ length: many }, (_, at) =>
       chunk({ tool_calls: [{ id: idAt(at), function: { name: 'weather', arguments: '' } }] }),
@@ -29,7 +29,7 @@ test(
 )
 
 test(
-  'very many signatures find their calls',
+  'very many signatures are matched to their calls',
   () => {
     const calls = Array.from({ length: many }, (_, index) => ({
       index,
@@ -49,7 +49,7 @@ test(
 
 for (const to of ['openai-chat', 'openai-responses'] as const) {
   test(
-    `very many citations, one by one, are all sent at the end in ${to}`,
+    `very many citations that arrive one by one are all sent at the end in ${to}`,
     () => {
       const first = [{ url: 'https://example.org/first' }]
       const at = { choice: 0, index: 0 } as const
@@ -70,7 +70,7 @@ for (const to of ['openai-chat', 'openai-responses'] as const) {
       const whole = dataOf(written).filter((data) => data.includes('"annotations":[{'))
       const count = whole.at(-1)?.split('"url_citation","').length ?? 0
       expect(count - 1).toBe(many + 1)
-      // The input objects belong to the events.
+      // The input objects belong to the events, so the encoder must not change them.
       expect(first).toEqual([{ url: 'https://example.org/first' }])
     },
     inTime,

@@ -24,13 +24,13 @@ describe('a caller of Gemini', () => {
   const partsOf = ({ candidates }: JsonObject) =>
     (candidates as JsonObject[]).flatMap(({ content }) => (content as JsonObject)['parts'] as JsonObject[])
 
-  test('gets a signature with the first call of another service, as with Google', () => {
+  test('gets a signature with the first call even if another service made the call, as Google would send one', () => {
     const expected = ['skip_thought_signature_validator', undefined]
     expect(marks(partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))))).toEqual(expected)
     expect(marks(streamed('gemini', frameOf('gemini')).flatMap(partsOf))).toEqual(expected)
   })
 
-  test('sends back no signature with it', () => {
+  test('sends back a call with that signature, which is then ignored', () => {
     const contents = [{ role: 'model', parts: partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))) }]
     const [turn] = dialects.gemini.decodeRequest({ contents }, { model: 'm' }).messages
     expect(turn?.parts.every((part) => !('seal' in part))).toBe(true)
@@ -51,12 +51,12 @@ describe('a caller of the Responses API', () => {
     return [thought(whole['output']), thought(end?.['output']), done?.['item'] as JsonObject]
   }
 
-  test('gets the encrypted form of thoughts if it asked for it', () => {
+  test('gets the encrypted form of thoughts if the caller requested it', () => {
     for (const item of both(asked)) expect(item?.['encrypted_content']).toBeString()
     for (const item of both({})) expect(item?.['encrypted_content']).toBe(undefined)
   })
 
-  test('sends back the thought unchanged', () => {
+  test('sends back the thought, which arrives unchanged', () => {
     const [item = {}] = both(asked)
     const { messages } = dialects['openai-responses'].decodeRequest({ model: 'm', input: [item] })
     expect(messages[0]?.parts).toMatchObject([{ type: 'reasoning', text: 'Hm' }])
@@ -64,7 +64,7 @@ describe('a caller of the Responses API', () => {
   })
 })
 
-test('a stream of Messages begins with the estimate of the prompt if the service has reported nothing yet', () => {
+test('a stream of Messages begins with the estimated prompt tokens if the service has reported no usage yet', () => {
   const frame = { ...frameOf('anthropic-messages'), promptTokens: 123 }
   const [start = {}] = streamed('anthropic-messages', frame)
   expect((start['message'] as JsonObject)['usage']).toMatchObject({ input_tokens: 123, output_tokens: 0 })

@@ -1,5 +1,5 @@
-// Tools in namespaces, as Codex declares those of MCP servers: other services get functions, and callers get their own
-// names back.
+// Tools in namespaces, as Codex declares the tools of MCP servers: other services receive functions, and callers
+// receive the original names back.
 import { describe, expect, test } from 'bun:test'
 import { replyEvents } from '../../server/dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../server/dialects/neutral/reply.ts'
@@ -25,7 +25,7 @@ const one = ['search', 'mcp__github__search', 'mcp__github__patch', 'mcp__wiki__
 describe('a request with namespaces', () => {
   const conversation = responses.decodeRequest(asked)
 
-  test('declares each tool under one name, and calls in the history use it', () => {
+  test('declares each tool under one name, which the calls in the history use too', () => {
     const { body, dropped } = messages.encodeRequest(conversation)
     expect((body['tools'] as JsonObject[]).map(({ name }) => name)).toEqual(one)
     expect(JSON.stringify(body['messages'])).toContain('"name":"mcp__wiki__search"')
@@ -39,13 +39,13 @@ describe('a request with namespaces', () => {
     expect(declared?.functionDeclarations.map(({ name }) => name)).toEqual(one)
   })
 
-  test('is the same in its own dialect', () => {
+  test('is unchanged in its own dialect', () => {
     const wire = JSON.parse(JSON.stringify(responses.encodeRequest(conversation).body)) as JsonObject
     expect(wire['tools']).toEqual(asked.tools)
     expect(wire['input']).toMatchObject(asked.input)
   })
 
-  test('may choose one of them, or allow a whole namespace', () => {
+  test('may choose one tool of a namespace, or allow a whole namespace', () => {
     const chosen = { ...asked, tool_choice: { type: 'function', namespace: 'mcp__wiki', name: 'search' } }
     expect(messages.encodeRequest(responses.decodeRequest(chosen)).body['tool_choice']).toEqual({
       type: 'tool',
@@ -57,14 +57,14 @@ describe('a request with namespaces', () => {
     expect((body['tools'] as JsonObject[]).map(({ name }) => name)).toEqual(one.slice(1, 3))
   })
 
-  test('keeps a namespace that it does not declare, and names it for other services', () => {
+  test('keeps a namespace that it does not declare, and reports it as dropped for other services', () => {
     const call = { type: 'function_call', call_id: 'c1', namespace: 'found', name: 'look', arguments: '{}' }
     const conversation = responses.decodeRequest({ model: 'm', input: [{ role: 'user', content: 'Hi' }, call] })
     expect((responses.encodeRequest(conversation).body['input'] as JsonObject[])[1]).toEqual(call)
     expect(chat.encodeRequest(conversation).dropped).toEqual(['input.namespace'])
   })
 
-  test('has no two tools of the same name', () => {
+  test('never has two tools with the same name', () => {
     const tools = [
       { type: 'function', name: 'a__b__c' },
       { type: 'namespace', name: 'a', description: '', tools: [{ ...search, name: 'b__c' }] },
@@ -75,7 +75,7 @@ describe('a request with namespaces', () => {
   })
 })
 
-test('calls come back under their own names, whole and streamed', () => {
+test('calls come back under their original names, both complete and streamed', () => {
   const frame = frameOf('openai-responses', asked)
   const reply: Reply = {
     choices: [

@@ -1,4 +1,5 @@
-// Any part of a request that another dialect cannot express is named, in whatever field: nobody maintains a list.
+// Any part of a request that another dialect cannot express is reported by name, whatever field it is in. Nobody has to
+// maintain a list.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -12,7 +13,7 @@ import { dialects } from '../helpers/dialects.ts'
 const pixel = 'iVBORw0KGgo='
 const schema = { type: 'object', properties: { at: { type: 'string' } } }
 
-/** A request of each dialect with every kind of object that is read. */
+/** A request in each dialect, with every kind of object that the decoder reads. */
 const rich: Readonly<Record<DialectName, JsonObject>> = {
   'openai-chat': {
     model: 'm',
@@ -131,7 +132,7 @@ const rich: Readonly<Record<DialectName, JsonObject>> = {
   },
 }
 
-/** Objects whose fields are the caller's own. */
+/** Objects whose fields the caller may choose freely. */
 const opaque = new Set([
   ...['parameters', 'input_schema', 'parametersJsonSchema', 'schema', 'input', 'args', 'response', 'format'],
   ...['filters', 'annotations'],
@@ -157,7 +158,7 @@ function* withUnknown(value: unknown, place = ''): Generator<{ copy: unknown; pl
 const names = Object.keys(dialects) as DialectName[]
 const upstreams: readonly UpstreamDialect[] = [...Object.values(dialects), bedrockConverse, cohereChat, ollamaChat]
 
-/** Text-only services get a request without what they refuse. */
+/** Text-only services get the request without the media that they refuse. */
 const plain: ReadonlySet<string> = new Set(['cohere-chat', 'ollama-chat'])
 const isMedium = ({ type, inlineData }: JsonObject) =>
   inlineData !== undefined || /^(?:image|image_url|document|file|input_image|input_file)$/.test(String(type))
@@ -173,7 +174,7 @@ function droppedOf(from: DialectName, wire: JsonObject, to: UpstreamDialect): re
   return to.encodeRequest({ ...conversation, model: 'claude-sonnet-4-5' }).dropped
 }
 
-describe.each(names)('an unknown field of a request of %s is named by its path', (from) => {
+describe.each(names)('an unknown field of a request of %s is reported by its path', (from) => {
   test.each(upstreams.filter(({ name }) => name !== from).map((to) => [to.name, to] as const))('to %s', (_, to) => {
     const whole = plain.has(to.name) ? withoutMedia(rich[from]) : rich[from]
     const silent = [...withUnknown(whole)].flatMap(({ copy, place }) => {
@@ -202,7 +203,7 @@ const pdf = { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } }
 const readers = [dialects['openai-chat'], dialects['openai-responses'], dialects.gemini, bedrockConverse]
 
-describe("a document of blocks of Anthropic's", () => {
+describe("a document of Anthropic's that consists of blocks", () => {
   const document = {
     type: 'document',
     title: 'The report',
@@ -249,7 +250,7 @@ describe('a feature that only Anthropic has', () => {
       { ...anthropicTurn({ type: 'text', text: 'Hi' }), thinking: { type: 'between_tools' } },
       'thinking.type',
     ],
-  ])('is named by its path: %s', (_, wire, name) => {
+  ])('is reported by its path: %s', (_, wire, name) => {
     for (const to of readers.slice(0, 3))
       expect([to.name, droppedOf('anthropic-messages', wire, to)]).toEqual([to.name, [name]])
     const conversation = dialects['anthropic-messages'].decodeRequest(wire)
@@ -259,7 +260,7 @@ describe('a feature that only Anthropic has', () => {
     })
   })
 
-  test('an error result stays one if that can be expressed, and is named otherwise', () => {
+  test('an error result stays an error where that can be expressed, and is reported as dropped elsewhere', () => {
     const wire = toolTurns({ type: 'text', text: 'It broke.' })
     const result = { type: 'tool_result', tool_use_id: 'c1', content: 'It broke.', is_error: true }
     const failed = { ...wire, messages: [...wire.messages.slice(0, 2), { role: 'user', content: [result] }] }
@@ -298,7 +299,7 @@ describe('a feature that only Google has', () => {
       'contents.parts.videoMetadata',
     ],
     [{ serviceTier: 'SATURN' }, 'serviceTier'],
-  ])('is named by its path: %j', (asked, name) => {
+  ])('is reported by its path: %j', (asked, name) => {
     const wire = { contents, ...asked } as JsonObject
     for (const to of [dialects['openai-chat'], dialects['openai-responses'], dialects['anthropic-messages']])
       expect([to.name, droppedOf('gemini', wire, to)]).toEqual([to.name, [name]])
@@ -318,7 +319,7 @@ describe('search options', () => {
     tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3, allowed_domains: ['a.org'] }],
   }
 
-  test('are named if the service cannot be sent them', () => {
+  test('are reported as dropped if they cannot be sent to the service', () => {
     const { gemini, 'anthropic-messages': messages, 'openai-responses': toResponses } = dialects
     expect(droppedOf('openai-chat', chat, messages)).toEqual(['web_search_options.search_context_size'])
     expect(droppedOf('openai-responses', responses, messages)).toEqual(['tools.search_context_size'])
@@ -332,11 +333,11 @@ describe('search options', () => {
   })
 })
 
-describe('what can only be expressed approximately', () => {
+describe('a setting that can only be approximated', () => {
   const ask = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
   const { gemini, 'anthropic-messages': messages, 'openai-responses': responses } = dialects
 
-  test('is named: the level of detail for an image', () => {
+  test('is reported: the level of detail for an image', () => {
     const image_url = { url: `data:image/png;base64,${pixel}`, detail: 'low' }
     const wire = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] }
     expect(droppedOf('openai-chat', wire, messages)).toEqual(['messages.content.image_url.detail'])
@@ -344,7 +345,7 @@ describe('what can only be expressed approximately', () => {
     expect(droppedOf('openai-chat', wire, responses)).toEqual([])
   })
 
-  test('is named: calls that must match their schemas, and limits in the schema of the answer', () => {
+  test('is reported: tool calls that must match their schemas, and limits in the schema of the answer', () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: schema, strict: true } }]
     expect(droppedOf('openai-chat', { ...ask, tools }, gemini)).toEqual(['tools.function.strict'])
     expect(droppedOf('openai-chat', { ...ask, tools }, cohereChat)).toEqual(['tools.function.strict'])
@@ -355,7 +356,7 @@ describe('what can only be expressed approximately', () => {
     expect(droppedOf('openai-chat', asked, gemini)).toEqual([])
   })
 
-  test('is named: the length of a summary of thoughts', () => {
+  test('is reported: the length of a summary of thoughts', () => {
     const asked = { model: 'm', input: 'Hi', reasoning: { effort: 'low', summary: 'detailed' } }
     expect(droppedOf('openai-responses', asked, messages)).toEqual(['reasoning.summary'])
     expect(
@@ -363,7 +364,7 @@ describe('what can only be expressed approximately', () => {
     ).toEqual([])
   })
 
-  test('is named: numbers beyond the service’s range', () => {
+  test('is reported: numbers beyond the service’s range', () => {
     const asked = { ...ask, temperature: 1.8, frequency_penalty: -1, top_p: 1 }
     expect(droppedOf('openai-chat', asked, cohereChat)).toEqual(['temperature', 'frequency_penalty'])
     expect(droppedOf('openai-chat', asked, ernie)).toEqual(expect.arrayContaining(['temperature']))

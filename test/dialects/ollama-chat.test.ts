@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['tool_choice'])
   })
 
-  test('asks OpenAI’s open models to think at a level', () => {
+  test('sets a thinking level for OpenAI’s open models', () => {
     expect(encode({ model: 'gpt-oss:20b', reasoning_effort: 'high' }).body['think']).toBe('high')
     expect(encode({ reasoning_effort: 'high' }).body['think']).toBe(true)
   })
@@ -79,7 +79,7 @@ const stream = [
 ].map((each) => JSON.stringify(each))
 
 describe('a stream', () => {
-  test('with a thought, a text and a call', () => {
+  test('with a thought, a text and a call is read completely', () => {
     const { reply, ended } = assemble(decodeAll(ollamaChat, stream))
     expect(ended).toBe(true)
     expect(reply).toEqual({
@@ -99,18 +99,18 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends anywhere before its end is not an answer', () => {
+  test('that ends anywhere before its last event is not a complete answer', () => {
     for (let count = 0; count < stream.length; count++)
       expect(assemble(decodeAll(ollamaChat, stream.slice(0, count))).failure?.code).toBe('upstream_stream_incomplete')
   })
 
-  test('with an error in it is an error', () => {
+  test('that contains an error is reported as an error', () => {
     const { failure } = assemble(decodeAll(ollamaChat, [...stream.slice(0, 2), '{"error":"runner died"}']))
     expect(failure?.message).toBe('runner died')
   })
 })
 
-test('an error with status 200 is an error', () => {
+test('a response with an error in its body is an error even with status 200', () => {
   expect(ollamaChat.failureWithin?.({ error: 'no' })).toMatchObject({ status: 502, message: 'no' })
   expect(ollamaChat.failureWithin?.({ message: { content: 'x' }, done: true })).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-// What lets a service find a prompt in its cache, and what would prevent it.
+// What helps a service find a prompt in its cache, and what would prevent that.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -32,7 +32,7 @@ describe('account details that Claude Code sends', () => {
     ['later', [text('You are Claude Code.'), text(note)]],
     ['as the first line of the whole prompt', `${note}\nYou are Claude Code.`],
     ['as a line of a block', [text(`You are Claude Code.\n${note}`)]],
-  ])('are sent to no other service: %s', (_, system) => {
+  ])('are not sent to any other service: %s', (_, system) => {
     for (const to of [chat, responses, gemini, bedrockConverse, cohereChat, ollamaChat, ernie]) {
       const { body, dropped } = moved('anthropic-messages', ask(system), to)
       const sent = JSON.stringify(body)
@@ -45,7 +45,7 @@ describe('account details that Claude Code sends', () => {
     }
   })
 
-  test('are kept for Anthropic, and where a user mentions them', () => {
+  test('are kept for Anthropic, and are kept elsewhere if a user message quotes them', () => {
     const system = [text(note), text('You are Claude Code.')]
     expect(moved('anthropic-messages', ask(system), messages).body['system']).toEqual(system)
     const asked = { ...ask('Be brief.'), messages: [{ role: 'user', content: `What is ${note}` }] }
@@ -68,7 +68,7 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
   }
   const mark = { type: 'ephemeral' }
 
-  test('is marked at the end of the system prompt and of the conversation, if a key says that requests begin alike', () => {
+  test('is marked at the end of the system prompt and of the conversation, if a cache key says that requests begin alike', () => {
     const { body, dropped } = moved('openai-chat', asked, messages)
     expect(body['system']).toEqual([{ type: 'text', text: 'Be brief.', cache_control: mark }])
     expect((body['messages'] as JsonObject[]).map(({ content }) => content)).toEqual([
@@ -79,12 +79,12 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     expect(dropped).toEqual([])
   })
 
-  test('is marked for an hour if the caller wants it kept longer', () => {
+  test('is marked for an hour if the caller wants the cache to be kept longer', () => {
     const { body } = moved('openai-chat', { ...asked, prompt_cache_retention: '24h' }, messages)
     expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}')
   })
 
-  test('is marked at the last tool if there is no system prompt, and at a result if that is last', () => {
+  test('is marked at the last tool if there is no system prompt, and at a tool result if that is the last block', () => {
     const input = [
       { role: 'user', content: 'Look' },
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
@@ -101,12 +101,12 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     ])
   })
 
-  test('is marked on Bedrock in its own format', () => {
+  test('is marked on Bedrock in Bedrock’s format', () => {
     const { body } = moved('openai-chat', asked, bedrockConverse)
     expect(body['system']).toEqual([{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }])
   })
 
-  test('is not marked without a key, or if the caller marked it', () => {
+  test('is not marked if there is no cache key, or if the caller has set marks already', () => {
     const { prompt_cache_key: _key, ...plain } = asked
     expect(JSON.stringify(moved('openai-chat', plain, messages).body)).not.toContain('cache_control')
     const own = { type: 'text', text: 'Hi', cache_control: mark }
@@ -120,7 +120,7 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     expect(JSON.stringify(moved('openai-chat', marked, messages).body).match(/cache_control/g)).toHaveLength(1)
   })
 
-  test('is marked four times at most, however long the conversation', () => {
+  test('is marked at most four times, however long the conversation is', () => {
     const long = Array.from({ length: 9 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: `Turn ${at}` }))
     const { body } = moved('openai-chat', { ...asked, messages: long }, messages)
     expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(2)

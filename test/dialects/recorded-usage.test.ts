@@ -1,4 +1,4 @@
-// Every recorded usage report: the parsed values stay within its totals, and never cost more than without caching.
+// Every recorded usage report: the parsed counts stay within its totals, and caching never makes a call cost more.
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import { chargeTokens, ratioOne } from '../../server/billing/price.ts'
@@ -16,7 +16,7 @@ const sheet = createPriceBook(
   Object.fromEntries(Object.entries(prices).map(([name, ratio]) => [name, JSON.stringify({ m: ratio })])),
 ).sheet('m', 1)
 
-/** All usage objects, by name, at any depth. */
+/** All usage objects at any depth, found by their field names. */
 function* usagesIn(value: unknown): Generator<JsonObject> {
   if (Array.isArray(value)) for (const each of value as unknown[]) yield* usagesIn(each)
   if (!isObject(value)) return

@@ -6,11 +6,11 @@ import { leastCases } from '../helpers/recordings.ts'
 import { differences } from './stated-differences.ts'
 
 const names = Object.keys(dialects) as DialectName[]
-/** Recorded requests that the service itself refused, for what decoding refuses too. */
+/** Recorded requests that the service itself refused for a reason for which decoding refuses them too. */
 const refused = ['invalid-role-a006bb']
 /**
- * What cannot be expressed in another dialect, and is refused by name: files and answers stored at a service, audio,
- * URLs.
+ * Content that cannot be expressed in another dialect, and is refused with its name: files and responses stored at a
+ * service, audio, URLs.
  */
 const unsayable = /is kept at a service|a file kept at a service|^audio|^video|a document or sound by its address/
 
@@ -28,7 +28,7 @@ describe('recorded requests', () => {
         : [],
     )
 
-    test(`of ${name} are the same after the Conversation, except for the stated differences`, () => {
+    test(`of ${name} are unchanged after decoding and encoding, except for the stated differences`, () => {
       expect(recorded.length).toBeGreaterThanOrEqual(leastCases(71))
       for (const { id, requestJson, path } of recorded) {
         const model = (name === 'gemini' && /models\/([^:/]+):/.exec(path)?.[1]) || 'address'
@@ -40,11 +40,11 @@ describe('recorded requests', () => {
     })
 
     for (const other of names.filter((each) => each !== name)) {
-      test(`of ${name} ask for the same in ${other}: words, calls, results, media and tools`, () => {
+      test(`of ${name} keep their words, calls, results, media and tools in ${other}`, () => {
         let count = 0
         for (const { id, requestJson } of recorded) {
           const conversation = dialect.decodeRequest(requestJson, { model: 'm' })
-          // Without any text, there is nothing to ask.
+          // Without any text there is nothing to send.
           if (meaningOf(conversation).turns.length === 0) continue
           let body: JsonObject
           try {

@@ -4,7 +4,7 @@ import OpenAI from 'openai'
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 
-/** What a client learned from a streamed answer through an official SDK. */
+/** What a client received from a streamed response through an official SDK. */
 export interface Learned {
   text: string
   thought: string
@@ -13,7 +13,7 @@ export interface Learned {
   usage: { prompt: number; completion: number; cached: number }
 }
 
-/** Reads one streamed answer from a server through the SDK's own accumulator; rejects if the SDK does. */
+/** Reads one streamed response from a server through the SDK's own accumulator. Rejects if the SDK does. */
 export type SdkReader = (baseUrl: string, request: JsonObject) => Promise<Learned>
 
 const options = { apiKey: 'sk-test', maxRetries: 0 } as const
@@ -100,7 +100,7 @@ const readGemini: SdkReader = async (baseUrl, request) => {
     usage: { prompt: 0, completion: 0, cached: 0 },
   }
   for await (const chunk of await client.models.generateContentStream(request as never)) {
-    // Of several candidates, the first.
+    // If there are several candidates, the first one counts.
     const candidate = chunk.candidates?.find(({ index = 0 }) => index === 0)
     for (const { text = '', thought, functionCall } of candidate?.content?.parts ?? []) {
       if (thought) learned.thought += text
@@ -118,12 +118,12 @@ const readGemini: SdkReader = async (baseUrl, request) => {
       }
     }
   }
-  // The SDK accepts any end of the connection as the end; only a finish reason marks a complete answer.
+  // The SDK accepts a closed connection as the end of the stream. Only a finish reason marks a complete answer.
   if (learned.stop === '') throw new Error('the stream ended without a reason')
   return learned
 }
 
-/** The readers by the dialect that their SDK speaks. */
+/** The readers, by the dialect that their SDK uses. */
 export const sdkReaders: Readonly<Record<DialectName, SdkReader>> = {
   'openai-chat': readChat,
   'openai-responses': readResponses,

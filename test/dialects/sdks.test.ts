@@ -10,7 +10,7 @@ import { sdkReaders } from './sdk-readers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 
-/** The server's answer to the next request, made from the decoded request. */
+/** The server's response to the next request, made from the decoded request. */
 let play: (asked: Conversation) => string = () => ''
 let server: Server
 let baseUrl = ''
@@ -49,7 +49,7 @@ const hello: Readonly<Record<DialectName, JsonObject>> = {
   gemini: { model: 'm', contents: 'Hello' },
 }
 
-/** Each dialect's finish reasons for the ends that an answer may have. */
+/** Each dialect's name for the reasons for which an answer may end. */
 const ends: Readonly<Record<DialectName, Readonly<Record<string, string>>>> = {
   'openai-chat': {
     stop: 'stop',
@@ -86,7 +86,7 @@ const ends: Readonly<Record<DialectName, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** What a client must learn from an answer, computed from the answer itself. */
+/** What a client must receive, computed from the answer itself. */
 function expected({ choices, usage }: Reply, to: DialectName) {
   const [choice] = choices
   const parts = choice?.parts ?? []
@@ -120,11 +120,11 @@ function playEvents(events: readonly StreamEvent[], to: DialectName): void {
 
 describe('recorded streams through official SDKs', () => {
   for (const from of names) {
-    // Two answers in one recording cannot come from a single service response.
+    // A recording with two answers cannot come from a single response of a service.
     const streams = casesOf(from, { kind: 'sse', status: 'ok' }).filter(({ id }) => !id.endsWith('0b06f3'))
 
     for (const to of names.filter((name) => name !== from)) {
-      test(`of ${from} are read completely by a client that speaks ${to}`, async () => {
+      test(`of ${from} are read completely by a client that uses ${to}`, async () => {
         let count = 0
         for (const recorded of streams) {
           const events = decodeAll(dialects[from], sseData(recorded))
@@ -139,7 +139,7 @@ describe('recorded streams through official SDKs', () => {
         expect(count).toBeGreaterThanOrEqual(leastCases(26))
       })
 
-      test(`of ${from} cut after any event never look complete to a client that speaks ${to}`, async () => {
+      test(`of ${from} cut after any event never look complete to a client that uses ${to}`, async () => {
         for (const recorded of chosen(streams)) {
           const data = sseData(recorded)
           for (let length = 0; length < data.length; length++) {
@@ -162,7 +162,7 @@ describe('recorded streams through official SDKs', () => {
   }
 })
 
-/** A few different, short streams, since each is cut at every event. */
+/** A few short streams of different kinds, because each is cut at every event. */
 function chosen(streams: ReturnType<typeof casesOf>): ReturnType<typeof casesOf> {
   const short = streams.filter((each) => sseData(each).length < 60)
   const kinds = ['tool_calls', 'tool_use', 'reasoning', 'text']
@@ -177,7 +177,7 @@ describe.skipIf(!recordingsAvailable)('a recorded tool loop (skipped without rec
     for (const to of names.filter((name) => name !== from)) {
       const loops = listSequences().filter(({ api }) => api === recordedApi[from])
 
-      test(`of ${from} keeps its signed thoughts when a client that speaks ${to} sends its answers back`, () => {
+      test(`of ${from} keeps its signed thoughts when a client that uses ${to} sends its answers back`, () => {
         let count = 0
         for (const step of loops.flatMap(({ cases }) => cases.map(loadCase))) {
           if (step.requestJson === undefined) continue
@@ -208,7 +208,7 @@ function sealsOf({ messages }: Conversation): string[] {
     .sort()
 }
 
-/** The signatures that come back when an answer is given in a dialect and its message is put into the next request. */
+/** The signatures that come back when an answer is sent in a dialect and its message is put into the next request. */
 function broughtBack(to: DialectName, parts: Reply['choices'][0]['parts']): string[] {
   const request = dialects[to].decodeRequest(
     { ...hello[to], contents: [{ parts: [{ text: 'Hello' }] }] },

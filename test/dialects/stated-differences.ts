@@ -1,7 +1,10 @@
 import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 
-/** A difference that a request may show after passing through the Conversation, and how both sides are normalised. */
+/**
+ * A difference that a request may show after it was decoded to a Conversation and encoded again, and how both sides are
+ * normalised.
+ */
 export interface Difference {
   says: string
   apply(wire: JsonObject): JsonObject
@@ -73,7 +76,7 @@ const anthropic: Difference[] = [
 ]
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-/** Objects of the caller's, not Google's, keep their field names. */
+/** Objects that belong to the caller, not to Google, keep their field names. */
 const ownNames = new Set(['args', 'response', 'properties', 'parametersJsonSchema', 'responseJsonSchema', 'labels'])
 function camelised(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(camelised)
@@ -345,7 +348,7 @@ const chat: Difference[] = [
   },
 ]
 
-/** All of them, by dialect. */
+/** All stated differences, by dialect. */
 export const differences: Readonly<Record<DialectName, readonly Difference[]>> = {
   'anthropic-messages': anthropic,
   gemini: google,

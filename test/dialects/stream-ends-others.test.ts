@@ -222,7 +222,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
   ],
 ]
 
-describe('content that only an event at the end carries is sent, once', () => {
+describe('content that is only in an event at the end of a stream is sent once', () => {
   for (const [title, dialect, events, parts] of streams) {
     test(title, () => {
       const data = [...written(events), ...(dialect === dialects['openai-chat'] ? ['[DONE]'] : [])]
@@ -242,7 +242,7 @@ function lengthOf(part: ReplyPart): number {
   return 'text' in part ? (part.text ?? '').length : 0
 }
 
-describe('the charge for an OpenAI chat stream that is passed on', () => {
+describe('the charge for an OpenAI chat stream that is passed on unchanged', () => {
   const count = (events: readonly JsonObject[]) => {
     const meter = new OpenAiStreamMeter()
     for (const each of written(events)) meter.feed(each)
@@ -253,7 +253,7 @@ describe('the charge for an OpenAI chat stream that is passed on', () => {
       'Hellolook{"path":"/tmp"}',
     )
   })
-  test('counts what the message contains beyond the deltas', () => {
+  test('counts the part of the message that the deltas did not contain', () => {
     expect(count([spoken('Hel'), chunk({ message: { content: 'Hello' }, finish_reason: 'stop' })])).toBe('Hello')
   })
   test('counts nothing twice', () => {
@@ -263,7 +263,7 @@ describe('the charge for an OpenAI chat stream that is passed on', () => {
   })
 })
 
-test('a transcript that is only in its last event is counted, and one that is repeated there once', () => {
+test('a transcript that is only in the last event is counted, and one that the last event repeats is counted once', () => {
   const done = { type: 'transcript.text.done', text: 'Hello there' }
   for (const before of [
     [],
@@ -277,7 +277,7 @@ test('a transcript that is only in its last event is counted, and one that is re
   }
 })
 
-test('an answer of Coze that is collected from a stream is complete, whether it came in pieces or whole', () => {
+test('an answer of Coze that is collected from a stream is complete, whether it arrived in pieces or all at once', () => {
   const end = { event: 'conversation.chat.completed', data: { id: 'c' } }
   const told = (name: string, content: string) => ({
     event: `conversation.message.${name}`,

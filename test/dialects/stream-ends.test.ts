@@ -247,7 +247,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
   ],
 ]
 
-describe('content that the Responses API only sends in an end event', () => {
+describe('content that the Responses API sends only in an event at the end', () => {
   for (const [title, events, parts] of streams) {
     const data = [created, ...events].map((each) => JSON.stringify(each))
     test(`is sent once: ${title}`, () => {
@@ -271,7 +271,7 @@ describe('content that the Responses API only sends in an end event', () => {
         expect([to, calls(got)]).toMatchObject([to, calls(parts)])
       }
     })
-    test(`is counted for the charge if the stream is passed on: ${title}`, () => {
+    test(`is counted for the charge if the stream is passed on unchanged: ${title}`, () => {
       const meter = new DecodingMeter(responses, 'seed')
       for (const each of data) meter.feed(each)
       const whole = decodeAll(responses, [JSON.stringify(completed())])
@@ -287,7 +287,7 @@ describe('content that the Responses API only sends in an end event', () => {
     })
   }
 
-  test('also accompanies a text: sources and probabilities', () => {
+  test('is also sent if it accompanies a text: sources and probabilities', () => {
     const annotation = { type: 'url_citation', url: 'https://a.org', title: 'A', start_index: 0, end_index: 5 }
     const logprob = { token: 'Hello', logprob: -0.1, bytes: null, top_logprobs: [] }
     const content = [{ type: 'output_text', text: 'Hello', annotations: [annotation], logprobs: [logprob] }]
@@ -314,7 +314,7 @@ describe('content that the Responses API only sends in an end event', () => {
     }
   })
 
-  test('is a signature of a thought, once', () => {
+  test('is sent once if it is the signature of a thought', () => {
     const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
     const open = { ...sealed, encrypted_content: undefined }
     for (const events of [
@@ -333,7 +333,7 @@ describe('content that the Responses API only sends in an end event', () => {
     }
   })
 
-  test('breaks the answer off if it contradicts the input of a partly sent call', () => {
+  test('ends the stream with an error if it contradicts the input of a call that was partly sent', () => {
     const events = [
       created,
       event('output_item.added', { item: call('') }),
@@ -348,7 +348,7 @@ describe('content that the Responses API only sends in an end event', () => {
     expect(told.at(-1)).toMatchObject({ type: 'error', failure: { code: 'upstream_stream_error' } })
   })
 
-  test('is not a second input if it only differs in whitespace', () => {
+  test('is not sent as a second input if it differs only in whitespace', () => {
     const events = [
       created,
       event('output_item.added', { item: call('') }),

@@ -18,7 +18,7 @@ const named = (index: number, id: string, name: string) =>
   call(index, { id, type: 'function', function: { name, arguments: '' } })
 const more = (index: number, text: string) => call(index, { function: { arguments: text } })
 
-describe('calls whose inputs alternate', () => {
+describe('calls whose inputs arrive alternately', () => {
   const byTurns = [
     named(0, 'a', 'first'),
     named(1, 'b', 'second'),
@@ -30,7 +30,7 @@ describe('calls whose inputs alternate', () => {
     '[DONE]',
   ]
   for (const to of names) {
-    test(`arrive whole in ${to}`, () => {
+    test(`arrive complete in ${to}`, () => {
       const events = decodeAll(dialects['openai-chat'], byTurns)
       const { reply, ended } = assemble(decodeAll(dialects[to], dataOf(encodeAll(dialects[to], events, frameOf(to)))))
       expect(ended).toBe(true)
@@ -66,7 +66,7 @@ describe('calls whose inputs alternate', () => {
   })
 })
 
-test('a call without input has an empty object as its input, everywhere', () => {
+test('a call without input has an empty object as its input in every dialect', () => {
   for (const to of names) {
     const events = decodeAll(dialects['openai-chat'], [named(0, 'a', 'now'), chunk({}, 'tool_calls'), '[DONE]'])
     const { reply } = assemble(decodeAll(dialects[to], dataOf(encodeAll(dialects[to], events, frameOf(to)))))
@@ -87,7 +87,7 @@ describe('a free-text tool, offered as a function', () => {
     { type: 'end' },
   ]
 
-  test('is called with its text in the Responses API, streamed and whole', () => {
+  test('is called with its text in the Responses API, both streamed and not', () => {
     const frame = frameOf('openai-responses', request)
     const streamed = eventsOf(encodeAll(dialects['openai-responses'], events, frame))
     expect(streamed.find(({ type }) => type === 'response.custom_tool_call_input.done')?.['input']).toBe('*** Begin')
@@ -108,7 +108,7 @@ describe('a free-text tool, offered as a function', () => {
   })
 })
 
-test('a caller who uses functions gets a function call', () => {
+test('a caller who declares legacy functions gets a function call', () => {
   const frame = frameOf('openai-chat', { functions: [{ name: 'now' }] })
   const events = decodeAll(dialects['openai-chat'], [
     named(0, 'a', 'now'),
@@ -127,7 +127,7 @@ test('a caller who uses functions gets a function call', () => {
   expect(whole['choices']).toMatchObject([{ message: { function_call: { name: 'now', arguments: '{}' } } }])
 })
 
-describe('usage with all its classes', () => {
+describe('usage with a count of every class', () => {
   const usage: Usage = {
     promptTokens: 1000,
     completionTokens: 300,
@@ -139,7 +139,7 @@ describe('usage with all its classes', () => {
     reasoningTokens: 100,
     audioCompletionTokens: 10,
   }
-  /** The classes that each dialect can express. */
+  /** The classes of tokens that each dialect can express. */
   const told: Readonly<Record<DialectName, readonly (keyof Usage)[]>> = {
     'openai-chat': [
       'cachedTokens',
@@ -155,7 +155,7 @@ describe('usage with all its classes', () => {
   }
 
   for (const name of names) {
-    test(`passes through ${name}, whole and streamed, as far as that dialect can express it`, () => {
+    test(`passes through ${name}, both streamed and not, if that dialect can express the class`, () => {
       const classes = Object.fromEntries(told[name].map((each) => [each, usage[each]]))
       // The Responses API always names a tier.
       const tier = name === 'openai-responses' ? { tier: 'default' } : {}
@@ -191,7 +191,7 @@ describe('usage with all its classes', () => {
     })
   })
 
-  test('Gemini counts thoughts separately from the answer, and tool-use prompts separately from the prompt', () => {
+  test('Gemini counts thoughts separately from the answer, and the prompts of tool use separately from the prompt', () => {
     const wire = {
       candidates: [],
       usageMetadata: {
@@ -206,7 +206,7 @@ describe('usage with all its classes', () => {
     expect(dialects.gemini.decodeReply(wire, 's').usage).toEqual(usage)
   })
 
-  test('a caller of OpenAI’s chat who did not ask for usage gets none in the stream', () => {
+  test('a caller of OpenAI’s chat who did not request usage gets none in the stream', () => {
     const frame = frameOf('openai-chat', { stream_options: undefined })
     const events: StreamEvent[] = [{ type: 'start' }, { type: 'usage', usage }, { type: 'end' }]
     expect(encodeAll(dialects['openai-chat'], events, frame)).not.toContain('usage')
@@ -217,7 +217,7 @@ describe('service-specific formats', () => {
   const google = (...parts: JsonObject[]) => ({ candidates: [{ content: { parts } }], responseId: 'r' })
   const ended = { candidates: [{ content: { parts: [] }, finishReason: 'STOP' }] }
 
-  test('Gemini’s arguments in pieces become one input', () => {
+  test('Gemini’s arguments that arrive in pieces become one input', () => {
     const piece = (jsonPath: string, rest: JsonObject) => ({
       functionCall: { partialArgs: [{ jsonPath, ...rest }], willContinue: true },
     })
@@ -253,7 +253,7 @@ describe('service-specific formats', () => {
     })
   })
 
-  test('Gemini counts the citation positions in bytes, and a client in characters', () => {
+  test('citation positions from Gemini count bytes, and are converted to characters for the caller', () => {
     const text = 'Füße: 66 °F. Wind: keiner.'
     const cited = 'Wind: keiner.'
     const at = Buffer.byteLength(text.slice(0, text.indexOf(cited)))
@@ -276,7 +276,7 @@ describe('service-specific formats', () => {
     expect(back['candidates']).toMatchObject([{ groundingMetadata: grounding }])
   })
 
-  test('the Responses API repeats what came in pieces', () => {
+  test('the Responses API repeats at the end what arrived in pieces', () => {
     const events = decodeAll(dialects['openai-chat'], [
       chunk({ content: 'Let me' }),
       chunk({ content: ' look.' }),
@@ -317,7 +317,7 @@ describe('service-specific formats', () => {
 
 describe('nonsense from an upstream', () => {
   for (const name of names) {
-    test(`in a stream of ${name} is an error and not an answer`, () => {
+    test(`in a stream of ${name} is reported as an error and not as an answer`, () => {
       for (const data of ['{"cut', '5', '[]', '"text"']) {
         const events = decodeAll(dialects[name], [data])
         expect([data, events.at(-1)?.type]).toEqual([data, 'error'])
@@ -325,7 +325,7 @@ describe('nonsense from an upstream', () => {
       expect(decodeAll(dialects[name], []).at(-1)?.type).toBe('error')
     })
 
-    test(`in an answer of ${name} breaks nothing`, () => {
+    test(`in an answer of ${name} causes no exception`, () => {
       const odd: unknown[] = [null, 5, 'x', [], {}, [null], [{}], [5]]
       for (const value of odd) {
         const wire = {
@@ -349,7 +349,7 @@ describe('nonsense from an upstream', () => {
     })
   }
 
-  test('a path in Gemini’s piecewise arguments cannot reach beyond them', () => {
+  test('a path in Gemini’s partial arguments cannot reach outside the arguments', () => {
     const args = (path: string) => ({
       candidates: [
         {

@@ -45,7 +45,7 @@ describe('Coze', () => {
     usage: { promptTokens: 5, completionTokens: 4 },
   }
 
-  test('is sent the whole conversation', () => {
+  test('receives the whole conversation', () => {
     const { body, dropped } = cozeChat.encodeRequest(asked('bot-77', { seed: 1 }))
     expect(body).toMatchObject({ bot_id: '77', stream: true, auto_save_history: false })
     expect((body['additional_messages'] as JsonObject[]).map(({ role, content }) => [role, content])).toEqual([
@@ -58,14 +58,14 @@ describe('Coze', () => {
     expect(dropped).toEqual(['seed'])
   })
 
-  test('answers the same streamed and collected', () => {
+  test('gives the same answer streamed and collected', () => {
     const { reply, ended } = assemble(decodeAll(cozeChat, stream))
     expect(ended).toBe(true)
     expect(reply).toMatchObject(answer)
     expect(cozeChat.decodeReply(collected(stream), 'seed')).toMatchObject(answer)
   })
 
-  test('that breaks off or fails is an error, streamed and collected', () => {
+  test('that breaks off or fails is reported as an error, streamed and collected', () => {
     for (let count = 0; count < 5; count++) {
       expect(assemble(decodeAll(cozeChat, stream.slice(0, count))).failure).toBeDefined()
       expect(cozeChat.failureWithin?.(collected(stream.slice(0, count)))).toMatchObject({ kind: 'server' })
@@ -91,7 +91,7 @@ describe('Replicate', () => {
     metrics: { input_token_count: 5, output_token_count: 2 },
   }
 
-  test('is sent a conversation, or a single question as it is', () => {
+  test('receives a conversation as one text, or a single question unchanged', () => {
     const { body } = replicateChat.encodeRequest(asked('meta/llama', { max_tokens: 7, temperature: 0.5, stop: 'END' }))
     expect(body).toEqual({
       input: {
@@ -106,7 +106,7 @@ describe('Replicate', () => {
     expect(one.body).toEqual({ input: { prompt: 'Hi' } })
   })
 
-  test('answers the same streamed and whole', () => {
+  test('gives the same answer streamed and not', () => {
     const streamed = assemble(
       decodeAll(replicateChat, [event('output', 'Hel'), event('output', 'lo'), event('prediction', ended)]),
     )
@@ -118,7 +118,7 @@ describe('Replicate', () => {
     }
   })
 
-  test('that breaks off or fails is an error', () => {
+  test('that breaks off or fails is reported as an error', () => {
     expect(assemble(decodeAll(replicateChat, [event('output', 'Hel')])).failure?.code).toBe(
       'upstream_stream_incomplete',
     )
@@ -130,7 +130,7 @@ describe('Replicate', () => {
 })
 
 describe('DeepL', () => {
-  test('is sent the user’s last text, in the language of the model', () => {
+  test('receives the user’s last text, with the target language that the model name contains', () => {
     expect(deeplTranslate.encodeRequest(asked('deepl-zh')).body).toEqual({
       text: ['Again'],
       target_lang: 'ZH',
@@ -146,7 +146,7 @@ describe('DeepL', () => {
     expect(reply.usage).toEqual({ promptTokens: 5, completionTokens: 0 })
   })
 
-  test('names an exhausted quota', () => {
+  test('reports an exhausted quota as such', () => {
     expect(deeplTranslate.decodeFailure(456, { message: 'Quota exceeded' })).toMatchObject({
       kind: 'quota',
       message: 'Quota exceeded',

@@ -1,5 +1,5 @@
-// A tool that the caller has not allowed is never offered, and one that must be used is required if that can be
-// expressed.
+// A tool that the caller has not allowed is never offered. A tool that must be used is required if the service can
+// express that.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -16,7 +16,7 @@ const least: Readonly<Record<DialectName, JsonObject>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
 }
 
-/** A request's tools after translation from one dialect to another. */
+/** A request and its tools, after translation from one dialect to another. */
 function moved(from: DialectName, asked: JsonObject, to: UpstreamDialect, options?: EncodeOptions) {
   const conversation = dialects[from].decodeRequest({ ...least[from], ...asked }, { model: 'claude-sonnet-4-5' })
   const { body, dropped } = to.encodeRequest({ ...conversation, model: 'claude-sonnet-4-5' }, options)
@@ -48,17 +48,17 @@ const allow = (mode: string, ...tools: JsonObject[]) => ({
 })
 const { 'anthropic-messages': messages, 'openai-chat': chat, 'openai-responses': responses, gemini } = dialects
 
-describe('when only the web search is allowed', () => {
+describe('when the caller allows only the web search', () => {
   const asked = allow('required', { type: 'web_search' })
 
-  test('Anthropic is offered nothing else and made to use it', () => {
+  test('Anthropic is offered only the search and must use it', () => {
     const { wire, tools, dropped } = moved('openai-responses', asked, messages)
     expect(tools).toEqual(['web_search'])
     expect(wire['tool_choice']).toEqual({ type: 'any' })
     expect(dropped).toEqual([])
   })
 
-  test('Google is offered nothing else, and cannot be made to use it', () => {
+  test('Google is offered only the search, but cannot be forced to use it', () => {
     const { wire, tools, dropped } = moved('openai-responses', asked, gemini)
     expect(tools).toEqual(['googleSearch'])
     expect(wire['toolConfig']).toBeUndefined()
@@ -71,29 +71,32 @@ describe('when only the web search is allowed', () => {
     ['Cohere', cohereChat, undefined, { tool_choice: 'NONE' }],
     ['Bedrock', bedrockConverse, undefined, {}],
     ['Ollama', ollamaChat, undefined, {}],
-  ] as const)('%s, which has none, calls no tool at all, and both are named', (_, to, options, choice) => {
-    const { wire, dropped } = moved('openai-responses', asked, to, options)
-    expect(wire).toMatchObject(choice)
-    expect(wire['tool_choice'] === undefined ? namesOf(wire) : []).toEqual([])
-    expect(dropped).toEqual(expect.arrayContaining(['tools.web_search', 'tool_choice']))
-  })
+  ] as const)(
+    'for %s, which has no search, no tool is called, and both fields are reported as dropped',
+    (_, to, options, choice) => {
+      const { wire, dropped } = moved('openai-responses', asked, to, options)
+      expect(wire).toMatchObject(choice)
+      expect(wire['tool_choice'] === undefined ? namesOf(wire) : []).toEqual([])
+      expect(dropped).toEqual(expect.arrayContaining(['tools.web_search', 'tool_choice']))
+    },
+  )
 
-  test('a chat model that searches is asked to search and to call nothing', () => {
+  test('a chat model that can search is told to search and to call no tool', () => {
     const { wire, dropped } = moved('openai-responses', asked, chat, { webSearch: true })
     expect(wire).toMatchObject({ web_search_options: {}, tool_choice: 'none' })
     expect(dropped).toEqual([])
   })
 })
 
-describe('when some functions are allowed', () => {
+describe('when the caller allows some functions', () => {
   const one = allow('auto', { type: 'function', name: 'look' }, { type: 'custom', name: 'patch' })
 
-  test('every service is offered only these', () => {
+  test('every service is offered only the allowed functions', () => {
     for (const to of [messages, chat, cohereChat, ollamaChat, bedrockConverse])
       expect([to.name, moved('openai-responses', one, to).tools]).toEqual([to.name, ['look', 'patch']])
   })
 
-  test('OpenAI’s chat is told which ones, and their kinds, and does not search', () => {
+  test('OpenAI’s chat gets the list of allowed tools, with their kinds, and does not search', () => {
     const { wire } = moved('openai-responses', one, chat, { ...openai, webSearch: true })
     const tools = [
       { type: 'function', function: { name: 'look' } },
@@ -103,12 +106,12 @@ describe('when some functions are allowed', () => {
     expect(wire['web_search_options']).toBeUndefined()
   })
 
-  test('a service that may not know such a list is told that one must be called', () => {
+  test('a service that may not support such a list gets only those tools, and must call one', () => {
     const { wire, tools } = moved('openai-responses', allow('required', { type: 'function', name: 'look' }), chat)
     expect([tools, wire['tool_choice']]).toEqual([['look'], 'required'])
   })
 
-  test('Google is told their names, and does not search', () => {
+  test('Google gets their names, and does not search', () => {
     const { wire, tools, dropped } = moved('openai-responses', one, gemini)
     expect(tools).not.toContain('googleSearch')
     expect(wire['toolConfig']).toEqual({
@@ -117,7 +120,7 @@ describe('when some functions are allowed', () => {
     expect(dropped).toEqual([])
   })
 
-  test('Google’s own search stays allowed beside them for its callers, unless a function must be called', () => {
+  test('a search that a Google caller declared stays allowed beside the functions, unless a function must be called', () => {
     const declared = [
       { functionDeclarations: [{ name: 'look' }, { name: 'erase' }, { name: 'find' }] },
       { googleSearch: {} },
@@ -141,7 +144,7 @@ describe('a free-text tool of OpenAI’s chat', () => {
     { type: 'function', function: { name: 'look' } },
   ]
 
-  test('can be among the allowed ones', () => {
+  test('can be one of the allowed tools', () => {
     const choice = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: allowed } }
     const asked = { tools, tool_choice: choice }
     expect(moved('openai-chat', asked, responses).wire['tool_choice']).toEqual({
@@ -168,15 +171,15 @@ describe('a free-text tool of OpenAI’s chat', () => {
   })
 })
 
-describe('a service’s own tool that must be used', () => {
-  test('is required of Anthropic', () => {
+describe('a built-in tool of a service that must be used', () => {
+  test('must be used on Anthropic too', () => {
     const asked = { tools: responsesTools, tool_choice: { type: 'web_search' } }
     const { wire, dropped } = moved('openai-responses', asked, messages)
     expect(wire['tool_choice']).toEqual({ type: 'tool', name: 'web_search' })
     expect(dropped).toEqual([])
   })
 
-  test('is required of OpenAI if a caller of Anthropic names it', () => {
+  test('must be used on OpenAI if an Anthropic caller names it', () => {
     const tools = [
       { name: 'look', input_schema: { type: 'object' } },
       { type: 'web_search_20250305', name: 'web_search' },
@@ -189,7 +192,7 @@ describe('a service’s own tool that must be used', () => {
   })
 
   test.each([{ type: 'file_search' }, { type: 'mcp', server_label: 'wiki' }, { type: 'image_generation' }])(
-    'and that no other service has does not force another one: %j',
+    'does not force another tool on a service that lacks it: %j',
     (choice) => {
       const hosted = { ...choice, vector_store_ids: ['vs_1'] }
       const asked = { tools: [...responsesTools.slice(0, 2), hosted], tool_choice: choice }
@@ -203,7 +206,7 @@ describe('a service’s own tool that must be used', () => {
     },
   )
 
-  test('of Anthropic’s own kind is not a function of others', () => {
+  test('that only Anthropic has is not turned into a function for others', () => {
     const tools = [
       { name: 'look', input_schema: { type: 'object' } },
       { type: 'bash_20250124', name: 'bash' },

@@ -6,7 +6,7 @@ import { fitTools } from '../../server/dialects/wire/fit-tools.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { dialects } from '../helpers/dialects.ts'
 
-/** A request of one dialect, as an upstream of another gets it. */
+/** A request in one dialect, as an upstream of another dialect receives it. */
 function translated(from: DialectName, to: DialectName, wire: JsonObject, model = 'm', options: EncodeOptions = {}) {
   const conversation = dialects[from].decodeRequest({ model, ...wire }, { model })
   const fit = fitTools({ ...conversation, model }, dialects[to].toolRules)
@@ -17,7 +17,7 @@ function translated(from: DialectName, to: DialectName, wire: JsonObject, model 
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const chatTool = { type: 'function', function: { name: 'weather', description: 'The weather', parameters: schema } }
 
-/** Two parallel calls and their results, as in OpenAI's guide on function calling. */
+/** Two parallel calls and their results, as in OpenAI's function calling guide. */
 const chatLoop: JsonObject = {
   messages: [
     { role: 'system', content: 'Be brief.' },
@@ -40,7 +40,7 @@ const chatLoop: JsonObject = {
 }
 
 describe('a tool loop in OpenAI’s chat', () => {
-  test('for Anthropic: one turn of results, ids in its alphabet, max_tokens', () => {
+  test('for Anthropic: one turn of results, ids in the alphabet that Anthropic allows, and max_tokens', () => {
     const { body } = translated('openai-chat', 'anthropic-messages', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -69,7 +69,7 @@ describe('a tool loop in OpenAI’s chat', () => {
     } as never)
   })
 
-  test('for Gemini: results with their function’s name as objects, and its placeholder for calls that it has not signed', () => {
+  test('for Gemini: results are objects with the name of their function, and calls that Gemini has not signed get its placeholder', () => {
     const { body, dropped } = translated('openai-chat', 'gemini', chatLoop, 'gemini-3-pro')
     expect(body).toEqual({
       contents: [
@@ -105,7 +105,7 @@ describe('a tool loop in OpenAI’s chat', () => {
     expect(JSON.stringify(older)).not.toContain('thoughtSignature')
   })
 
-  test('for the Responses API: items, nothing stored, and a tool that is not strict unless it was', () => {
+  test('for the Responses API: the history is a list of items, nothing is stored, and a tool is strict only if the caller said so', () => {
     const { body } = translated('openai-chat', 'openai-responses', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -131,14 +131,14 @@ describe('a tool loop in OpenAI’s chat', () => {
   })
 })
 
-describe('names that only one dialect uses', () => {
+describe('fields that only one dialect has', () => {
   const system = [
     { type: 'text', text: 'Rules.', cache_control: { type: 'ephemeral', ttl: '1h' } },
     { type: 'text', text: 'More rules.' },
   ]
   const messages = [{ role: 'user', content: 'Hi' }]
 
-  test('cache marks reach services that accept them, and are named where they are dropped', () => {
+  test('cache marks reach services that accept them, and are reported where they are dropped', () => {
     const wire = { max_tokens: 5, system, messages }
     const plain = translated('anthropic-messages', 'openai-chat', wire)
     expect(plain.body['messages']?.[0]).toEqual({ role: 'system', content: 'Rules.\n\nMore rules.' } as never)
@@ -153,7 +153,7 @@ describe('names that only one dialect uses', () => {
     expect(translated('openai-chat', 'anthropic-messages', back).body['system']).toEqual(system as never)
   })
 
-  test('dropped fields are named as the caller spells them', () => {
+  test('dropped fields are reported with the caller’s spelling', () => {
     const chat = {
       messages,
       seed: 1,
@@ -186,7 +186,7 @@ describe('names that only one dialect uses', () => {
     ])
   })
 
-  test('a request that refers to something stored elsewhere is refused, not sent in part', () => {
+  test('a request that refers to something stored at another service is refused, and is not sent without it', () => {
     const kept = { input: 'And then?', previous_response_id: 'resp_1' }
     expect(() => translated('openai-responses', 'gemini', kept)).toThrow('previous_response_id is kept at a service')
     const file = {
@@ -205,14 +205,14 @@ describe('thinking', () => {
   const claude = (model: string, effort: string, more: JsonObject = {}) =>
     translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
 
-  test('an effort is a budget for older models of Anthropic, and excludes temperature', () => {
+  test('an effort becomes a budget for older models of Anthropic, and excludes temperature', () => {
     const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium', { max_tokens: 9000 })
     expect(body).toMatchObject({ max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
     expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)
     expect(claude('claude-3-7-sonnet-latest', 'none').body).toMatchObject({ thinking: { type: 'disabled' } } as never)
   })
 
-  test('a budget stays below the limit if one was set, and raises the default limit only', () => {
+  test('a budget stays below a limit that the caller set, and raises the limit only if it is the default', () => {
     const sent = (limit: JsonObject, effort = 'high', model = 'claude-sonnet-4-5') => {
       const ask = { messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: effort, ...limit }
       const { body, dropped } = translated('openai-chat', 'anthropic-messages', ask, model)
@@ -226,7 +226,7 @@ describe('thinking', () => {
     expect(sent({}, 'medium', 'a-name-of-ones-own')).toEqual([12_288, 8192, []])
   })
 
-  test('newer ones get the effort itself, and the newest no temperature at all', () => {
+  test('newer models of Anthropic get the effort itself, and the newest models get no temperature', () => {
     expect(claude('claude-opus-4-6', 'xhigh').body).toMatchObject({
       max_tokens: 1000,
       thinking: { type: 'adaptive' },
@@ -244,7 +244,7 @@ describe('thinking', () => {
     )
   })
 
-  test('is dropped for a call that must be made, and a call that cannot be forced is left to the model', () => {
+  test('is dropped if a tool call is required, and a call that cannot be forced is left to the model', () => {
     const forced = { tools: [chatTool], tool_choice: { type: 'function', function: { name: 'weather' } } }
     const old = claude('claude-sonnet-4-5', 'high', forced)
     expect(old.body).toMatchObject({ tool_choice: { type: 'tool', name: 'weather' }, temperature: 0.3 } as never)
@@ -254,7 +254,7 @@ describe('thinking', () => {
     expect(newest.dropped).toContain('tool_choice')
   })
 
-  test('by a budget does not start in the middle of a loop that another service began', () => {
+  test('with a budget does not start in the middle of a loop that another service began', () => {
     const { body, dropped } = translated(
       'openai-chat',
       'anthropic-messages',
@@ -264,7 +264,7 @@ describe('thinking', () => {
     expect([body['thinking'], dropped]).toEqual([undefined, ['reasoning_effort']] as never)
   })
 
-  test('is a level for Gemini 3 and a budget for Gemini 2.5', () => {
+  test('becomes a level for Gemini 3 and a budget for Gemini 2.5', () => {
     const google = (model: string, effort: string) =>
       translated('openai-chat', 'gemini', { ...ask, reasoning_effort: effort }, model).body['generationConfig']?.[
         'thinkingConfig'
@@ -275,7 +275,7 @@ describe('thinking', () => {
     expect(google('gemini-2.5-pro', 'medium')).toEqual({ thinkingBudget: 8192, includeThoughts: true } as never)
   })
 
-  test('a budget is an effort for OpenAI', () => {
+  test('is sent to OpenAI as an effort if the caller set a budget', () => {
     const wire = { max_tokens: 9000, messages: ask.messages, thinking: { type: 'enabled', budget_tokens: 4000 } }
     expect(translated('anthropic-messages', 'openai-chat', wire).body['reasoning_effort']).toBe('medium' as never)
     expect(translated('anthropic-messages', 'openai-responses', wire).body).toMatchObject({
@@ -284,7 +284,7 @@ describe('thinking', () => {
     } as never)
   })
 
-  test('goes back to services that accept it, with its signature', () => {
+  test('is sent back, with its signature, to services that accept it', () => {
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 'sig' }
     const wire = {
       max_tokens: 5,
@@ -305,7 +305,7 @@ describe('thinking', () => {
   })
 })
 
-test('a thought encrypted by one service is not sent to another, which could not open it', () => {
+test('a thought that one service encrypted is not sent to another, which could not decrypt it', () => {
   const from: Readonly<Record<DialectName, JsonObject>> = {
     'anthropic-messages': {
       max_tokens: 5,
@@ -350,7 +350,7 @@ test('a thought encrypted by one service is not sent to another, which could not
       expect(dropped).toHaveLength(1)
     }
   }
-  // Chat only carried it: its maker gets it back.
+  // OpenAI's chat dialect only carried the thought: Anthropic, which made it, gets it back.
   const back = translated('openai-chat', 'anthropic-messages', from['openai-chat']).body
   expect(back['messages']?.[0]?.['content']?.[0]).toEqual({
     type: 'thinking',
@@ -359,7 +359,7 @@ test('a thought encrypted by one service is not sent to another, which could not
   } as never)
 })
 
-test('a Google result without an id belongs to the oldest open call with its name', () => {
+test('a Google result without an id is matched to the oldest open call with its name', () => {
   const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
   const result = (name: string, id?: string) => ({ functionResponse: { name, response: {}, ...(id && { id }) } })
   const google = {
@@ -379,7 +379,7 @@ test('a Google result without an id belongs to the oldest open call with its nam
     )
   expect(ids(0, 'id')).toEqual(['a', 'b', 'c', 'call_1'])
   expect(ids(1, 'tool_use_id')).toEqual(['a', 'c', 'call_1', 'b', 'call_2'])
-  // At Anthropic a second call with the same id gets its own, and its result has the same.
+  // Anthropic needs unique ids: a second call with the same id gets a new id, and its result gets the same new id.
   expect(ids(5, 'tool_use_id')).toEqual(ids(4, 'id') ?? [])
   const calls = [0, 2, 4].flatMap((turn) => ids(turn, 'id') ?? [])
   expect(new Set(calls).size).toBe(calls.length)
@@ -422,7 +422,7 @@ describe('media', () => {
     ] as never)
   })
 
-  test('for Anthropic, Gemini and the Responses API', () => {
+  test('are sent in the formats of Anthropic, Gemini and the Responses API', () => {
     expect(translated('openai-chat', 'anthropic-messages', wire).body['messages']?.[0]?.['content']).toEqual([
       { type: 'text', text: 'Look:' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
@@ -447,7 +447,7 @@ describe('media', () => {
     ] as never)
   })
 
-  test('of a tool’s result follow as the user’s where results are text, after all results', () => {
+  test('in a tool’s result are sent as the user’s, after all results, if the service accepts only text in results', () => {
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
     const claude = {
       max_tokens: 5,
@@ -500,7 +500,7 @@ describe('media', () => {
     ] as never)
   })
 
-  test('with text are sent as text if the service only accepts PDF files', () => {
+  test('that contain text are sent as text if the service accepts only PDF files', () => {
     const document = {
       type: 'document',
       title: 'notes',
@@ -526,7 +526,7 @@ describe('the response format', () => {
     },
   }
 
-  test('is closed for Anthropic, without the limits that it refuses', () => {
+  test('allows no other properties for Anthropic, and omits the limits that Anthropic refuses', () => {
     expect(translated('openai-chat', 'anthropic-messages', json).body['output_config']).toEqual({
       format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
     } as never)
@@ -583,7 +583,7 @@ describe('tools that are not functions', () => {
     tools: [{ type: 'custom', name: 'apply_patch', description: 'Patches', format: grammar }],
   }
 
-  test('free text goes into a field where only functions are known', () => {
+  test('a free-text tool becomes a function with one text field where a service supports only functions', () => {
     const { body, dropped } = translated('openai-responses', 'anthropic-messages', codex)
     expect(body['tools']?.[0]).toMatchObject({
       name: 'apply_patch',
@@ -597,7 +597,7 @@ describe('tools that are not functions', () => {
     expect(dropped).toEqual(['tools.format'])
   })
 
-  test('the service’s own web search is requested in each service’s format', () => {
+  test('a service’s own web search is requested in the format of each service', () => {
     const claude = {
       max_tokens: 5,
       messages: [{ role: 'user', content: 'News?' }],
@@ -615,19 +615,19 @@ describe('tools that are not functions', () => {
     ] as never)
   })
 
-  test('a web search is dropped, and named, if the request would be refused because of it', () => {
+  test('a web search is dropped, and reported, if the service would refuse the request because of it', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' }
     const claude = { max_tokens: 5, messages: [{ role: 'user', content: 'News?' }], tools: [search] }
     const chat = translated('anthropic-messages', 'openai-chat', claude, 'gpt-5.1')
     expect([chat.body['web_search_options'], chat.dropped]).toEqual([undefined, ['tools.web_search']] as never)
-    // Google accepts its search and functions together only from its own callers.
+    // Google accepts its search together with functions only from its own callers.
     const tools = [search, { name: 'f', input_schema: { type: 'object' } }]
     const google = translated('anthropic-messages', 'gemini', { ...claude, tools })
     expect(google.body['tools']).toEqual([{ functionDeclarations: [expect.objectContaining({ name: 'f' })] }] as never)
     expect(google.dropped).toEqual(['tools.web_search'])
   })
 
-  test('a model that cannot think is not asked to, and the dropped option is named', () => {
+  test('no thinking is requested from a model that cannot think, and the dropped option is reported', () => {
     const hi = { messages: [{ role: 'user', content: 'Hi' }] }
     const claude = { ...hi, max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }
     const effortFor = (model: string) => translated('anthropic-messages', 'openai-chat', claude, model)
@@ -644,7 +644,7 @@ describe('tools that are not functions', () => {
     })
   })
 
-  test('without a limit, an answer may be as long as the model allows', () => {
+  test('without a limit from the caller, an answer may be as long as the model allows', () => {
     const asked = { messages: [{ role: 'user', content: 'Hi' }] }
     const lengthFor = (model: string) =>
       translated('openai-chat', 'anthropic-messages', asked, model).body['max_tokens']
@@ -657,7 +657,7 @@ describe('tools that are not functions', () => {
     expect(models.map(lengthFor)).toEqual([4096, 8192, 32_000, 32_000] as never)
   })
 
-  test('legacy functions become tools, and their results find their calls', () => {
+  test('legacy functions become tools, and their results are matched to their calls', () => {
     const old = {
       messages: [
         { role: 'user', content: 'Hi' },
@@ -703,7 +703,7 @@ test('a system message in the middle keeps its position', () => {
   } as never)
 })
 
-describe('very long conversations are translated in time that grows with their length', () => {
+describe('very long conversations are translated in time that grows linearly with their length', () => {
   const many = 100_000
   const inTime = 20_000
   const listOf = (length: number, each: (index: number) => JsonObject) => Array.from({ length }, (_, at) => each(at))
@@ -714,7 +714,7 @@ describe('very long conversations are translated in time that grows with their l
   }
 
   test(
-    'results of very many calls are one turn',
+    'results of very many calls become one turn',
     () => {
       const results = listOf(many, (at) => ({ role: 'tool', tool_call_id: `call_${at}`, content: 'sunny' }))
       const turns = contentOf('anthropic-messages', [...results, { role: 'user', content: 'And now?' }, ...results])
@@ -728,7 +728,7 @@ describe('very long conversations are translated in time that grows with their l
     inTime,
   )
 
-  test('results continue with an empty user turn', () => {
+  test('tool results are added to an empty user turn that precedes them', () => {
     const { messages } = dialects['openai-chat'].decodeRequest({
       model: 'm',
       messages: [
@@ -762,7 +762,7 @@ describe('very long conversations are translated in time that grows with their l
   }
 
   test(
-    'a turn with more parts than a function call takes arguments is merged with the previous one',
+    'a turn with more parts than JavaScript allows arguments in a call is merged with the previous turn',
     () => {
       const content = Array.from({ length: 1_000_000 }).fill({ type: 'text', text: 'x' })
       const messages = [

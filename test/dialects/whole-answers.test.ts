@@ -1,11 +1,12 @@
-// Clients generated from the published schemas reject an answer without a required field, even one that may be null.
+// Clients generated from the published schemas reject an answer that lacks a required field, even a field that may be
+// null.
 import { describe, expect, test } from 'bun:test'
 import { replyEvents } from '../../server/dialects/neutral/events-of-reply.ts'
 import type { Reply } from '../../server/dialects/neutral/reply.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { dataOf, dialects, encodeAll, frameOf } from '../helpers/dialects.ts'
 
-/** An answer with every kind of part that a caller can receive. */
+/** An answer with every kind of part that a caller can get. */
 const rich: Reply = {
   choices: [
     {
@@ -29,7 +30,7 @@ const rich: Reply = {
   usage: { promptTokens: 12, completionTokens: 5 },
 }
 
-/** A truncated answer, without usage and without content. */
+/** A truncated answer that has neither usage nor content. */
 const bare: Reply = { choices: [{ parts: [], stop: { reason: 'length' } }] }
 
 const request: Readonly<Record<'openai-responses' | 'anthropic-messages' | 'openai-chat', JsonObject>> = {
@@ -47,10 +48,13 @@ const request: Readonly<Record<'openai-responses' | 'anthropic-messages' | 'open
   },
 }
 
-/** The required fields of each kind of object, by its `type` or `object`, or by its field. */
+/**
+ * The required fields of each kind of object, by the object's `type` or `object`, or by the name of the field that
+ * contains it.
+ */
 type Shapes = Readonly<Record<string, readonly string[]>>
 
-/** OpenAI API reference and the Open Responses specification. */
+/** According to the OpenAI API reference and the Open Responses specification. */
 const responses: Shapes = {
   response: [
     ...['id', 'object', 'created_at', 'completed_at', 'status', 'incomplete_details', 'model', 'previous_response_id'],
@@ -117,7 +121,7 @@ const responses: Shapes = {
   'response.reasoning_text.done': ['sequence_number', 'item_id', 'output_index', 'content_index', 'text'],
 }
 
-/** Anthropic API reference. */
+/** According to the Anthropic API reference. */
 const messages: Shapes = {
   message: [
     ...['id', 'container', 'content', 'diagnostics', 'model', 'role', 'stop_details', 'stop_reason', 'stop_sequence'],
@@ -139,7 +143,7 @@ const messages: Shapes = {
   message_delta: ['delta', 'usage'],
 }
 
-/** OpenAI API reference, "Chat". */
+/** According to the OpenAI API reference, "Chat". */
 const chat: Shapes = {
   'chat.completion': ['id', 'choices', 'created', 'model'],
   'chat.completion.chunk': ['id', 'choices', 'created', 'model'],
@@ -188,7 +192,7 @@ describe.each(callers)('an answer for a caller of %s contains every field that i
   })
 })
 
-test('an answer of the Responses API contains the service’s defaults and its completion time', () => {
+test('an answer of the Responses API contains the service’s default values and its completion time', () => {
   const frame = { ...frameOf('openai-responses', request['openai-responses']), nowSeconds: () => 1_700_000_009 }
   const { encodeReply } = dialects['openai-responses']
   expect(encodeReply(rich, frame)).toMatchObject({
@@ -214,7 +218,7 @@ test('an answer of the Responses API contains the service’s defaults and its c
   ])
 })
 
-test('an answer of the Responses API repeats its request', () => {
+test('an answer of the Responses API repeats the settings of its request', () => {
   const asked = {
     temperature: 0.2,
     top_p: 0.5,
@@ -234,7 +238,7 @@ test('an answer of the Responses API repeats its request', () => {
   })
 })
 
-test('a phase that came with a message of the Responses API stays with it', () => {
+test('a phase that arrived with a message of the Responses API stays with that message', () => {
   const { decodeReply, encodeReply } = dialects['openai-responses']
   const content = [{ type: 'output_text', text: 'Wait.', annotations: [] }]
   const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', phase: 'commentary', content }
@@ -242,7 +246,7 @@ test('a phase that came with a message of the Responses API stays with it', () =
   expect(encodeReply(reply, frameOf('openai-responses'))['output']).toMatchObject([{ phase: 'commentary' }])
 })
 
-test('fields beside the text in an answer for Anthropic’s callers come back without being named as dropped', () => {
+test('extra fields beside the text in an answer are not reported as dropped when an Anthropic caller sends them back', () => {
   const answer = dialects['anthropic-messages'].encodeReply(rich, frameOf('anthropic-messages'))
   const body = {
     model: 'm',

@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 for (const theme of ['light', 'dark'] as const) {
-  test(`everybody can read the page of the API, ${theme}`, async () => {
+  test(`everybody can read the API page in the ${theme} theme`, async () => {
     await using context = await browser.newContext({ colorScheme: theme, viewport: { width: 1366, height: 900 } })
     const page = await context.newPage()
     const said: string[] = []
@@ -31,7 +31,8 @@ for (const theme of ['light', 'dark'] as const) {
     await page.goto(`${gateway.url}/api/docs`)
     const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     expect(background).toBe(theme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(17, 21, 28)')
-    // One of each kind: all the others are made by the same functions, and checking every table takes minutes.
+    // Opens one example of each kind. All others are made by the same functions, and checking every table would take
+    // minutes.
     await page.evaluate((names) => {
       for (const each of document.querySelectorAll('details')) each.open = names.includes(each.id)
     }, shown)
@@ -44,7 +45,7 @@ for (const theme of ['light', 'dark'] as const) {
   })
 }
 
-test('it works without JavaScript and by keyboard, and loads nothing but itself', async () => {
+test('the API page works without JavaScript and with the keyboard, and loads no other resource', async () => {
   await using context = await browser.newContext({ javaScriptEnabled: false })
   const page = await context.newPage()
   const asked: string[] = []

@@ -1,4 +1,4 @@
-// Setting up apps with a token: commands and files filled in, QR codes for phones, and what a token was used for.
+// Setting up apps with a token: filled-in commands and files, QR codes for phones, and what a token was used for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator } from 'playwright-core'
 import decodeQR from 'qr/decode.js'
@@ -17,7 +17,7 @@ beforeAll(async () => {
   upstream = await startFakeUpstream()
   upstream.always(ok({ text: 'hello' }))
   const channel = { type: 8, key: 'k', name: 'one', group: 'default', base_url: upstream.url }
-  // A chat model is offered, although another kind is listed before it.
+  // A chat model is the default, although a model of another kind is listed before it.
   await site.api('POST', '/api/channel/', { ...channel, models: 'dall-e-2,gpt-4o-mini' })
   owner = await site.addUser('owner', { quota: 10_000_000 })
   const fields = { name: 'laptop', remain_quota: 0, unlimited_quota: true, expired_time: -1 }
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream[Symbol.asyncDispose]())
 
-/** The content of the QR code on the screen. */
+/** Reads the QR code on the screen. */
 async function scanned(code: Locator): Promise<string> {
   await code.waitFor()
   const picture = (await code.screenshot({ animations: 'disabled' })).toString('base64')
@@ -61,7 +61,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 
 describe('QR codes', () => {
   for (const theme of ['light', 'dark'] as const) {
-    test(`hold the link of an app, the key or the address, and can be scanned in the ${theme} theme`, async () => {
+    test(`contain an app link, the key or the address, and can be scanned in the ${theme} theme`, async () => {
       await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: 'https://gateway.example.com' })
       await using visit = await site.visit({ as: owner, theme })
       const { page } = visit
@@ -89,7 +89,7 @@ describe('QR codes', () => {
     })
   }
 
-  test('for an unknown token say so', async () => {
+  test('show a message for an unknown token', async () => {
     await using visit = await site.visit({ as: owner, language: 'zh', width: 390 })
     await visit.open('/token?qr=999')
     await visit.page.getByRole('dialog').getByText('未找到该令牌').waitFor()
@@ -97,7 +97,7 @@ describe('QR codes', () => {
 })
 
 describe('apps', () => {
-  test('get working commands and files, for each of the dialects', async () => {
+  test('have working commands and files for each dialect', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open(`/token?start=${id}`)
@@ -144,7 +144,7 @@ describe('apps', () => {
     )
   })
 
-  test('get commands that a shell reads as written, whatever a model is called', async () => {
+  test('have commands that a shell reads as written, whatever characters the model name contains', async () => {
     const model = `it's $(echo run) "\`echo run\`" \\ \u6a21;echo run`
     const channel = { type: 8, key: 'k', name: 'odd', group: 'default', base_url: upstream.url }
     await site.api('POST', '/api/channel/', { ...channel, models: model })
@@ -163,7 +163,7 @@ describe('apps', () => {
     expect(Bun.TOML.parse((await code.textContent()) ?? '')).toMatchObject({ model })
   })
 
-  test('that open by a link are opened, copied and scanned', async () => {
+  test('that open with a link can be opened, copied and scanned', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open(`/token?start=${id}`)
@@ -176,7 +176,7 @@ describe('apps', () => {
     expect(await scanned(setup.getByRole('img', { name: 'QR code: OpenCat' }))).toBe(link)
   })
 
-  test('in the drawer hide the key on the screen, but not in the copied text; no QR code shows it there', async () => {
+  test('in the drawer hide the key on the screen, but not in the copied text, and show no QR code', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open(`/token?peek=${id}`)
@@ -205,7 +205,7 @@ test('the drawer shows what a token spent in 14 days, and on which models', asyn
   const use = page.getByRole('dialog').getByRole('region', { name: 'Last 14 days' })
   await use.getByRole('listitem').filter({ hasText: 'gpt-4o-mini' }).filter({ hasText: '100%' }).waitFor()
   const { used_quota } = await site.apiAs<{ used_quota: number }>(owner, 'GET', `/api/token/${id}`)
-  // Less than a cent, so all digits are shown.
+  // The amount is less than a cent, so all digits are shown.
   await use.getByRole('img', { name: `$${(used_quota / 500_000).toFixed(6)} in 14 days`, exact: true }).waitFor()
   await use.getByRole('link', { name: 'Open usage' }).click()
   await page.waitForURL((url) => url.pathname.endsWith('/usage'))

@@ -1,5 +1,5 @@
-// What administrators see about all channels besides the list: their share of the calls, and models without a price.
-// Also, selecting several rows at once.
+// Views of all channels for administrators besides the list: the channels' shares of the calls, and models without a
+// price. Also tests selecting several rows at once.
 import { beforeAll, expect, test } from 'bun:test'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
 })
 
-test('the health board shows how many of the calls each channel took, and how many succeeded', async () => {
+test('the health board shows the share of calls that each channel received, and how many succeeded', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel?view=board')
@@ -63,8 +63,8 @@ test('the models map flags models without a price, and links to the prices', asy
   await page.waitForURL('**/setting?tab=operation#ratios')
 })
 
-test('one click disables the channels that failed a test of all, and can be undone', async () => {
-  // Nothing listens there: each test fails.
+test('after a test of all channels, one click disables those that failed, and this can be undone', async () => {
+  // Nothing listens at the channels' addresses, so each test fails.
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel')
@@ -85,7 +85,7 @@ test('one click disables the channels that failed a test of all, and can be undo
   await site.api('PUT', '/api/channel/', { id: ids['idle'], base_url: upstream.url })
   await page.getByRole('row').filter({ hasText: 'idle' }).getByRole('button', { name: 'Test' }).click()
   await page.getByRole('row').filter({ hasText: 'idle' }).getByText('test failed').waitFor({ state: 'detached' })
-  // Problems come before healthy channels.
+  // Channels with problems come before healthy channels.
   await page.getByRole('radio', { name: 'Health' }).check({ force: true })
   const cards = page.getByRole('listitem').filter({ has: page.getByText('gpt-4o').or(page.getByText('OpenAI')) })
   await eventually(async () => (await cards.allTextContents()).map((card) => /test failed/.test(card))).toEqual([

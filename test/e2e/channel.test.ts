@@ -47,7 +47,7 @@ afterAll(() => upstream[Symbol.asyncDispose]())
 const submit = (page: Page) => page.getByRole('button', { name: 'Submit' }).click()
 
 describe('the list of channels', () => {
-  test('spec 4, 8: test, disable with undo, delete', async () => {
+  test('spec 4, 8: a channel is tested, disabled with undo, and deleted', async () => {
     await addChannel({ name: 'tested' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -67,7 +67,7 @@ describe('the list of channels', () => {
     await rowOf(page, 'tested').waitFor({ state: 'detached' })
   })
 
-  test('filters by type, status and group combine with search and sorting, and are in the address', async () => {
+  test('filters by type, status and group combine with search and sorting, and are stored in the address', async () => {
     const [off] = await addChannel({ name: 'narrow off', group: 'inner,default' })
     await site.api('PUT', '/api/channel/', { id: off, status: 2 })
     await addChannel({ name: 'narrow on', group: 'inner', type: 1 })
@@ -103,7 +103,7 @@ describe('the list of channels', () => {
     await eventually(names).toEqual(['narrow off'])
   })
 
-  test('an empty filter filters nothing', async () => {
+  test('an empty filter has no effect', async () => {
     await addChannel({ name: 'unfiltered' })
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/channel?status=9&type=x')
@@ -112,7 +112,7 @@ describe('the list of channels', () => {
     expect(visit.calls().filter((call) => call.startsWith('GET /api/channel/?'))).toEqual(['GET /api/channel/?p=0'])
   })
 
-  test('spec 9: balances by type', async () => {
+  test('spec 9: balances are shown in the format of the channel type', async () => {
     await addChannel({ name: 'azure one', type: 3 })
     await addChannel({ name: 'router', type: 20 })
     await addChannel({ name: 'seeker', type: 36 })
@@ -142,7 +142,7 @@ describe('the list of channels', () => {
       .waitFor()
   })
 
-  test('the palette tests all channels, while their page is open', async () => {
+  test('the palette offers to test all channels while the channel page is open', async () => {
     await addChannel({ name: 'by command' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -153,7 +153,7 @@ describe('the list of channels', () => {
     }
     await visit.open('/about')
     await find()
-    // That is the setting.
+    // This entry is the setting.
     await eventually(() => options.allTextContents()).toEqual(['Test all channels every'])
     await visit.open('/channel')
     await page.getByRole('button', { name: 'Test all', exact: true }).waitFor()
@@ -165,7 +165,7 @@ describe('the list of channels', () => {
       .waitFor()
   })
 
-  test('the models map names models that only one channel serves', async () => {
+  test('the models map lists models that only one channel serves', async () => {
     await addChannel({ name: 'lonely', models: 'only-here', model_mapping: '{"only-here":"gpt-4o"}' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -173,13 +173,13 @@ describe('the list of channels', () => {
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'only-here' }) })
     await row.getByText('single point of failure').waitFor()
     await row.getByText('lonely → gpt-4o').waitFor()
-    // On a phone each model is a card, and nothing scrolls sideways.
+    // On a phone, each model is a card, and nothing scrolls sideways.
     await page.setViewportSize({ width: 390, height: 844 })
     const region = page.getByRole('region', { name: /Models/ }).last()
     await eventually(() => region.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
   })
 
-  test('spec 8: several channels are edited at once', async () => {
+  test('spec 8: several channels can be edited at once', async () => {
     await addChannel({ name: 'bulk one' })
     await addChannel({ name: 'bulk two' })
     await using visit = await site.visit({ as: rootAccount })
@@ -197,7 +197,7 @@ describe('the list of channels', () => {
 })
 
 describe('the form of a channel', () => {
-  test('spec 5, 8: name and key, a model, valid mapping, in this order', async () => {
+  test('spec 5, 8: requires name and key, a model and a valid mapping, in this order', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -221,7 +221,7 @@ describe('the form of a channel', () => {
     expect(made?.models.split(',').every((model) => /^(gpt-3|text-)/.test(model))).toBe(true)
   })
 
-  test('spec 9: the basic models are those that begin with gpt-3 or text-', async () => {
+  test('spec 9: the basic models are those whose names begin with gpt-3 or text-', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -237,7 +237,7 @@ describe('the form of a channel', () => {
     expect(made?.models.split(',').sort()).toEqual([...new Set(basic)].sort())
   })
 
-  test('all missing fields are marked at once, and the messages disappear with the next attempt', async () => {
+  test('all missing fields are marked at once, and the messages disappear at the next attempt', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -253,14 +253,14 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await page.getByRole('button', { name: 'Fill basic' }).click()
     await eventually(all).toEqual([null, null, null])
-    // It would stay while the pointer is on it.
+    // The toast would stay while the pointer is on it.
     await toastOf(page, 'info', 'please fill in channel name and channel key!').hover()
     await name.press('Control+Enter')
     await toastShown(page, 'success', 'channel created successfully!')
     await eventually(() => toastOf(page, 'info', 'please fill in').count()).toBe(0)
   })
 
-  test('an address that the server refuses is marked in the words of the page, by Submit and by Save and test', async () => {
+  test('an address that the server refuses is marked in the page’s wording, both by Submit and by Save and test', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -280,7 +280,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('no address')).toEqual([])
   })
 
-  test('spec 2: one key per line makes one channel each; empty and repeated lines are named', async () => {
+  test('spec 2: with one key per line, each line creates a channel; empty and repeated lines are reported', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -294,7 +294,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('many')).toHaveLength(3)
   })
 
-  test('spec 5: Azure gets its default API version, and its note', async () => {
+  test('spec 5: Azure gets its default API version and its note', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -313,7 +313,7 @@ describe('the form of a channel', () => {
     })
   })
 
-  test('spec 2, 9: it starts as a channel of type 1 for the group default, with a proxy field', async () => {
+  test('spec 2, 9: the form starts with type 1, the group default and a proxy field', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -345,7 +345,7 @@ describe('the form of a channel', () => {
     for (const name of names) await eventually(() => page.getByRole('button', { name }).isEnabled()).toBe(true)
   })
 
-  test('leaving while a new channel is being tested does not lead back', async () => {
+  test('a user who leaves while a new channel is being tested is not taken back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const held = Promise.withResolvers<void>()
@@ -372,7 +372,7 @@ describe('the form of a channel', () => {
     expect(page.url()).toEndWith('/token')
   })
 
-  test('saved, but its test fails: from then on the channel is edited, and the error stays visible', async () => {
+  test('if a channel was saved but its test failed, the channel is edited from then on, and the error stays visible', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -394,7 +394,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('out of reach')).toHaveLength(1)
   })
 
-  test('spec 5: another type brings its models if none were chosen by hand, and takes back those that it had brought', async () => {
+  test('spec 5: another type fills in its models if none were chosen by hand, and removes those that the previous type filled in', async () => {
     const types = await site.api<{ type: number; label: string; models: string[]; keyHint: string }[]>(
       'GET',
       '/api/channel/types',
@@ -421,8 +421,8 @@ describe('the form of a channel', () => {
     expect(types.find((each) => each.type === 18)?.keyHint).toContain('APPID|APISecret|APIKey')
   })
 
-  test('spec 2, 3: the form offers every type of the specification, and says how the keys of 15 and 18 are written', async () => {
-    // The first one is already selected.
+  test('spec 2, 3: the form offers every type of the specification and shows the key format of types 15 and 18', async () => {
+    // Type 1 comes last, because it is already selected at first.
     const ids = [3, 14, 11, 15, 16, 17, 18, 19, 8, 20, 2, 5, 7, 10, 4, 6, 9, 12, 13, 1]
     const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
     const labelOf = (id: number) => types.find(({ type }) => type === id)?.label ?? `no type ${id}`
@@ -431,7 +431,7 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     const box = page.getByLabel('Type', { exact: true })
     for (const id of ids) {
-      // Not the whole label: the text in the box afterwards must come from the choice.
+      // The label is not typed completely, so the text in the box afterwards must come from the choice.
       await box.fill(labelOf(id).slice(0, -1))
       await page.getByRole('option', { name: labelOf(id), exact: true }).click()
       await eventually(() => box.inputValue()).toBe(labelOf(id))
@@ -440,7 +440,7 @@ describe('the form of a channel', () => {
     }
   })
 
-  test('clicking the box of the type before it has loaded opens the list of all types below it', async () => {
+  test('clicking the type box before it has loaded opens the list of all types below it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const letGo = await openHeld(page, '/channel/add', control)
@@ -452,7 +452,7 @@ describe('the form of a channel', () => {
     await eventually(() => box.inputValue()).toBe('Anthropic Claude')
   })
 
-  test('a pending list does not open by itself after leaving the box, or after Escape', async () => {
+  test('a pending list does not open after the user leaves the box or presses Escape', async () => {
     for (const { early, keys } of [
       { early: false, keys: ['Tab', 'Shift+Tab'] },
       { early: false, keys: ['Escape'] },
@@ -470,7 +470,7 @@ describe('the form of a channel', () => {
       if (early) await press()
       await letGo()
       await eventually(() => box.getAttribute('role')).toBe('combobox')
-      // A button that is disabled until then comes before it, and Shift+Tab would reach it.
+      // A button in front of the box is disabled at first; once it is enabled, Shift+Tab would reach it.
       await page.getByRole('button', { name: 'Fill defaults of the type', disabled: false }).waitFor()
       if (!early) await press()
       expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
@@ -482,7 +482,7 @@ describe('the form of a channel', () => {
     }
   })
 
-  test('clicking the box of the type and typing searches for the typed text, before and after it has loaded', async () => {
+  test('clicking the type box and typing searches for the typed text, before and after it has loaded', async () => {
     for (const early of [true, false]) {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
@@ -497,14 +497,14 @@ describe('the form of a channel', () => {
       await page.getByRole('option', { name: 'Custom', exact: true }).waitFor()
       await page.keyboard.press('Enter')
       await eventually(() => box.inputValue()).toBe('Custom')
-      // A second click sets the caret where it is made.
+      // A second click sets the caret at the clicked position.
       await box.click({ position: { x: 20, y: 10 } })
       const selected = () => box.evaluate((it: HTMLInputElement) => (it.selectionEnd ?? 0) - (it.selectionStart ?? 0))
       expect(await selected()).toBe(0)
     }
   })
 
-  test('the search text in the box of the type is not lost when the types load', async () => {
+  test('the search text in the type box is not lost when the types load', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const release = await hold(page, '**/api/channel/types')
@@ -522,7 +522,7 @@ describe('the form of a channel', () => {
     await eventually(() => box.inputValue()).toBe('OpenAI')
   })
 
-  test('for a channel whose type is far down the list, the list opens at that type, clicked early or late', async () => {
+  test('if a channel’s type is far down the list, the list opens at that type, whether clicked before or after loading', async () => {
     const types = await site.api<{ type: number; label: string }[]>('GET', '/api/channel/types')
     const { type, label } = types.at(-1) ?? { type: 0, label: 'no type' }
     const [id] = await addChannel({ type, name: 'far down' })
@@ -567,7 +567,7 @@ describe('the form of a channel', () => {
     await eventually(async () => (await channelsNamed('for two'))[0]).toMatchObject({ group: `default,${other}` })
   })
 
-  test('spec 5, 8: type 18 gets its default version, an edit says that it was saved', async () => {
+  test('spec 5, 8: type 18 gets its default version, and saving an edit shows a message', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -587,7 +587,7 @@ describe('the form of a channel', () => {
     await eventually(() => channelsNamed('spark renamed')).toHaveLength(1)
   })
 
-  test('spec 5: model names are added as typed; empty and listed ones are not; Escape removes none', async () => {
+  test('spec 5: model names are added as typed, except empty and listed names; Escape removes no name', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -618,7 +618,7 @@ describe('the form of a channel', () => {
     })
   })
 
-  test('requested models that the channel does not serve are named, and added to its models on request', async () => {
+  test('requested models that the channel does not serve are listed, and are added to its models on request', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -657,7 +657,7 @@ describe('the form of a channel', () => {
     expect(made).toMatchObject({ models: 'gpt-4o,first,second,third', model_mapping: mapping })
   })
 
-  test('an edit keeps the stored key, and can be tested at once', async () => {
+  test('an edit keeps the stored key, and the channel can be tested immediately', async () => {
     const [id] = await addChannel({ name: 'to edit' })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

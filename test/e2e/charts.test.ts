@@ -1,4 +1,4 @@
-// The chart of the logs as a way to choose a time range; filters of the usage; saved views of it; suggested names.
+// Choosing a time range in the chart of the logs, filters of the usage page and its saved views, and suggested names.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount, type Visit } from './support/console.ts'
@@ -35,7 +35,7 @@ beforeAll(() => {
 
 const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')
 
-/** The bars as counted by the server. */
+/** The bars as the server counted them. */
 async function barsOf(page: Page): Promise<{ step: number; starts: number[] }> {
   const answer = await page.waitForResponse((response) => response.url().includes('/api/log/histogram'))
   const { data } = (await answer.json()) as { data: { step: number; starts: number[] } }
@@ -53,7 +53,7 @@ async function openCalls(visit: Visit): Promise<number> {
   return step
 }
 
-/** The middle of the nth bar on the screen, counted from the first. */
+/** The centre of the nth bar on the screen, counted from the first. */
 async function barAt(page: Page, nth: number): Promise<{ x: number; y: number }> {
   const bar = chart(page).locator('rect[fill="transparent"]').nth(nth)
   await bar.waitFor()
@@ -68,12 +68,12 @@ const rangeOf = (page: Page) => {
 }
 
 describe('the chart of the logs', () => {
-  test('ends at now, and its labels have room on a narrow screen', async () => {
+  test('ends at the current time, and its labels have room on a narrow screen', async () => {
     await using visit = await site.visit({ as: rootAccount, width: 390 })
     const { page } = visit
     const now = Math.floor(Date.now() / 1000)
     const answer = barsOf(page)
-    // A day and a half, followed by half a day in the future.
+    // The range is a day and a half, followed by half a day in the future.
     await visit.open(`/log?type=2&from=${now - 1.5 * day}&to=${now + day / 2}`)
     const { starts } = await answer
     expect(starts.at(-1)).toBeGreaterThan(now)
@@ -90,7 +90,7 @@ describe('the chart of the logs', () => {
     await eventually(overlapping).toBe(0)
   })
 
-  test('filters the list to the bars that were dragged over; the browser goes back', async () => {
+  test('dragging over bars filters the list to them, and the back button undoes it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
@@ -99,7 +99,7 @@ describe('the chart of the logs', () => {
     await page.mouse.down()
     await page.mouse.move(to.x, to.y, { steps: 5 })
     await chart(page).locator('[data-range]').waitFor()
-    // Released outside of the chart: it counts.
+    // A drag that is released outside the chart still counts.
     await page.mouse.move(to.x, to.y + 300)
     await page.mouse.up()
     await page.waitForURL(/from=\d+&to=\d+/)
@@ -116,14 +116,14 @@ describe('the chart of the logs', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
-    // Waits until the bar stops moving: content above the chart may still load.
+    // The click waits until the bar stops moving, because content above the chart may still load.
     await chart(page).locator('rect[fill="transparent"]').nth(4).click()
     await page.waitForURL(/from=\d+&to=\d+/)
     const [start, end] = rangeOf(page)
     expect(end - start).toBe(step - 1)
   })
 
-  test('works by the keyboard: arrows, Shift with arrows, Escape, Enter', async () => {
+  test('works with the keyboard: arrows, Shift with arrows, Escape, Enter', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
@@ -161,7 +161,7 @@ test('a chart is saved as an image, with its title and legend', async () => {
   const download = await saving
   expect(download.suggestedFilename()).toBe('Spend by day.png')
   const bytes = new Uint8Array(await Bun.file(await download.path()).arrayBuffer())
-  // Width and height are in the PNG header; the colours prove that shapes were drawn, not only the background.
+  // The PNG header contains width and height. The colours prove that shapes were drawn, not only the background.
   const header = new DataView(bytes.buffer)
   const box = await page.getByRole('figure').getByRole('img').boundingBox()
   expect(header.getUint32(16)).toBe(Math.round(((box?.width ?? 0) + 32) * 2))
@@ -178,11 +178,11 @@ test('a chart is saved as an image, with its title and legend', async () => {
     }
     return [...found.values()].filter((count) => count > 500).length
   }, Buffer.from(bytes).toString('base64'))
-  // The background and two models.
+  // At least the background and two models have different colours.
   expect(colours).toBeGreaterThanOrEqual(3)
 })
 
-test('the ranking shows how each part compares with the previous period', async () => {
+test('the ranking shows how each group compares with the previous period', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage?range=7d&metric=requests')
@@ -190,26 +190,26 @@ test('the ranking shows how each part compares with the previous period', async 
     .getByRole('table', { name: 'Ranking' })
     .getByRole('cell', { name: /%$/ })
     .and(page.locator('[title]'))
-  // Today has none yet: three calls of each model in six days, after four and three in seven.
+  // Today has no calls yet. Each model has three calls in six days, after four and three calls in seven days.
   await eventually(async () => (await changes.allTextContents()).sort()).toEqual(['-25%', '0%'])
   const inWords = await changes.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')).sort())
   expect(inWords).toEqual(['25% less than the period before', 'as in the period before'])
 })
 
-describe('the usage is filtered', () => {
+describe('the usage page is filtered', () => {
   const requests = (page: Page) =>
     page
       .locator('main p', { hasText: /^Requests$/ })
       .locator('+ p')
       .textContent()
 
-  test('by the button of a row, and links to the logs of that part', async () => {
+  test('by the button of a row, and links to the logs of that group', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage')
     await eventually(() => requests(page)).toBe(String(days))
     await page.getByRole('button', { name: 'Only gpt-4o', exact: true }).click()
-    // The button has disappeared with its row.
+    // The button has disappeared together with its row.
     expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
     await page.waitForURL(
       ({ searchParams }) => searchParams.get('model') === 'gpt-4o' && searchParams.get('group') === 'token',
@@ -234,7 +234,7 @@ describe('the usage is filtered', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('by typed names; if nothing matches it says so and can be cleared', async () => {
+  test('by typed names; if nothing matches, the page shows a message and the filters can be cleared', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage')
@@ -248,7 +248,7 @@ describe('the usage is filtered', () => {
     await page.waitForURL((url) => url.searchParams.get('token') === 'token 0')
     await eventually(() => requests(page)).toBe(String(days / 2))
     await page.getByLabel('Username').fill('nobody')
-    // Leaving the box is enough.
+    // Leaving the box applies the filter.
     await channel.focus()
     await page.getByText('Nothing that matches was used in this time').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
@@ -257,7 +257,7 @@ describe('the usage is filtered', () => {
     expect(await box.inputValue()).toBe('')
   })
 
-  test('to a custom time range, shown in bars that fit: hours for up to forty days', async () => {
+  test('by a custom time range, shown in bars that fit: hours for up to forty days', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage?range=90d&rollup=hour')
@@ -279,7 +279,7 @@ describe('the usage is filtered', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('by calls that broke off too', async () => {
+  test('by the metric for calls that broke off', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/usage?metric=failed')
     await visit.page.getByRole('figure', { name: 'Broken off by day' }).waitFor()
@@ -289,7 +289,7 @@ describe('the usage is filtered', () => {
     expect((await row.locator('td').allTextContents()).slice(0, 2)).toEqual(['1', '100.0%'])
   })
 
-  test('as the log is: the link from there shows the usage of the same calls', async () => {
+  test('like the log: the link from the log shows the usage of the same calls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?model=gpt-4o&token=token+1&from=7d')
@@ -303,7 +303,7 @@ describe('the usage is filtered', () => {
     await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
   })
 
-  test('to no other account, for users who are not admins', async () => {
+  test('by no other account for users who are not administrators', async () => {
     await using visit = await site.visit({ as: await site.addUser('somebody') })
     const { page } = visit
     await visit.open('/usage?user=root&channel=1')
@@ -314,7 +314,7 @@ describe('the usage is filtered', () => {
   })
 })
 
-test('a view of the usage is saved under a name and comes back', async () => {
+test('a view of the usage page is saved under a name and can be restored', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/usage?metric=requests&group=token&range=7d')
@@ -345,7 +345,7 @@ test('names that had calls are suggested while the user types a filter', async (
   await page.getByText(new RegExp(`· ${days / 2} rows$`)).waitFor()
 })
 
-test('on a phone the boxes for names appear on request', async () => {
+test('on a phone, the boxes for names appear on request', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390 })
   const { page } = visit
   await visit.open('/log')

@@ -1,5 +1,5 @@
-// Specification: 7. The console with a server that has only the calls of the specification: everything works, nothing
-// fails, and features that need more are not offered.
+// Specification: 7. The console with a server that has only the endpoints of the specification: everything works,
+// nothing fails, and features that need more endpoints are not offered.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream[Symbol.asyncDispose]())
 
-/** The errors on a page, inline or as a toast. */
+/** The errors shown on a page, inline or as a toast. */
 async function complaints(page: Page): Promise<string[]> {
   await page.waitForLoadState('networkidle')
   await page.waitForFunction(() => document.querySelector('.skeleton') === null)
@@ -86,7 +86,7 @@ const pages = {
 }
 
 for (const [who, paths] of Object.entries(pages)) {
-  test(`spec 7: no page complains to ${who}`, async () => {
+  test(`spec 7: no page shows an error to ${who}`, async () => {
     await using visit = await classicVisit(who === 'nobody' ? undefined : who === 'admins' ? rootAccount : user)
     const found: string[] = []
     for (const path of paths) {
@@ -107,7 +107,7 @@ test('spec 7: prices that the server does not report are not offered', async () 
   expect(await menu.getByRole('link', { name: 'Models' }).count()).toBe(0)
 })
 
-test('spec 7: people log in, make a token, find their logs and use the playground', async () => {
+test('spec 7: users log in, create a token, find their logs and use the playground', async () => {
   await using visit = await classicVisit(undefined)
   const { page } = visit
   await visit.open('/login')
@@ -141,7 +141,7 @@ test('spec 7: people log in, make a token, find their logs and use the playgroun
   expect(await complaints(page)).toEqual([])
 })
 
-test('spec 7: admins add a channel with the models of its type, test it, make codes and users, save settings', async () => {
+test('spec 7: administrators add a channel with the models of its type, test it, create codes and users, and save settings', async () => {
   await using visit = await classicVisit(rootAccount)
   const { page } = visit
   await visit.open('/channel/add')
@@ -153,7 +153,7 @@ test('spec 7: admins add a channel with the models of its type, test it, make co
     .getByRole('option', { name: /Custom/ })
     .first()
     .click()
-  // A custom service has no models of its own, and those of the previous type are removed.
+  // A custom service has no prefilled models, and the models of the previous type are removed.
   await eventually(() => page.getByRole('button', { name: /^Remove ERNIE/ }).count()).toBe(0)
   const models = page.getByLabel('Models', { exact: true })
   await models.fill('own-model')
@@ -185,7 +185,7 @@ test('spec 7: admins add a channel with the models of its type, test it, make co
   expect(await complaints(page)).toEqual([])
 })
 
-test('filters that the server ignores are not offered, and count as none', async () => {
+test('filters that the server ignores are not offered and have no effect', async () => {
   await site.api('POST', '/api/redemption/', { name: 'unused', quota: 1, count: 1 })
   await using visit = await classicVisit(rootAccount)
   const { page } = visit

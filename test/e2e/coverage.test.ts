@@ -1,4 +1,5 @@
-// coverage.md says which test proves which part of the specification; this checks it against tests, texts and routes.
+// coverage.md lists which test proves which part of the specification. This file checks that page against the tests,
+// texts and routes.
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ interface Row {
 
 const page = read('test/e2e/coverage.md')
 
-/** The rows under a heading of the page. */
+/** The rows under a heading of coverage.md. */
 function rowsUnder(heading: string): Row[] {
   const part = page.split(/^## /m).find((each) => each.startsWith(heading)) ?? ''
   return [...part.matchAll(/^\| (\d) \| (.*?) \| ([\w-]+) \| (.*) \|$/gm)].map(
@@ -25,7 +26,7 @@ function rowsUnder(heading: string): Row[] {
 
 const stories = new Map<string, Map<string, string>>()
 
-/** The tests of a file: the text from the name of one to the name of the next. */
+/** The tests of a file by name. The text of a test reaches from its name to the name of the next test. */
 function storiesOf(file: string): Map<string, string> {
   const known = stories.get(file)
   if (known) return known
@@ -33,7 +34,7 @@ function storiesOf(file: string): Map<string, string> {
   const text = read(`test/e2e/${file}.test.ts`)
   const starts = [...text.matchAll(/\btest\(\s*(['`])((?:(?!\1).)*)\1/g)]
   for (const [index, match] of starts.entries()) {
-    // On the page, interpolated parts are written as ….
+    // On the page, interpolated parts of a name are written as ….
     const name = (match[2] ?? '').replaceAll(/\$\{[^}]*\}/g, '…')
     found.set(name, text.slice(match.index, starts[index + 1]?.index))
   }
@@ -57,7 +58,7 @@ const fixedParts = (text: string) =>
 const [routes, words, rules] = [rowsUnder('Routes'), rowsUnder('Texts'), rowsUnder('Rules')]
 
 describe('the coverage page', () => {
-  test('every test that it names exists and names the section', () => {
+  test('names only tests that exist and whose names include the section', () => {
     const wrong = [...routes, ...words, ...rules].filter(
       ({ section, file, name }) =>
         !storiesOf(file).has(name) || !new RegExp(`^spec (?:\\d, )*${section}\\b`).test(name),
@@ -66,7 +67,7 @@ describe('the coverage page', () => {
     expect(routes.length + words.length + rules.length).toBeGreaterThan(150)
   })
 
-  test('every text is in the catalogues, word for word, and in its test', () => {
+  test('lists only texts that are in the catalogues, word for word, and in their tests', () => {
     expect(words.filter(({ what }) => !texts.includes(what)).map(({ what }) => what)).toEqual([])
     const unproven = words.filter(({ what, file, name }) => {
       const story =
@@ -78,12 +79,12 @@ describe('the coverage page', () => {
     expect(unproven.map(({ what, name }) => `${what}: ${name}`)).toEqual([])
   })
 
-  test('no message of the specification is missing: the console’s messages that end in ! are all from it', () => {
+  test('lists every message of the specification: all console messages that end in ! come from it', () => {
     const named = new Set(words.map(({ what }) => what))
     expect(texts.filter((text) => text.endsWith('!') && !named.has(text))).toEqual([])
   })
 
-  test('no route of the console is missing', () => {
+  test('lists every route of the console', () => {
     const paths = [...read('console/app/routes.tsx').matchAll(/\bpath: '([^']+)'/g)].map((match) => match[1] ?? '')
     const named = new Set(routes.map(({ what }) => what))
     expect(paths.filter((path) => !named.has(path))).toEqual([])

@@ -1,4 +1,4 @@
-// Failed calls in the log and on the start page; figures and statuses that are consistent everywhere.
+// Failed calls in the log and on the start page, and figures and statuses that are consistent on all pages.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Channel } from '../../contract/api/channel.ts'
@@ -49,7 +49,7 @@ afterAll(() => upstream[Symbol.asyncDispose]())
 const drawer = (page: Page) => page.getByRole('dialog')
 
 describe('a failed call', () => {
-  test('is found by type and by its id, and shows admins the upstream’s message', async () => {
+  test('is found by type and by its id, and shows the upstream’s message to administrators', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log')
@@ -76,7 +76,7 @@ describe('a failed call', () => {
     expect(await page.getByText('refusing').count()).toBe(0)
   })
 
-  test('says so if another row covers it', async () => {
+  test('shows a note if another row covers it', async () => {
     const left = `${request.slice(0, -8)}00000000`
     using database = openDatabase(site)
     database.run('update logs set left_out = 41, left_out_since = created_at - 1 where request_id = ?', [request])
@@ -87,7 +87,7 @@ describe('a failed call', () => {
     await drawer(page).getByText('41 other calls failed in the same way').waitFor()
   })
 
-  test('is on the start page, where tests of channels are not, and links to its row', async () => {
+  test('is on the start page, which does not list channel tests, and links to its row', async () => {
     using database = openDatabase(site)
     const insert = logWriter(database)
     for (let each = 0; each < 8; each++)
@@ -111,7 +111,7 @@ describe('a failed call', () => {
 })
 
 describe('a link to a row', () => {
-  test('opens the row, however many rows were written since, but not one of another user', async () => {
+  test('opens the row, however many rows were written since, but not the row of another user', async () => {
     using database = openDatabase(site)
     const insert = logWriter(database)
     insert({ created_at: now() - 7200, model_name: 'far-away', content: 'ratio: 1 × 1 × 1' })
@@ -152,7 +152,7 @@ describe('consistent figures', () => {
     await row('empty one').getByText('exhausted').waitFor()
   })
 
-  test('7 days mean the same on the start page and on the top-up page', async () => {
+  test('7 days cover the same time on the start page and on the top-up page', async () => {
     const person = await site.addUser('weekly', { quota: 10_000_000 })
     using database = openDatabase(site)
     const { id } = database.query("select id from users where username = 'weekly'").get() as { id: number }
@@ -188,7 +188,7 @@ describe('consistent figures', () => {
 })
 
 describe('no layout shifts', () => {
-  test('choosing a filter moves nothing', async () => {
+  test('choosing a filter does not move anything', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     for (const [address, label, choice] of [
@@ -211,7 +211,7 @@ describe('no layout shifts', () => {
     }
   })
 
-  test('the columns of channels keep their widths when tests fail and channels are disabled', async () => {
+  test('the columns of the channel list keep their widths when tests fail and channels are disabled', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const widths = async () => {
@@ -234,7 +234,7 @@ describe('no layout shifts', () => {
 })
 
 describe('the form and the drawer of a channel', () => {
-  test('another type takes back its prefilled values, and keeps those chosen by hand', async () => {
+  test('another type removes the values that the previous type prefilled, and keeps values chosen by hand', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -262,7 +262,7 @@ describe('the form and the drawer of a channel', () => {
     expect(await has(first.models[0] ?? '').count()).toBe(0)
   })
 
-  test('the drawer shows what the gateway did with the channel, and how many attempts failed there', async () => {
+  test('the drawer shows the gateway’s actions on the channel, and how many attempts failed on it', async () => {
     using database = openDatabase(site)
     database.run('update channels set status = 3, status_reason = ?, status_time = ? where id = ?', [
       'status 401: This key is closed.',

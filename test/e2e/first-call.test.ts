@@ -1,5 +1,5 @@
-// Specification: 1, 2 (home, channels, tokens). From a fresh server to an answered call, with the console alone. With
-// UPDATE_SCREENSHOTS=1 it also takes the screenshots of the README.
+// Specification: 1, 2 (home, channels, tokens). From a fresh server to the first successful call, using only the
+// console. With UPDATE_SCREENSHOTS=1, it also takes the screenshots of the README.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ async function addChannel(page: Page): Promise<void> {
   }
   await models.press('Escape')
   await page.getByRole('button', { name: 'Save and test' }).click()
-  // The channel has been tested by the time its page opens.
+  // The channel has already been tested when its page opens.
   await page.waitForURL('**/channel/edit/*')
 }
 
@@ -59,7 +59,7 @@ async function addToken(page: Page): Promise<void> {
 
 const goHome = (page: Page) => page.getByRole('navigation').getByRole('link', { name: 'Home' }).first().click()
 
-test('spec 1, 2: log in, add a channel, make a token, get a streamed answer', async () => {
+test('spec 1, 2: log in, add a channel, create a token, get a streamed response', async () => {
   await using visit = await site.visit({ theme: 'light' })
   const { page } = visit
   await visit.open('/login')
@@ -93,7 +93,7 @@ test('spec 1, 2: log in, add a channel, make a token, get a streamed answer', as
   if (takesPictures) await takePictures()
 })
 
-/** Several days of usage, so that the screenshots show something. */
+/** Writes several days of usage, so that the screenshots show something. */
 async function fillIn(): Promise<void> {
   const usage = { prompt_tokens: 6400, completion_tokens: 900, total_tokens: 7300 }
   upstream.always(ok({ text: answer, usage }))

@@ -1,4 +1,4 @@
-// A list requests its rows before it is drawn: once, and for the query in its address.
+// A list requests its rows before it is drawn. It requests them only once, for the query in its address.
 import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -39,7 +39,7 @@ test('other views of a page do not request its list', async () => {
 })
 
 for (const status of [403, 500, 200]) {
-  test(`a list that is refused with ${status} reports it once`, async () => {
+  test(`a list request that is refused with ${status} is reported once`, async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await page.route('**/api/channel/?**', (route) =>
@@ -57,7 +57,7 @@ for (const status of [403, 500, 200]) {
   })
 }
 
-test('a list that is refused while it is on the screen reports it once', async () => {
+test('a list request that is refused while the list is on the screen is reported once', async () => {
   await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
   const { page } = visit
   const held = Promise.withResolvers<void>()
@@ -77,7 +77,7 @@ test('a list that is refused while it is on the screen reports it once', async (
 })
 
 for (const path of ['/token', '/', '/usage']) {
-  test(`an expired session leads from ${path} to the login, and back after it`, async () => {
+  test(`an expired session leads from ${path} to the login page, and back to it after the login`, async () => {
     const account = await site.addUser(`ended${path.replace('/', '-')}`)
     await using visit = await site.visit({ as: account })
     const { page } = visit
@@ -93,7 +93,7 @@ for (const path of ['/token', '/', '/usage']) {
 }
 
 for (const text of [undefined, 'Hello there']) {
-  test(`a home page that cannot be loaded reports it once${text ? ', beside the text of the last visit' : ''}`, async () => {
+  test(`a home page that cannot be loaded is reported once${text ? ', beside the text of the last visit' : ''}`, async () => {
     const stored = { ...(text && { home_page_content: text }) }
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/, stored })
     const { page } = visit

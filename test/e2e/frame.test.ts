@@ -1,4 +1,5 @@
-// What is drawn of a page before its code has loaded: the heading must be where the page's heading will be.
+// The frame that is drawn before a page's code has loaded. The frame's heading must be where the page's heading will
+// be.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { frames } from '../../console/app/frames.ts'
@@ -22,7 +23,7 @@ interface Box {
   height: number
 }
 
-/** The position of a text on the page, to half a pixel. */
+/** The position of a text on the page, rounded to half a pixel. */
 const boxOf = (page: Page, selector: string): Promise<Box | undefined> =>
   page.evaluate((wanted) => {
     const element = document.querySelector(wanted)
@@ -67,7 +68,7 @@ for (const { who, options, paths } of looks) {
         side: await widthOf(page, `${frame} > .bg-sunken`),
       }
       await letGo()
-      // The start page shows its heading on a line of its own, once it knows that no home page was written.
+      // Once the start page knows that no home page was written, it shows its heading on a separate line.
       const title = path === '/' ? 'main p.text-xl' : 'main h1'
       await page.locator(title).waitFor()
       const after = {
@@ -91,7 +92,7 @@ test('a collapsed sidebar is narrow from the first paint', async () => {
   expect([width, await widthOf(page, 'aside')]).toEqual([56, 56])
 })
 
-/** Waits until the page is parsed, and the script that would draw has run; returns whether it drew. */
+/** Waits until the page is parsed and the script that may draw a frame has run; returns whether it drew one. */
 async function drawn(page: Page): Promise<boolean> {
   await page.waitForFunction(() => document.readyState !== 'loading')
   const scripts = page.locator('script[data-route]')
@@ -171,7 +172,7 @@ test('the heading stays while a part of the page loads slowly', async () => {
   expect(await page.evaluate(() => (window as unknown as { seen: object }).seen)).toEqual({ frame: true, gap: false })
 })
 
-test('a very slow part leaves the frame to the shell and its menu', async () => {
+test('if a part of the page is very slow, the shell and its menu replace the frame', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
@@ -184,7 +185,7 @@ test('a very slow part leaves the frame to the shell and its menu', async () => 
 test('a frame is drawn if its script runs before the page is parsed', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
-  // Like the browser's cache: the script is available at once.
+  // The script is available immediately, as from the browser's cache.
   const source = await (async () => {
     const asked = page.waitForResponse('**/assets/frame-en-*.js')
     await visit.open('/token')
@@ -229,7 +230,7 @@ test('a failing script that is not part of the console does not affect the page'
   await page.getByRole('heading', { name: 'my tokens' }).waitFor()
 })
 
-test('a console whose script cannot be loaded says so, in the language of the page', async () => {
+test('if the console’s script cannot be loaded, a message in the page’s language is shown', async () => {
   const words = { en: 'The console could not be loaded. Please reload the page.', zh: '控制台无法加载，请刷新页面。' }
   for (const language of ['en', 'zh'] as const) {
     for (const [file, fate] of [

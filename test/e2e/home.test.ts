@@ -1,4 +1,4 @@
-// Specification: 2 (home), 3 (status document), 9 (a notice stays until closed and may show HTML).
+// Specification: 2 (home), 3 (status document), 9 (a notice stays until closed and may contain HTML).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -29,8 +29,8 @@ async function makeCall(account: Account): Promise<void> {
   await (await site.gateway.post('/v1/chat/completions', body, `sk-${key}`)).text()
 }
 
-describe('without a written home page', () => {
-  test('spec 2: visitors see what this is, the login methods and the status', async () => {
+describe('without a custom home page', () => {
+  test('spec 2: visitors see a description, the login methods and the status', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/')
@@ -48,14 +48,14 @@ describe('without a written home page', () => {
     await eventually(() => line('WeChat login')).toBe('disabled')
   })
 
-  test('a user sees first steps that tick themselves, and can dismiss them for good', async () => {
+  test('a user sees first steps that are ticked automatically, and can dismiss them permanently', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/')
     await page.getByText('1 of 3 done').waitFor()
     await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
     await eventually(() => kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
-    // The page stays open: the call arrives while it is visible.
+    // The page stays open, so the call arrives while the page is visible.
     await makeCall(user)
     await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
     await page.reload()
@@ -63,7 +63,7 @@ describe('without a written home page', () => {
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
     await eventually(() => kpi(page, 'Requests, 7 days').textContent()).toContain('1')
     await eventually(() => page.getByText('First steps').count()).toBe(0)
-    // What it was spent on, with a link to the user who spent it.
+    // Lists the models with their share of the spending, and links to the user's usage of each.
     const spend = page.getByRole('region', { name: 'Spend, last 14 days' })
     await spend.getByText('100%').waitFor()
     await spend.getByRole('link', { name: 'gpt-4o-mini' }).click()
@@ -72,7 +72,7 @@ describe('without a written home page', () => {
     )
   })
 
-  test('a new account has all steps ahead and nothing in its log', async () => {
+  test('a new account has no steps done and nothing in its log', async () => {
     const fresh = await site.addUser('fresh', { quota: 0 })
     await using visit = await site.visit({ as: fresh })
     await visit.open('/')
@@ -83,7 +83,7 @@ describe('without a written home page', () => {
     await eventually(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
-  test('a model without a price, and an e-mail address if mails are sent, are steps of their own', async () => {
+  test('a model without a price, and a missing e-mail address if mails are sent, are separate steps', async () => {
     const channel = { type: 8, name: 'odd', key: 'k', models: 'nobody-knows-this-model', group: 'default' }
     const [id] = await site.api<number[]>('POST', '/api/channel/', { ...channel, base_url: upstream.url })
     await setOption('EmailVerificationEnabled', 'true')
@@ -113,7 +113,7 @@ describe('without a written home page', () => {
     await eventually(() => page.getByText('First steps').count()).toBe(0)
   })
 
-  test('an administrator sees everybody’s figures, or their own, as the address says', async () => {
+  test('an administrator sees the figures of all users or only their own, depending on the address', async () => {
     const caller = await site.addUser('caller')
     await makeCall(caller)
     await using visit = await site.visit({ as: rootAccount })
@@ -126,7 +126,7 @@ describe('without a written home page', () => {
     await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
   })
 
-  test('parts that cannot be loaded say so and can be retried', async () => {
+  test('parts that cannot be loaded show an error and can be retried', async () => {
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/usage/**', (route) => route.abort())
@@ -140,8 +140,8 @@ describe('without a written home page', () => {
   })
 })
 
-describe('with a written home page', () => {
-  test('spec 2: is shown sanitised, kept for the next visit, and a failure is reported', async () => {
+describe('with a custom home page', () => {
+  test('spec 2: the text is shown sanitised and kept for the next visit, and a failure is reported', async () => {
     await setOption(
       'HomePageContent',
       '## Hello\n\n<script>window.bad = 1</script><img src="x" onerror="window.bad = 1">',
@@ -179,7 +179,7 @@ describe('with a written home page', () => {
     await setOption('HomePageContent', '')
   })
 
-  test('spec 9: a notice is shown once for each text, stays until closed and may be HTML', async () => {
+  test('spec 9: a notice is shown once for each text, stays until closed and may contain HTML', async () => {
     await setOption('Notice', 'Closed on **Sunday**')
     await using visit = await site.visit()
     const { page } = visit

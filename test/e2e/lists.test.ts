@@ -1,5 +1,5 @@
-// Specification: 2 (lists, loading text), 4 (paging), 5 (search), 8 (failed calls), 9 (page size). The same for each
-// list; the list of tokens has its own tests.
+// Specification: 2 (lists, loading text), 4 (paging), 5 (search), 8 (failed calls), 9 (page size). The same tests run
+// for each list; the token list has separate tests.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -15,9 +15,9 @@ const count = 23
 interface List {
   path: string
   heading: string
-  /** Path prefix of its calls. */
+  /** Path prefix of the list's calls. */
   api: string
-  /** The sort column, and the index of its cell in a row. */
+  /** A column with numbers: its header, and the name by which it is sorted. */
   numbers: { header: string; sort: string }
   search?: { label: string; text: string; rows: number }
   /** The text of an empty list. */
@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   using database = openDatabase(site)
   database.run(`update channels set response_time = 120 * id`)
-  // Each user costs a password hash, so their rows are copied from the first one.
+  // Creating each user would need a password hash, so their rows are copied from the first user.
   const columns = database
     .query<{ name: string }, []>('pragma table_info(users)')
     .all()
@@ -89,7 +89,7 @@ beforeAll(async () => {
     })
 })
 
-/** After the skeleton, only the loaded rows are on the screen. */
+/** Waits until the loaded rows have replaced the skeleton. */
 const filled = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
 
 async function numbersOf(page: Page, header: string): Promise<number[]> {
@@ -104,7 +104,7 @@ async function numbersOf(page: Page, header: string): Promise<number[]> {
 
 for (const list of lists) {
   describe(`the list ${list.path}`, () => {
-    test('spec 4, 9: ten rows a page; the next server page is requested when the user goes past the last', async () => {
+    test('spec 4, 9: a page has ten rows; the next server page is requested when the user goes past the last loaded page', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(list.path)
@@ -124,7 +124,7 @@ for (const list of lists) {
       expect([...new Set(asked())]).toEqual(['0', '1', '2'])
     })
 
-    test('the previous rows stay until those of the next page have loaded; a slow answer shows a loading state', async () => {
+    test('the previous rows stay until the next page has loaded; a slow response shows a loading state', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(list.path)
@@ -158,7 +158,7 @@ for (const list of lists) {
 
     if (list.search) {
       const { search } = list
-      test('after a search without results, the next one is loading until it is answered', async () => {
+      test('after a search without results, the next search shows a loading state until its response arrives', async () => {
         await using visit = await site.visit({ as: rootAccount })
         const { page } = visit
         await visit.open(`${list.path}?q=nothing+like+this`)
@@ -183,7 +183,7 @@ for (const list of lists) {
       })
     }
 
-    test('spec 2: a click on a header sorts, numbers by size', async () => {
+    test('spec 2: clicking a header sorts the rows; numbers are sorted by size', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(`${list.path}?sort=${list.numbers.sort}`)
@@ -207,7 +207,7 @@ for (const list of lists) {
 
     const { search } = list
     if (search) {
-      test('spec 5: the search text is trimmed; an empty one shows the first page again', async () => {
+      test('spec 5: the search text is trimmed; an empty search shows the first page again', async () => {
         await using visit = await site.visit({ as: rootAccount })
         const { page } = visit
         await visit.open(list.path)
@@ -236,7 +236,7 @@ for (const list of lists) {
       })
     }
 
-    test(`spec 2: while it loads it says "loading ${list.heading} ..."`, async () => {
+    test(`spec 2: while the list loads, it shows "loading ${list.heading} ..."`, async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       const held = Promise.withResolvers<void>()
@@ -254,7 +254,7 @@ for (const list of lists) {
       await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
 
-    test('spec 8: a failure is shown as a toast and inline; an empty answer is one', async () => {
+    test('spec 8: a failure is shown as a toast and inline; an empty response counts as a failure', async () => {
       await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|status of/ })
       const { page } = visit
       const pattern = `**${list.api.replace('?', '')}?*`

@@ -50,7 +50,7 @@ afterAll(() => upstream[Symbol.asyncDispose]())
 const rowWith = (page: Page, text: string) => rowsOf(page).filter({ hasText: text })
 
 describe('the logs', () => {
-  test('spec 2, 6: users see their own rows, without the column for users', async () => {
+  test('spec 2, 6: users see their own rows, without the user column', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     const openedAt = Math.floor(Date.now() / 1000)
@@ -70,7 +70,7 @@ describe('the logs', () => {
     expect(ahead).toBeLessThanOrEqual(3660 + (Math.floor(Date.now() / 1000) - openedAt))
   })
 
-  test('spec 2: admins see everybody, and the figures follow the filters', async () => {
+  test('spec 2: administrators see the rows of all users, and the figures follow the filters', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2')
@@ -121,7 +121,7 @@ describe('the logs', () => {
     await page.getByText('No results found.').waitFor()
   })
 
-  test('spec 2: the name of a token filters the list and the figures', async () => {
+  test('spec 2: filtering by token name changes the list and the figures', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log')
@@ -150,7 +150,7 @@ describe('the logs', () => {
     await page.waitForURL('**/log?model=gpt-4o')
   })
 
-  test('the drawer explains the request id, and names and links the channel for admins', async () => {
+  test('the drawer explains the request id and, for administrators, shows and links the channel', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2&token=laptop')
@@ -177,7 +177,7 @@ describe('the logs', () => {
     await page.getByText('1 new row').waitFor()
   })
 
-  test('a row that is written while the live connection is being made is shown too', async () => {
+  test('a row that is written while the live connection is being established is also shown', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     const release = await hold(page, '**/api/log/self/stream*')
@@ -229,7 +229,7 @@ describe('the logs', () => {
     await page.waitForURL('**/log?token=server')
   })
 
-  test('the CSV has the filtered rows', async () => {
+  test('the CSV file contains the filtered rows', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?token=server')
@@ -241,7 +241,7 @@ describe('the logs', () => {
     expect(text).toContain('server')
   })
 
-  test('filters that match nothing say so, and can be cleared', async () => {
+  test('if no row matches the filters, a message is shown and the filters can be cleared', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?model=no-such-model')
@@ -251,7 +251,7 @@ describe('the logs', () => {
   })
 })
 
-describe('how a call went', () => {
+describe('the details of a call', () => {
   let failing: FakeUpstream
   beforeAll(async () => {
     failing = await startFakeUpstream()
@@ -264,7 +264,7 @@ describe('how a call went', () => {
   })
   afterAll(() => failing[Symbol.asyncDispose]())
 
-  test('admins see which channels were tried, what each answered, and a link to the account', async () => {
+  test('administrators see which channels were tried, the result of each attempt, and a link to the account', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2&token=retried')
@@ -293,7 +293,7 @@ describe('how a call went', () => {
     await eventually(() => drawer.getByRole('link').count()).toBe(0)
   })
 
-  test('a call that broke off says so in its row, which is highlighted', async () => {
+  test('the row of a call that broke off shows how it ended and is highlighted', async () => {
     using database = openDatabase(site)
     logWriter(database)({
       created_at: Math.floor(Date.now() / 1000),
@@ -314,7 +314,7 @@ describe('how a call went', () => {
     await eventually(() => visit.page.getByText('broken off').count()).toBe(0)
   })
 
-  test('the drawer goes from row to row, by buttons and by the keys of the list', async () => {
+  test('the drawer goes from row to row, with buttons and with the keys of the list', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?type=2&to=9999999999')
@@ -332,13 +332,13 @@ describe('how a call went', () => {
     await eventually(requestId).toBe(second)
     await drawer.getByRole('button', { name: 'Previous row' }).click()
     await eventually(requestId).toBe(first)
-    // Nothing comes before the first.
+    // There is no row before the first.
     await page.keyboard.press('k')
     await eventually(() => drawer.getByRole('button', { name: 'Previous row' }).getAttribute('aria-disabled')).toBe(
       'true',
     )
     expect(await requestId()).toBe(first)
-    // One step back, not one for each row.
+    // The back button goes back once, not once for each row.
     await page.goBack()
     await drawer.waitFor({ state: 'detached' })
   })
@@ -357,7 +357,7 @@ describe('how a call went', () => {
     await drawer.getByText('server', { exact: true }).waitFor()
   })
 
-  test('a request is found by the id in its response, by its caller and by admins', async () => {
+  test('the caller and administrators find a request by the id in its response', async () => {
     const [row] = await site.apiAs<{ request_id: string }[]>(caller, 'GET', '/api/log/self?type=2&token_name=retried')
     const id = row?.request_id ?? ''
     const ways = [
@@ -381,8 +381,8 @@ describe('how a call went', () => {
   })
 })
 
-describe('the usage', () => {
-  test('shows what was charged, by model and by token, and links to the logs', async () => {
+describe('the usage page', () => {
+  test('shows the charges by model and by token, and links to the logs', async () => {
     const { quota } = await site.apiAs<{ quota: number }>(caller, 'GET', '/api/log/self/stat')
     await using visit = await site.visit({ as: caller })
     const { page } = visit

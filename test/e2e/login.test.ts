@@ -1,4 +1,5 @@
-// Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations, places).
+// Specification: 2 (login screen, route guard), 4 (login, logout), 5 (login), 8 (401, messages), 9 (durations,
+// positions).
 import { describe, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -7,7 +8,7 @@ import { toastShown } from './support/toasts.ts'
 const site = openConsole()
 
 describe('logging in', () => {
-  test('spec 2, 4, 5, 8: needs both fields, remembers the user and goes home', async () => {
+  test('spec 2, 4, 5, 8: requires both fields, remembers the user and goes home', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -42,7 +43,7 @@ describe('logging in', () => {
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
-  test('a visitor sent from another page is told so without its address; earlier errors disappear on success', async () => {
+  test('a visitor redirected from another page sees a note without that page’s address; earlier errors disappear on success', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?q=mine')
@@ -55,7 +56,7 @@ describe('logging in', () => {
       await page.keyboard.press('Enter')
     }
     await submit('not the password')
-    // It would stay while the pointer is on it.
+    // The toast would stay while the pointer is on it.
     await page.locator('[data-toast="error"]').hover()
     await submit(rootAccount.password)
     await page.waitForURL('**/token?q=mine')
@@ -63,7 +64,7 @@ describe('logging in', () => {
     await eventually(() => page.locator('[data-toast="error"]').count()).toBe(0)
   })
 
-  test('spec 2: links lead to the forgotten password and to registering', async () => {
+  test('spec 2: links lead to the password reset and to the registration', async () => {
     await using visit = await site.visit()
     await visit.open('/login')
     const link = (name: string) => visit.page.getByRole('link', { name }).getAttribute('href')
@@ -79,7 +80,7 @@ describe('logging in', () => {
     await eventually(() => visit.page.locator('main').getByText(words).count()).toBe(1)
   })
 
-  test('spec 2: the other login methods are offered according to the saved status', async () => {
+  test('spec 2: the saved status decides which other login methods are offered', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/login')
@@ -109,7 +110,7 @@ describe('the guard', () => {
     await eventually(() => page.url()).toEndWith('/token?sort=-name')
   })
 
-  test('spec 2: every page of the route table that needs a login asks for one, the others do not', async () => {
+  test('spec 2: of the pages in the route table, exactly those that need a login redirect to it', async () => {
     await using visit = await site.visit()
     const pages = {
       open: ['/', '/login', '/register', '/reset', '/user/reset', '/about', '/chat', '/no-such-page'],
@@ -135,7 +136,7 @@ describe('the guard', () => {
     await eventually(() => new URL(visit.page.url()).pathname).toBe('/login')
   })
 
-  test('spec 6: pages for administrators say so to others', async () => {
+  test('spec 6: pages for administrators show a message to other users', async () => {
     const user = await site.addUser('ordinary')
     await using visit = await site.visit({ as: user })
     await visit.open('/channel')

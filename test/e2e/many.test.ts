@@ -12,7 +12,7 @@ const site = openConsole()
 const amounts = { channels: 1000, users: 5000, logs: 10_000 }
 
 beforeAll(async () => {
-  // The first row of each table, from which the others are copied.
+  // Creates the first row of each table, from which the others are copied.
   const channel = { type: 8, key: 'k', models: 'gpt-4o,gpt-4o-mini', group: 'default', base_url: 'http://127.0.0.1:1' }
   await site.api('POST', '/api/channel/', { ...channel, name: 'channel 0' })
   fillWithMany(site, amounts)
@@ -49,7 +49,7 @@ for (const { path, rows, sort } of lists) {
   })
 }
 
-test('a sorted log says that it covers only the newest rows, and its figures still cover all', async () => {
+test('a sorted log shows that it covers only the newest rows, and its figures still cover all rows', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -70,7 +70,7 @@ test('a sorted log says that it covers only the newest rows, and its figures sti
   expect(await figures.textContent()).toMatch(/Rows1,6\d{2}/)
 })
 
-test('figures of the log stay while the page changes, and wait for the row count of a different list', async () => {
+test('the log’s figures stay while the page changes; when the list changes, they wait for its row count', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -86,7 +86,7 @@ test('figures of the log stay while the page changes, and wait for the row count
     await held.promise
     await route.continue()
   })
-  // Ranges depend on the clock; a later page still belongs to the same list.
+  // Ranges depend on the clock, but a later page still belongs to the same list.
   await page.clock.setFixedTime(Date.now() + 70_000)
   await page.getByRole('button', { name: 'Next page' }).click()
   await isAsked.promise
@@ -106,7 +106,7 @@ test('figures of the log stay while the page changes, and wait for the row count
   expect(await note.count()).toBe(0)
 })
 
-test('spec 9: besides the current page, one page on each side and the ends are listed', async () => {
+test('spec 9: the page numbers include the current page, one page on each side, and the first and last page', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/user?page=20')

@@ -33,7 +33,7 @@ async function staysFor(
   await stopClock(page)
   await page.getByRole('button', { name: button }).click()
   const message = toastOf(page, kind, text)
-  // Drawing it takes some frames.
+  // Drawing the toast takes some frames.
   await runUntil(page, 1, async () => (await message.count()) > 0)
   await letDraw(page, 100)
   await page.clock.runFor(ms - 700)
@@ -44,7 +44,7 @@ async function staysFor(
 }
 
 describe('how long toasts stay', () => {
-  test('spec 9: success 1.5 s, info 3 s, error 5 s', async () => {
+  test('spec 9: a success stays for 1.5 s, an info for 3 s, an error for 5 s', async () => {
     const user = await site.addUser('durable')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -56,7 +56,7 @@ describe('how long toasts stay', () => {
     await staysFor(page, 'Copy invite link', 'success', 'invite link copied', 1500)
   })
 
-  test('spec 9: a warning 10 s; a notice until it is closed', async () => {
+  test('spec 9: a warning stays for 10 s, a notice until it is closed', async () => {
     const user = await site.addUser('warned')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -74,7 +74,7 @@ describe('how long toasts stay', () => {
 })
 
 describe('balances', () => {
-  test('spec 8: each update names its channel; updating all reports once', async () => {
+  test('spec 8: each update names its channel; updating all channels shows a single message', async () => {
     const channel = { type: 8, key: 'k', models: 'm', group: 'default', base_url: billing.url }
     await site.api('POST', '/api/channel/', { ...channel, name: 'paid' })
     await using visit = await site.visit({ as: rootAccount })
@@ -89,7 +89,7 @@ describe('balances', () => {
 })
 
 describe('topping up', () => {
-  test('spec 2, 8: the button opens the configured link; a call that gets no answer says "request failed"', async () => {
+  test('spec 2, 8: the button opens the configured link; a call without a response shows "request failed"', async () => {
     await site.api('PUT', '/api/option/', { key: 'TopUpLink', value: `${site.gateway.url}/about?shop` })
     const user = await site.addUser('buyer')
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
@@ -108,8 +108,8 @@ describe('topping up', () => {
   })
 })
 
-describe('invalid answers', () => {
-  test('spec 8: the envelope, a lost network, and an answer that cannot be read', async () => {
+describe('invalid responses', () => {
+  test('spec 8: an error envelope, a lost network and an unreadable response are reported', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_|status of/ })
     const { page } = visit
     await visit.open('/redemption')
@@ -129,7 +129,7 @@ describe('invalid answers', () => {
     await toastShown(page, 'error', 'Error: the server cannot be reached')
   })
 
-  test('without a network the page says so, and its content stays', async () => {
+  test('without a network, the page shows a message and keeps its content', async () => {
     const user = await site.addUser('offline')
     await site.apiAs(user, 'POST', '/api/token/', { name: 'kept', remain_quota: 1 })
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_INTERNET_DISCONNECTED/ })
@@ -143,7 +143,7 @@ describe('invalid answers', () => {
     await rowOf(page, 'kept').waitFor()
     await visit.context.setOffline(false)
     await page.getByText('You are offline.').waitFor({ state: 'detached' })
-    // Failed requests are repeated when the network is back.
+    // Failed requests are repeated once the network is back.
     await page.getByText('These rows are from before the error.').waitFor({ state: 'detached' })
   })
 })

@@ -66,18 +66,18 @@ test('the menu leads to the models that the user’s own group can call, with th
   expect(await cells(page, 'tts-1')).toEqual(['tts-1', 'Speech', '$15.00 / 1M characters', '', ''])
   expect(await cells(page, 'per-call')).toEqual(['per-call', 'Chat', '$0.02 / call', '', ''])
   expect(await cells(page, 'not-priced')).toEqual(['not-priced', 'Chat', 'no price', '', ''])
-  // Only admins can choose another group.
+  // Only administrators can choose another group.
   expect(await page.getByLabel('Prices of the group').count()).toBe(0)
 })
 
-test('prices are sorted as numbers; search and kind filter the list, and are in the address', async () => {
+test('prices are sorted as numbers; search and kind filter the list and are stored in the address', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model')
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   const first = async () => (await names(page)).slice(0, 3)
   await eventually(first).toEqual(['gpt-4o-mini', 'gpt-4o', 'claude-sonnet-4-5'])
-  // The most expensive first: models without such a price stay at the end.
+  // The most expensive model comes first; models without such a price stay at the end.
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   await eventually(first).toEqual(['claude-sonnet-4-5', 'gpt-4o', 'gpt-4o-mini'])
   await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Images' })
@@ -90,7 +90,7 @@ test('prices are sorted as numbers; search and kind filter the list, and are in 
   await eventually(() => names(page)).toEqual(['gpt-4o-mini', 'gpt-4o'])
 })
 
-test('the drawer has every price, and a link to a first call', async () => {
+test('the drawer shows every price and a link to a first call', async () => {
   await using visit = await site.visit({ as: vip })
   const { page } = visit
   await visit.open('/model')
@@ -110,7 +110,7 @@ test('the drawer has every price, and a link to a first call', async () => {
   )
 })
 
-test('a model that the group cannot call, and one without a price, say so', async () => {
+test('the drawer shows a message if the group cannot call a model or a model has no price', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model?peek=gemini-2.5-pro')
@@ -119,7 +119,7 @@ test('a model that the group cannot call, and one without a price, say so', asyn
   await page.getByRole('dialog').getByText('This model has no price yet, and calls to it are refused.').waitFor()
 })
 
-test('prices that differ, prices in other units, tiny prices, and names of upstreams', async () => {
+test('the list and the drawer show differing prices, prices in other units, tiny prices, and names of upstreams', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/model?group=odd')
@@ -140,7 +140,7 @@ test('prices that differ, prices in other units, tiny prices, and names of upstr
   expect(await drawer.getByText('Output').count()).toBe(0)
 })
 
-test('fifty rows make a page; a page number beyond the last shows the last', async () => {
+test('a page has fifty rows; a page number beyond the last shows the last page', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/model?group=many')
@@ -152,7 +152,7 @@ test('fifty rows make a page; a page number beyond the last shows the last', asy
   await page.getByText('Page 2 of 2 · 55 rows').waitFor()
 })
 
-test('a name is copied; if the browser refuses, it is in the search box', async () => {
+test('a name is copied; if the browser refuses, the name is put into the search box', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model')
@@ -165,7 +165,7 @@ test('a name is copied; if the browser refuses, it is in the search box', async 
   await eventually(() => page.getByLabel('Search by name').inputValue()).toBe('dall-e-2')
 })
 
-test('admins see what another group pays; for others the address changes nothing', async () => {
+test('administrators see the prices of another group; for other users, the address has no effect', async () => {
   {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

@@ -1,5 +1,5 @@
-// Lists that are filtered by search, filters and pages: what is announced, what is cleared, what stays selected, and
-// the way back from their forms.
+// Lists that are narrowed by search, filters and pages: what is announced, what is cleared, what stays selected, and
+// the way back from the lists' forms.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -34,7 +34,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 describe('the way back from a form', () => {
   for (const { path, add } of lists) {
-    test(`spec 2: the edit of a row, and the way back: ${path} is as it was left`, async () => {
+    test(`spec 2: after a row is edited, ${path} is as the user left it`, async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       const left = '?page=2&q=number&sort=-name'
@@ -83,7 +83,7 @@ describe('the way back from a form', () => {
     }
   })
 
-  test('shows the new row, without overlays after going back', async () => {
+  test('shows the new row and, after going back to the list, no overlays', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token?q=number+9&sort=-id')
@@ -92,9 +92,9 @@ describe('the way back from a form', () => {
     await page.getByLabel('Name', { exact: true }).fill('made here')
     await button(page, 'Submit').click()
     await page.waitForURL('**/token?sort=-id&start=*')
-    // By its text: content behind a dialog has no roles.
+    // Finds the row by its text, because content behind a dialog has no roles.
     await rowsOf(page).filter({ hasText: 'made here' }).waitFor()
-    // To a form with the dialog open, as its links leave the page.
+    // Goes to a form while the dialog is open, because the dialog's links leave the page.
     await page.evaluate(() => {
       history.pushState({}, '', '/token/add')
       dispatchEvent(new PopStateEvent('popstate'))
@@ -106,7 +106,7 @@ describe('the way back from a form', () => {
 })
 
 describe('what a list announces', () => {
-  test('is the result of a search, a filter or a page; nothing if the same is repeated', async () => {
+  test('is the result of a search, a filter or a page change; reloading the same rows is not announced', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -133,7 +133,7 @@ describe('what a list announces', () => {
 })
 
 describe('the filters of a list', () => {
-  test('are cleared by buttons that say what they clear; the focus moves to the controls', async () => {
+  test('are cleared by buttons that name what they clear; the focus moves to the controls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?q=nothing')
@@ -164,7 +164,7 @@ describe('the filters of a list', () => {
     await eventually(() => isFocused(page.getByRole('combobox', { name: 'Type' }))).toBe(true)
   })
 
-  test('until the whole list is back it is not called empty', async () => {
+  test('after clearing, the list is not called empty while it loads', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?status=3')
@@ -183,7 +183,7 @@ describe('the filters of a list', () => {
     await eventually(() => rowsOf(page).count()).toBe(10)
   })
 
-  test('clear the selection; another page does not', async () => {
+  test('clear the selection when they change; going to another page does not', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const selected = page.getByText('1 selected')
@@ -202,7 +202,7 @@ describe('the filters of a list', () => {
     await eventually(() => page.getByLabel('Select number 2', { exact: true }).isChecked()).toBe(false)
   })
 
-  test('are behind a button on a phone, which says how many filters are set', async () => {
+  test('are behind a button on a phone; the button shows how many filters are set', async () => {
     await using visit = await site.visit({ as: rootAccount, width: phone })
     const { page } = visit
     await visit.open('/channel?status=1&type=8')
@@ -225,7 +225,7 @@ describe('the filters of a list', () => {
     await status.waitFor()
   })
 
-  test('that name no known status filter nothing', async () => {
+  test('with an unknown status have no effect', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption?status=9')
@@ -235,8 +235,8 @@ describe('the filters of a list', () => {
   })
 })
 
-describe('a row that no longer has the listed status', () => {
-  test('leaves the channels; undo brings it back', async () => {
+describe('a row whose status no longer matches the filter', () => {
+  test('leaves the channel list; undo brings it back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?q=number+7&status=1')
@@ -249,7 +249,7 @@ describe('a row that no longer has the listed status', () => {
     await rowOf(page, 'number 7').waitFor()
   })
 
-  test('leaves the redemption codes; undo brings it back', async () => {
+  test('leaves the list of redemption codes; undo brings it back', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption?sort=id&status=1')

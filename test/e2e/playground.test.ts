@@ -36,7 +36,7 @@ async function send(page: Page, words: string): Promise<void> {
 }
 
 describe('choosing', () => {
-  test('without a token there is one thing to do', async () => {
+  test('without a token, the page offers only to create one', async () => {
     const bare = await site.addUser('bare')
     await using visit = await site.visit({ as: bare })
     await visit.open('/playground')
@@ -45,7 +45,7 @@ describe('choosing', () => {
     await eventually(() => link.getAttribute('href')).toBe('/token/add')
   })
 
-  test('tokens are masked, models are those of the token, the address keeps both', async () => {
+  test('tokens are masked, the models belong to the token, and the address stores both choices', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/playground')
@@ -80,14 +80,14 @@ describe('the default model', () => {
     site.api('POST', '/api/channel/', { type: 8, name: 'lab', key: 'k', models, group: 'lab', base_url: upstream.url }),
   )
 
-  test('is one that has a price, if prices are known', async () => {
+  test('has a price, if prices are known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-admin', 10) })
     await visit.open('/playground')
     await eventually(() => shown(visit.page).inputValue()).toBe('gpt-4o-mini')
     await eventually(() => shown(visit.page).locator('option').allTextContents()).toEqual(models.split(','))
   })
 
-  test('is not shown as chosen before it is', async () => {
+  test('is not shown as chosen before it is known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-waiter', 1) })
     const release = await hold(visit.page, '**/api/log/self*')
     await visit.open('/playground')
@@ -100,7 +100,7 @@ describe('the default model', () => {
     await eventually(() => shown(visit.page).inputValue()).toBe('a-model-of-ours')
   })
 
-  test('is the one that answered last, in this browser, or in another by the user’s own log', async () => {
+  test('is the model that last answered in this browser; in another browser, it is found in the user’s own log', async () => {
     const person = await personOfLab('lab-user', 1)
     {
       await using visit = await site.visit({ as: person, expectedErrors: /status of 503/ })
@@ -168,7 +168,7 @@ describe('a call', () => {
     await page.getByText('Ask something').waitFor()
   })
 
-  test('can be stopped, which ends the upstream call, and tried again', async () => {
+  test('can be stopped, which ends the upstream call, and retried', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -185,7 +185,7 @@ describe('a call', () => {
     await eventually(() => card(page).count()).toBe(1)
   })
 
-  test('that fails shows the status and the upstream’s message; one that breaks off is not an answer', async () => {
+  test('that fails shows the status and the upstream’s message; a response that breaks off counts as a failure', async () => {
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await visit.open(path())
@@ -230,7 +230,7 @@ describe('a call', () => {
     await page.waitForURL('**compare=gpt-4o')
   })
 
-  test('asks two models side by side', async () => {
+  test('sends a question to two models and shows the answers side by side', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open(path())
@@ -266,7 +266,7 @@ test('an answer is rendered as Markdown; nothing in it runs or loads anything', 
   expect(await page.evaluate(() => 'ran' in window)).toBe(false)
 })
 
-test('the code of the call holds what would be sent, with the key hidden only on the screen', async () => {
+test('the code of the call contains what would be sent, with the key hidden only on the screen', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open(path())

@@ -22,7 +22,7 @@ const make = (name: string, count = 1) =>
 const codes = () => site.api<(Code & { name: string })[]>('GET', '/api/redemption/?p=0&size=100')
 
 describe('redemption codes', () => {
-  test('spec 2, 5, 8, 9: the form starts with 100000 and 1; the codes are saved as a text file, one per line', async () => {
+  test('spec 2, 5, 8, 9: the form starts with quota 100000 and count 1; the codes are saved as a text file, one per line', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption/add')
@@ -44,7 +44,7 @@ describe('redemption codes', () => {
     await page.getByText('3 codes made').waitFor()
   })
 
-  test('the list is filtered by a status; paging and search stay within it', async () => {
+  test('the list can be filtered by status; paging and search stay within the filter', async () => {
     const [spent = ''] = await make('narrow spent')
     await make('narrow open', 11)
     await site.apiAs(await site.addUser('spender'), 'POST', '/api/user/topup', { key: spent })
@@ -91,7 +91,7 @@ describe('redemption codes', () => {
     await rowOf(page, 'used one').waitFor({ state: 'detached' })
   })
 
-  test('spec 8: if the clipboard refuses there is a warning, and the code is in the search box', async () => {
+  test('spec 8: if the clipboard refuses, there is a warning, and the code is put into the search box', async () => {
     const [key] = await make('to copy')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -142,7 +142,7 @@ describe('redemption codes', () => {
     const { page } = visit
     await visit.open(`/redemption/edit/${id}`)
     await page.getByLabel('Name').fill('after')
-    // The number of codes is only asked for on creation.
+    // The form asks for the number of codes only on creation.
     await eventually(() => page.getByLabel('Number of codes').count()).toBe(0)
     await page.getByLabel('Quota', { exact: true }).fill('42')
     await page.getByRole('button', { name: 'Submit' }).click()
@@ -168,7 +168,7 @@ describe('topping up', () => {
     await toastShown(page, 'error', 'the super admin has not set a top-up link!')
   })
 
-  test('spec 2, 8: a code adds its quota; a refused one stays in the box', async () => {
+  test('spec 2, 8: a code adds its quota; a refused code stays in the box', async () => {
     const person = await site.addUser('topper', { quota: 500_000 })
     const [code = '', other = ''] = await make('for topper', 2)
     await using visit = await site.visit({ as: person })

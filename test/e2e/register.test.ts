@@ -44,7 +44,7 @@ describe('registering', () => {
     await eventually(() => submit(page).isDisabled()).toBe(true)
   })
 
-  test('spec 5: a short password and two that differ are refused before anything is sent', async () => {
+  test('spec 5: a short password and two different passwords are refused before anything is sent', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
@@ -64,7 +64,7 @@ describe('registering', () => {
     await visit.open(`/register?aff=${inviteCode}`)
     await eventually(() => page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
     await page.getByText('You were invited').waitFor()
-    // As short as a password may be.
+    // The password has the minimum length.
     await fill(page, { Username: 'invited', Password: 'eight...', 'Repeat the password': 'eight...' })
     await submit(page).click()
     await toastShown(page, 'success', 'registration succeeded!')
@@ -73,12 +73,12 @@ describe('registering', () => {
     expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
   })
 
-  test('spec 2: it leads to the login; other login methods and the e-mail fields are there if they are enabled', async () => {
+  test('spec 2: the page links to the login; other login methods and the e-mail fields are shown if they are enabled', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
     await submit(page).waitFor()
-    // From here on the page knows what the server offers.
+    // From here on, the page knows what the server offers.
     await page.waitForFunction(() => localStorage.getItem('status') !== null)
     await page.waitForLoadState('networkidle')
     for (const label of ['E-mail address', 'Verification code'])
@@ -111,7 +111,7 @@ describe('registering', () => {
     await page.waitForURL('**/login')
   })
 
-  test('spec 8: an error of the server is shown, and the form stays as it was', async () => {
+  test('spec 8: an error from the server is shown, and the form stays as it was', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
@@ -122,7 +122,7 @@ describe('registering', () => {
     await eventually(() => page.getByLabel('Username').inputValue()).toBe('invited')
   })
 
-  test('spec 2, 8: with e-mail verification a code is sent, and the button waits for 30 seconds', async () => {
+  test('spec 2, 8: with e-mail verification, a code is sent and the button waits for 30 seconds', async () => {
     await site.api('PUT', '/api/option/', { key: 'EmailVerificationEnabled', value: 'true' })
     try {
       await using visit = await site.visit()
@@ -154,9 +154,10 @@ describe('registering', () => {
 })
 
 describe('a forgotten password', () => {
-  test('spec 2, 8: requesting the mail, and the new password by its link', async () => {
+  test('spec 2, 8: the mail is requested, and its link leads to a new password', async () => {
     await site.addUser('forgetful')
-    // Accounts get addresses by binding one, or from an import; there is a pause between mails to one address.
+    // Accounts get addresses by binding one, or from an import. The address is set directly, because there is a pause
+    // between mails to one address.
     using database = openDatabase(site)
     database.run("update users set email = 'forgetful@example.com' where username = 'forgetful'")
     await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: site.gateway.url })
@@ -183,7 +184,7 @@ describe('a forgotten password', () => {
     expect(await answer.json()).toMatchObject({ success: true })
   })
 
-  test('an incomplete link says so', async () => {
+  test('an incomplete link shows a message', async () => {
     await using visit = await site.visit()
     await visit.open('/user/reset?email=a@example.com')
     await visit.page.getByText('This link is not complete').waitFor()
@@ -192,14 +193,14 @@ describe('a forgotten password', () => {
   })
 })
 
-test('spec 4: the callback of the code-hosting login leads to the settings when it is refused', async () => {
+test('spec 4: a refused callback of the GitHub login leads to the settings', async () => {
   {
     await using visit = await site.visit({ as: await site.addUser('refused') })
     await visit.page.goto('/oauth/github?code=x&state=y')
     await visit.page.waitForURL('**/setting')
     await toastShown(visit.page, 'error', '')
   }
-  // A visitor who is not logged in meets the guard there.
+  // There, the guard redirects a visitor who is not logged in.
   await using visit = await site.visit()
   await visit.page.goto('/oauth/github?code=x&state=y')
   await visit.page.waitForURL('**/login**')

@@ -1,5 +1,5 @@
-// Every page in every state that looks different: axe in both themes, English and Chinese, wide and narrow; nothing that
-// is cut off or scrolls sideways, down to 320 px; no text that was not translated.
+// Every page in every state that looks different is checked with axe, in both themes, in English and Chinese, wide and
+// narrow. Down to a width of 320 px, nothing may be cut off or scroll sideways. No text may be untranslated.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,17 +15,17 @@ const [site, bare] = [openConsole(), openConsole()]
 setDefaultTimeout(900_000)
 
 const chosen = swept(screens, nameOf)
-/** Screens that are looked at beside each other: while one loads, another is computed. */
+/** Number of screens that are checked at the same time; while one loads, another is computed. */
 const atOnce = 4
 const found = new Map<number, Promise<string[]>>()
 
-/** What is wrong with a screen; those after it are begun, too. */
+/** Returns the faults of a screen and also starts checking the screens after it. */
 function faultsOf(index: number): Promise<string[]> {
   for (const [ahead, screen] of chosen.slice(index, index + atOnce).entries()) {
     const place = index + ahead
     if (found.has(place)) continue
     const looking = lookAt(screen.bare ? bare : site, screen)
-    // Until its own test asks it is nobody's failure.
+    // A failure must not count as unhandled before the screen's own test waits for the result.
     looking.catch(() => undefined)
     found.set(place, looking)
   }
@@ -45,7 +45,7 @@ for (const [index, screen] of chosen.entries()) {
   })
 }
 
-test('every route of the console is among them', () => {
+test('every route of the console is among the screens', () => {
   const routes = readFileSync(join(import.meta.dir, '../../console/app/routes.tsx'), 'utf8')
   const paths = [...routes.matchAll(/\bpath: '([^']+)'/g)].map((match) => match[1] ?? '')
   const seen = screens.map(({ path, goes }) => new URL(goes ?? path, 'http://x').pathname)

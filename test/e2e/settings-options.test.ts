@@ -23,7 +23,7 @@ const save = (page: Page) => button(page, 'Save').click()
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 const done = 'operation completed successfully!'
 
-/** The options of the specification: tab, section by its id, heading and keys. */
+/** The options of the specification by tab and section id, with the section's heading and keys. */
 const specified: Record<string, Record<string, { heading: string; keys: OptionKey[] }>> = {
   operation: {
     general: { heading: 'General', keys: ['TopUpLink', 'ChatLink', 'QuotaPerUnit', 'DisplayInCurrencyEnabled'] },
@@ -92,7 +92,7 @@ describe('the page', () => {
     expect(Object.keys(optionDefinitions).filter((key) => !shown.includes(key))).toEqual([])
   })
 
-  test('spec 5, 9: numbers keep their limits, the SMTP port suggests 587', async () => {
+  test('spec 5, 9: number boxes have their limits, and the SMTP port suggests 587', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -145,7 +145,7 @@ describe('the page', () => {
     await box(page, 'TurnstileSecretKey').waitFor()
   })
 
-  test('spec 6: options that an admin may not write are locked and say why', async () => {
+  test('spec 6: options that an administrator may not write are locked and show why', async () => {
     const admin = await site.addUser('deputy', { role: 10 })
     await using visit = await site.visit({ as: admin })
     const { page } = visit
@@ -162,7 +162,7 @@ describe('the page', () => {
     await eventually(() => stored('RetryTimes')).toBe('3')
   })
 
-  test('options that cannot be loaded say so and can be reloaded', async () => {
+  test('options that cannot be loaded show an error and can be reloaded', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/option/', (route) => route.abort())
@@ -173,10 +173,10 @@ describe('the page', () => {
     await box(page, 'SystemName').waitFor()
   })
 
-  test('a server without a table of options gets our own', async () => {
+  test('for a server without option definitions, the console uses its own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    // As on servers that have only the calls of the specification.
+    // As on servers that have only the endpoints of the specification.
     for (const path of ['definitions', 'prices']) {
       await page.route(`**/api/option/${path}`, (route) =>
         route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
@@ -199,7 +199,7 @@ describe('switches', () => {
     await visit.open('/setting?tab=operation')
     await page.getByRole('switch', { name: 'Log calls', exact: true }).uncheck()
     const message = toastOf(page, 'success', done)
-    // It stays while the pointer is on it.
+    // The toast stays while the pointer is on it.
     await message.hover()
     await eventually(() => stored('LogConsumeEnabled')).toBe('false')
     await message.getByRole('button', { name: 'Undo' }).click()
@@ -208,7 +208,7 @@ describe('switches', () => {
     await eventually(() => page.getByRole('switch', { name: 'Log calls', exact: true }).isChecked()).toBe(true)
   })
 
-  test('spec 4: turning password login off asks first', async () => {
+  test('spec 4: turning password login off asks for confirmation first', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -228,7 +228,7 @@ describe('switches', () => {
     await eventually(() => stored('PasswordLoginEnabled')).toBe('true')
   })
 
-  test('a switch that the server refuses goes back, and the reason is shown', async () => {
+  test('a switch change that the server refuses is reverted, and the reason is shown', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -245,7 +245,7 @@ describe('texts and numbers', () => {
     await put('RetryTimes', '0')
   })
 
-  test('spec 7: changes are collected across tabs, reviewed, and sent in one call for each changed key', async () => {
+  test('spec 7: changes are collected across tabs, reviewed, and sent with one call for each changed key', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -271,7 +271,7 @@ describe('texts and numbers', () => {
     await put('SystemName', 'Tollgate')
   })
 
-  test('a section can be saved alone', async () => {
+  test('a section can be saved separately', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -295,7 +295,7 @@ describe('texts and numbers', () => {
     expect(puts(visit.calls())).toEqual([])
   })
 
-  test('leaving with changes asks', async () => {
+  test('leaving with unsaved changes asks for confirmation', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -308,7 +308,7 @@ describe('texts and numbers', () => {
     await page.waitForURL('**/token')
   })
 
-  test('a refused change does not stop the others, and stays with its reason', async () => {
+  test('a refused change does not stop the other changes, and stays with its reason', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -379,7 +379,7 @@ describe('texts and numbers', () => {
     await page.locator('#GitHubClientSecret input[placeholder="not set"]').waitFor()
   })
 
-  test('spec 5: domains are added and removed as chips; empty and listed ones are ignored', async () => {
+  test('spec 5: domains are added and removed as chips; empty and already listed domains are ignored', async () => {
     await put('EmailDomainWhitelist', 'a.example')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -400,7 +400,7 @@ describe('texts and numbers', () => {
     await eventually(() => stored('EmailDomainWhitelist')).toBe('b.example,c.example')
   })
 
-  test('back to the default', async () => {
+  test('a value can be reset to its default', async () => {
     await put('SMTPPort', '25')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -414,7 +414,7 @@ describe('texts and numbers', () => {
 })
 
 describe('pages', () => {
-  test('spec 2: a preview shows the text beside it, sanitised', async () => {
+  test('spec 2: a sanitised preview is shown beside the text', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=other')
@@ -430,7 +430,7 @@ describe('pages', () => {
     await button(page, 'Discard').click()
   })
 
-  test('spec 8: the update check is there if a feed is set, and reports what it found', async () => {
+  test('spec 8: the update check is shown if a feed is set, and shows its result', async () => {
     const { version } = await site.api<{ version: string }>('GET', '/api/status')
     let tag = `v${version}`
     await using feed = await startService(
@@ -501,7 +501,7 @@ describe('the audit trail', () => {
     await eventually(() => who.inputValue()).toBe('')
     expect(await who.evaluate((box) => box === document.activeElement)).toBe(true)
     expect(await button(page, 'Clear filters').count()).toBe(0)
-    // Typed text that was not submitted is cleared too.
+    // Text that was typed but not submitted is also cleared.
     await page.getByLabel('Action begins with').selectOption('option.')
     await who.fill('nobody yet')
     await button(page, 'Clear filters').click()
@@ -528,7 +528,7 @@ describe('the audit trail', () => {
     await eventually(() => row(2)).toContain('名称："a key \\"weight=1\\""，模型："gpt-4o"')
   })
 
-  test('translates the server’s sentences into those of the page', async () => {
+  test('translates the server’s sentences into the language of the page', async () => {
     const fields = { type: 1, key: 'k', models: 'gpt-4o' }
     const ids: number[] = []
     for (const name of ['left', 'right'])
@@ -544,7 +544,7 @@ describe('the audit trail', () => {
       await visit.open('/setting?tab=audit')
       await rowsOf(visit.page).nth(4).waitFor()
       const details = await rowsOf(visit.page).evaluateAll((rows) => rows.map((row) => row.children[4]?.textContent))
-      // The visit's own login may come first.
+      // The rows may begin with the login of this visit.
       return details.slice(details.findIndex((detail) => detail !== ''))
     }
     const en = await read('en')
@@ -565,7 +565,7 @@ describe('the audit trail', () => {
     ])
   })
 
-  test('a list that cannot be loaded says so and can be reloaded', async () => {
+  test('shows an error if it cannot be loaded, and can be reloaded', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/audit/*', (route) => route.abort())

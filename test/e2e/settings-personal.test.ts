@@ -48,7 +48,7 @@ const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readTe
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('the tabs', () => {
-  test('spec 2, 6: ordinary users see only the personal one, whatever the address says', async () => {
+  test('spec 2, 6: ordinary users see only the personal tab, whatever the address contains', async () => {
     const user = await site.addUser('plain')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting?tab=system')
@@ -58,7 +58,7 @@ describe('the tabs', () => {
     expect(visit.calls().filter((call) => call.includes('/api/option'))).toEqual([])
   })
 
-  test('spec 2, 6: admins see the others, the first is the default, and the address remembers', async () => {
+  test('spec 2, 6: administrators see all tabs, the first is the default, and the address stores the tab', async () => {
     const admin = await site.addUser('chief', { role: 10 })
     await using visit = await site.visit({ as: admin })
     const { page } = visit
@@ -79,8 +79,8 @@ describe('the tabs', () => {
   })
 })
 
-describe('the own account', () => {
-  test('spec 2: profile with a link to its form', async () => {
+describe('the user’s own account', () => {
+  test('spec 2: the profile is shown with a link to its form', async () => {
     const user = await site.addUser('profiled')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
@@ -89,7 +89,7 @@ describe('the own account', () => {
     await visit.page.waitForURL('**/user/edit')
   })
 
-  test('spec 2, 8: an access token is created after a question, copied, shown, and works', async () => {
+  test('spec 2, 8: after a confirmation, an access token is created, copied and shown, and it works', async () => {
     const user = await site.addUser('tokened')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -119,7 +119,7 @@ describe('the own account', () => {
     await eventually(() => clipboard(visit.page)).toBe(`${site.gateway.url}/register?aff=${code}`)
   })
 
-  test('spec 8: if the clipboard refuses there is a warning, and the link is shown on the page', async () => {
+  test('spec 8: if the clipboard refuses, there is a warning, and the link is shown on the page', async () => {
     const user = await site.addUser('noclip')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -130,7 +130,7 @@ describe('the own account', () => {
     await page.locator('code', { hasText: '/register?aff=' }).waitFor()
   })
 
-  test('theme, language, row height and shortcuts are changed at once and kept', async () => {
+  test('theme, language, row height and shortcuts change immediately and are kept', async () => {
     const user = await site.addUser('looker')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -146,7 +146,7 @@ describe('the own account', () => {
     await eventually(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
   })
 
-  test('an account that cannot be loaded says so and can be reloaded', async () => {
+  test('an account that cannot be loaded shows an error and can be reloaded', async () => {
     const user = await site.addUser('unlucky')
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
@@ -160,7 +160,7 @@ describe('the own account', () => {
 })
 
 describe('binding', () => {
-  test('spec 5, 8, 9: an e-mail address by the code that is sent to it, with a countdown', async () => {
+  test('spec 5, 8, 9: an e-mail address is bound with a code that is sent to it, with a countdown', async () => {
     const user = await site.addUser('mailer')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -198,7 +198,7 @@ describe('binding', () => {
     await button(page, 'E-mail address: Change').waitFor()
   })
 
-  test('spec 5: until the bot check has an answer no code is sent', async () => {
+  test('spec 5: no code is sent until the bot check has an answer', async () => {
     await using turnstile = await startTurnstile()
     await setOptions({ TurnstileSiteKey: 'site', TurnstileSecretKey: turnstile.secret, TurnstileCheckEnabled: 'true' })
     const user = await site.addUser('robot')
@@ -221,7 +221,7 @@ describe('binding', () => {
     await setOptions({ TurnstileCheckEnabled: 'false' })
   })
 
-  test('spec 2: WeChat and the code-hosting account are offered if they are enabled', async () => {
+  test('spec 2: WeChat and GitHub are offered if they are enabled', async () => {
     const user = await site.addUser('nobind')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
@@ -230,7 +230,7 @@ describe('binding', () => {
     await eventually(() => visit.page.getByText('GitHub account').count()).toBe(0)
   })
 
-  test('spec 5, 8: WeChat by a code; an empty one does nothing', async () => {
+  test('spec 5, 8: WeChat is bound with a code; an empty code does nothing', async () => {
     await setOptions({ WeChatAuthEnabled: 'true' })
     const user = await site.addUser('chatter')
     await using visit = await site.visit({ as: user })
@@ -250,7 +250,7 @@ describe('binding', () => {
     await eventually(() => dialog.count()).toBe(0)
   })
 
-  test('spec 4, 8: the code-hosting account; its callback comes back to the settings', async () => {
+  test('spec 4, 8: GitHub is bound, and its callback leads back to the settings', async () => {
     await setOptions({ GitHubOAuthEnabled: 'true' })
     const user = await site.addUser('coder')
     await using visit = await site.visit({ as: user, expectedErrors: new RegExp(`${hub.url}|404`) })
@@ -266,8 +266,8 @@ describe('binding', () => {
   })
 })
 
-describe('deleting the own account', () => {
-  test('spec 4, 5, 8: needs the name typed, then logs out and leads to the login page', async () => {
+describe('deleting the user’s own account', () => {
+  test('spec 4, 5, 8: requires typing the name, then logs out and leads to the login page', async () => {
     const user = await site.addUser('leaver')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -287,7 +287,7 @@ describe('deleting the own account', () => {
     await eventually(() => visit.calls()).toContain('DELETE /api/user/self')
   })
 
-  test('a refusal by the server is shown, and nothing is forgotten', async () => {
+  test('if the server refuses, the reason is shown and the user stays logged in', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting')

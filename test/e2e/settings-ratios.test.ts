@@ -29,7 +29,7 @@ const line = (page: Page, name: string) =>
 const save = async (page: Page) => {
   await button(page, 'Save').click()
   await toastShown(page, 'success', 'operation completed successfully!')
-  // The toast may belong to the previous save; the bar disappears with what it has saved.
+  // The toast may belong to the previous save, but the bar disappears only when its own changes are saved.
   await button(page, 'Save').waitFor({ state: 'detached' })
 }
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
@@ -47,7 +47,7 @@ beforeEach(async () => {
 })
 
 describe('the table of models', () => {
-  test('shows all of a model on a narrow screen', async () => {
+  test('shows all values of a model on a narrow screen', async () => {
     await put('ModelRatio', { 'gpt-4o': 2 })
     await using visit = await site.visit({ as: rootAccount, width: 390 })
     const { page } = visit
@@ -68,7 +68,7 @@ describe('the table of models', () => {
     await eventually(() => region.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
   })
 
-  test('shows the price of each per million tokens and its source, and flags models without a price', async () => {
+  test('shows each model’s price per million tokens and where it comes from, and flags models without a price', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -86,7 +86,7 @@ describe('the table of models', () => {
     )
   })
 
-  test('dollars become ratios, the review shows the entries, and one call for each option saves them', async () => {
+  test('dollars are converted to ratios, the review shows the entries, and one call per option saves them', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -106,7 +106,7 @@ describe('the table of models', () => {
     await eventually(async () => [await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{}, {}])
   })
 
-  test('rows are found, added, and multiplied together', async () => {
+  test('rows can be searched, added, and multiplied together', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -169,7 +169,7 @@ describe('groups', () => {
 })
 
 describe('the JSON', () => {
-  test('spec 5, 8: invalid JSON is not sent, with the message of the product', async () => {
+  test('spec 5, 8: invalid JSON is not sent, and the console shows a message', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -193,7 +193,7 @@ describe('the JSON', () => {
     await button(page, 'Discard').click()
   })
 
-  test('is shown formatted, and a different formatting of the same JSON is not a change', async () => {
+  test('is shown formatted; formatting the same JSON differently is not a change', async () => {
     await put('ModelRatio', { a: 1, b: 2 })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -205,7 +205,7 @@ describe('the JSON', () => {
     await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
   })
 
-  test('is exported to a file and imported from one, to be saved or discarded', async () => {
+  test('can be exported to a file and imported from one; an import can be saved or discarded', async () => {
     await put('ModelRatio', { a: 1 })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -235,7 +235,7 @@ describe('the JSON', () => {
   })
 })
 
-test('admins who may not write the ratios see them locked', async () => {
+test('administrators who may not write the ratios see them locked', async () => {
   const admin = await site.addUser('reader', { role: 10 })
   await using visit = await site.visit({ as: admin })
   const { page } = visit

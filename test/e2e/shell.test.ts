@@ -1,5 +1,5 @@
-// Specification: 1 (status document, footer), 2 (routes, top menu, 404, chunk limit), 3 (stored data), 8 (failed calls),
-// 9 (durations, places of messages).
+// Specification: 1 (status document, footer), 2 (routes, top menu, 404, chunk limit), 3 (stored data), 8 (failed
+// calls), 9 (durations, positions of messages).
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeFaults } from './support/audit.ts'
@@ -14,7 +14,7 @@ const site = openConsole()
 const option = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
 const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Menu' }).getByRole('link').allTextContents()
 
-/** Holds back the palette's chunk: `askFor` requests it by its keys, `release` lets it load. */
+/** Delays the palette's chunk. `askFor` requests the chunk with the palette's shortcut, and `release` lets it load. */
 async function heldPalette(page: Page) {
   const part = /\/assets\/palette[^/]*\.js$/
   const held = Promise.withResolvers<void>()
@@ -33,7 +33,7 @@ async function heldPalette(page: Page) {
 }
 
 describe('the menu', () => {
-  test('spec 2: has the entries of the specification in their order for administrators, and ours after them', async () => {
+  test('spec 2: has the entries of the specification in their order for administrators, followed by our own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/about')
     await eventually(async () =>
@@ -54,7 +54,7 @@ describe('the menu', () => {
     ])
   })
 
-  test('spec 6: has no administrator entries for others, and few for visitors who are not logged in', async () => {
+  test('spec 6: has no administrator entries for other users, and few entries for visitors who are not logged in', async () => {
     const user = await site.addUser('menu')
     await using visit = await site.visit({ as: user })
     await visit.open('/about')
@@ -67,7 +67,7 @@ describe('the menu', () => {
     await nobody.page.getByRole('link', { name: 'Log in' }).waitFor()
   })
 
-  test('spec 2: has the chat after the first entry once a link is stored', async () => {
+  test('spec 2: has the chat after the first entry once a chat link is stored', async () => {
     await option('ChatLink', 'https://chat.example')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -116,7 +116,7 @@ describe('the frame', () => {
     }
   })
 
-  test('spec 3: keeps the status document and its single values', async () => {
+  test('spec 3: stores the status document and its single values', async () => {
     await using visit = await site.visit()
     await visit.open('/login')
     await visit.page.waitForFunction(() => localStorage.getItem('status') !== null)
@@ -133,7 +133,7 @@ describe('the frame', () => {
     await toastShown(visit.page, 'error', 'Error: cannot connect to the server normally!')
   })
 
-  test('spec 8: a server of another version than the page is reported by a notice that stays, with a way to reload', async () => {
+  test('spec 8: if server and page have different versions, a permanent notice offers to reload', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.route('**/api/status', async (route) => {
@@ -149,7 +149,7 @@ describe('the frame', () => {
     await notice.getByRole('button', { name: 'Reload' }).waitFor()
   })
 
-  test(`spec 1, 3: the logo is that of the settings, or the product's own`, async () => {
+  test(`spec 1, 3: the logo comes from the settings; by default, it is the product's own`, async () => {
     for (const path of ['/logo.png', '/logo.svg'])
       expect((await fetch(site.gateway.url + path)).headers.get('content-type')).toStartWith('image/')
     {
@@ -174,14 +174,14 @@ describe('the frame', () => {
     }
   })
 
-  test('spec 2: without a footer of its own it has a line with the version', async () => {
+  test('spec 2: without a configured footer, there is a line with the version', async () => {
     const { version } = await site.api<{ version: string }>('GET', '/api/status')
     await using visit = await site.visit()
     await visit.open('/login')
     await eventually(() => visit.page.locator('footer').textContent()).toContain(`Tollgate ${version}`)
   })
 
-  test('spec 1: name and footer are those of the settings; HTML in them cannot do harm', async () => {
+  test('spec 1: name and footer come from the settings; HTML in them cannot do harm', async () => {
     await option('SystemName', 'My gateway')
     await option(
       'Footer',
@@ -198,7 +198,7 @@ describe('the frame', () => {
     await option('SystemName', 'Tollgate')
     await option('Footer', '')
   })
-  test('theme and language change at once and stay', async () => {
+  test('theme and language change immediately and are kept', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token')
@@ -217,7 +217,7 @@ describe('the frame', () => {
     await eventually(() => page.title()).toBe('我的令牌 · Tollgate')
   })
 
-  test('the first language is that of the browser', async () => {
+  test('the initial language is the language of the browser', async () => {
     await using visit = await site.visit({ browserLanguage: 'zh' })
     await visit.open('/login')
     await eventually(() => visit.page.locator('h1').textContent()).toBe('用户登录')
@@ -246,7 +246,7 @@ describe('failed calls', () => {
     await page.getByRole('button', { name: 'Refresh' }).press('Enter')
   }
 
-  test('spec 8: are reported by the rules', async () => {
+  test('spec 8: are reported according to the rules', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
@@ -265,12 +265,12 @@ describe('failed calls', () => {
     await toastShown(page, 'error', 'Error: not today')
   })
 
-  test('the same toast is counted instead of shown twice', async () => {
+  test('a repeated toast is counted instead of shown twice', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
     await page.getByText('No tokens yet').waitFor()
-    // Only a toast that follows soon is counted.
+    // A toast is only counted if it is repeated soon.
     await page.clock.setFixedTime(Date.now())
     await refusing(page, 200, { success: false, message: 'again' })
     await toastShown(page, 'error', 'Error: again')
@@ -285,7 +285,7 @@ describe('toasts', () => {
     await using visit = await site.visit({ width })
     await visit.open('/login?expired=1')
     const message = toastOf(visit.page, 'error', 'not logged in')
-    // It stays while the pointer is on it.
+    // The toast stays while the pointer is on it.
     await message.hover()
     return await message.boundingBox()
   }
@@ -299,7 +299,7 @@ describe('toasts', () => {
     expect(Math.abs((narrow?.x ?? 0) + (narrow?.width ?? 0) / 2 - 300)).toBeLessThan(2)
   })
 
-  test('disappear after their time, unless the pointer is on them; F6 jumps to them', async () => {
+  test('disappear when their time is up, unless the pointer is on them; F6 jumps to them', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.clock.install()
@@ -338,7 +338,7 @@ describe('chunks that are loaded later', () => {
     await page.getByRole('heading', { name: 'new token' }).waitFor()
   })
 
-  test('a toast whose chunk cannot be loaded does not affect the page, and is shown with the next one', async () => {
+  test('a toast whose chunk cannot be loaded does not affect the page, and is shown with the next toast', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     const part = /\/assets\/toaster[^/]*\.js$/
@@ -365,15 +365,15 @@ describe('chunks that are loaded later', () => {
     const message = toastOf(page, 'error', 'not logged in')
     await message.hover()
     await palette.askFor()
-    // Once the page has drawn what it has without it.
+    // Waits until the page has drawn everything except the palette.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     expect(await message.isVisible()).toBe(true)
     palette.release()
-    // Its commands come from a page without the console's frame.
+    // The palette shows commands although this page is outside the console's frame.
     await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
   })
 
-  test('keys typed while the palette is loading do nothing to the page', async () => {
+  test('keys typed while the palette is loading do not affect the page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const palette = await heldPalette(page)
@@ -386,7 +386,7 @@ describe('chunks that are loaded later', () => {
     expect(page.url()).toEndWith('/channel')
   })
 
-  test('a list that is being left no longer changes the address', async () => {
+  test('a list that the user is leaving no longer changes the address', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await page.clock.install()
@@ -402,7 +402,8 @@ describe('chunks that are loaded later', () => {
     await page.clock.runFor(250)
     await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
     await page.waitForURL('**/token/add')
-    // A list is searched a moment after the last key: here, while it waits for the form to replace it.
+    // A list is searched a moment after the last keystroke. Here, this happens while the list waits for the form to
+    // replace it.
     await page.clock.runFor(200)
     expect(await page.locator('h1').textContent()).toBe('my tokens')
     held.resolve()
@@ -411,7 +412,7 @@ describe('chunks that are loaded later', () => {
     expect(page.url()).toEndWith('/token/add')
   })
 
-  test('spec 2: one that does not load within 120 seconds counts as failed', async () => {
+  test('spec 2: a chunk that does not load within 120 seconds counts as failed', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /./ })
     const { page } = visit
     await page.clock.install()
@@ -433,7 +434,7 @@ describe('chunks that are loaded later', () => {
 })
 
 describe('the keyboard', () => {
-  test('Ctrl+K finds pages and commands; g and a letter go there; ? helps; single keys can be turned off', async () => {
+  test('Ctrl+K finds pages and commands; g and a letter go to a page; ? shows the help; single keys can be turned off', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/about')
@@ -463,7 +464,7 @@ describe('the keyboard', () => {
     await eventually(() => page.url()).toEndWith('/token')
   })
 
-  test('the palette leads to the forms for new things, for users who may create them', async () => {
+  test('the palette leads to the forms for creating things, for users who may create them', async () => {
     const forms = [
       ['New token', '/token/add'],
       ['New channel', '/channel/add'],
@@ -487,7 +488,7 @@ describe('the keyboard', () => {
     await eventually(() => other.page.getByRole('option').allTextContents()).toEqual(['New token'])
   })
 
-  test('the palette copies the base URL, or leads to where it is shown', async () => {
+  test('the palette copies the base URL, or leads to the page that shows it', async () => {
     await using visit = await site.visit({ as: await site.addUser('copier') })
     const { page } = visit
     const copy = async () => {
@@ -527,7 +528,7 @@ describe('the keyboard', () => {
     await own.page.keyboard.press('Control+k')
     await own.page.getByRole('combobox', { name: 'Search and commands' }).fill('zebra')
     await own.page.getByRole('option', { name: 'zebra laptop' }).waitFor()
-    // Others only search their own things.
+    // Users who are not administrators search only their own things.
     expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
   })
 
@@ -556,7 +557,7 @@ describe('the keyboard', () => {
 })
 
 describe('no layout shifts', () => {
-  test('while login page and lists are loaded (layout shift at most 0.02)', async () => {
+  test('while the login page and the lists load (layout shift at most 0.02)', async () => {
     const user = await site.addUser('still')
     for (let index = 0; index < 12; index++) await site.apiAs(user, 'POST', '/api/token/', { name: `token ${index}` })
     for (const width of [1366, 390]) {

@@ -1,4 +1,4 @@
-// What a page costs on a first visit: its script, and all of the style. Read from the build output.
+// The size of a page on a first visit: its scripts, and all of the styles. It is read from the build output.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ const shell = ['app/shell.tsx', 'messages/common.en.ts', 'messages/shell.en.ts']
 const list = [...shell, 'messages/table.en.ts']
 const form = [...shell, 'messages/form.en.ts']
 
-/** KB of script, compressed, and the modules that the first view of a page loads besides the entry. */
+/** The limit for compressed scripts in KB, and the modules that the first view of a page loads besides the entry. */
 const budgets: Record<string, { kb: number; modules: string[] }> = {
   '/login': { kb: 115, modules: [...plain, 'pages/login/login.tsx', 'messages/auth.en.ts'] },
   '/register': {
@@ -104,7 +104,7 @@ const early = (pattern: RegExp) => {
 }
 const firstScript = () => early(/^first-\w+\.js$/)
 
-/** What the boot script requests for the page of an address. */
+/** The files that the boot script requests for the page at an address. */
 function askedAtFirst(page: string, isUser: boolean): { scripts: string[]; parts: string[] } {
   const placed: { tag: string; href?: string; src?: string }[] = []
   const asset = (address = '') => address.replace('http://console/', '')
@@ -128,7 +128,7 @@ function askedAtFirst(page: string, isUser: boolean): { scripts: string[]; parts
   return { scripts: of('script').map(({ src }) => asset(src)), parts: of('link').map(({ href }) => asset(href)) }
 }
 
-/** Pages for logged-in users; the home page is for everybody, and has more for them. */
+/** True for pages for logged-in users. The home page is for everybody, although it loads more for logged-in users. */
 const isForUsers = (page: string, modules: readonly string[]) => page !== '/' && modules.includes('app/shell.tsx')
 
 describe('a first visit', () => {
@@ -141,7 +141,7 @@ describe('a first visit', () => {
     })
   }
 
-  test('requests everything it will load at once: the boot script names it', () => {
+  test('requests all files immediately, because the boot script lists them', () => {
     const entry = filesOf(['index.html'])
     for (const [path, { modules }] of Object.entries(budgets)) {
       const isUser = isForUsers(path, modules)
@@ -159,7 +159,7 @@ describe('a first visit', () => {
   })
 })
 
-test(`no chunk that is loaded later is above ${largestLazyKb} KB, and no file of messages above ${messagesKb}`, () => {
+test(`no chunk that is loaded later is larger than ${largestLazyKb} KB, and no message file is larger than ${messagesKb}`, () => {
   const first = filesOf(['index.html'])
   const later = Object.values(manifest).filter(({ file }) => file.endsWith('.js') && !first.has(file))
   expect(later.filter(({ file }) => compressed(file) > largestLazyKb).map(({ file }) => file)).toEqual([])

@@ -45,7 +45,7 @@ describe('the list of tokens', () => {
     }
   })
 
-  test('spec 4, 9: shows ten rows a page and asks for one server page at a time', async () => {
+  test('spec 4, 9: shows ten rows per page and requests one server page at a time', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
@@ -84,7 +84,7 @@ describe('the list of tokens', () => {
     await eventually(() => page.url()).toEndWith('/token?sort=-remain_quota')
   })
 
-  test('spec 5: search is trimmed, an empty one shows the whole list again', async () => {
+  test('spec 5: the search text is trimmed; an empty search shows the whole list again', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
@@ -122,7 +122,7 @@ describe('the list of tokens', () => {
     await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
   })
 
-  test('spec 8: if the clipboard refuses there is a warning, and the key is in the search box', async () => {
+  test('spec 8: if the clipboard refuses, there is a warning, and the key is put into the search box', async () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -150,7 +150,7 @@ describe('the list of tokens', () => {
     await eventually(async () => (await tokensOf(owner)).find(({ id }) => id === token.id)?.status).toBe(1)
   })
 
-  test('spec 4: deleting asks first; the page fills from the next one', async () => {
+  test('spec 4: deleting asks for confirmation first; the page fills up with rows of the next page', async () => {
     await addToken(owner, { name: 'to delete' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -186,7 +186,7 @@ describe('the list of tokens', () => {
     expect(changes).toHaveLength(2)
   })
 
-  test('the keys of several rows are copied, one per line; if the clipboard refuses they are shown', async () => {
+  test('the keys of several rows are copied, one per line; if the clipboard refuses, they are shown', async () => {
     const user = await site.addUser('copier')
     for (const name of ['a', 'b', 'c']) await addToken(user, { name })
     const keys = (await tokensOf(user)).filter(({ name }) => name !== 'b').map(({ key }) => `sk-${key}`)
@@ -221,7 +221,7 @@ describe('the list of tokens', () => {
     await page.getByText('2 selected').waitFor()
   })
 
-  test('the visible rows are exported as CSV; columns can be hidden and stay so', async () => {
+  test('the visible rows are exported as CSV; columns can be hidden and stay hidden', async () => {
     const user = await site.addUser('chooser')
     await addToken(user, { name: '=risky, "name"', remain_quota: 5 })
     await using visit = await site.visit({ as: user })
@@ -245,7 +245,7 @@ describe('the list of tokens', () => {
     expect(line).toStartWith(`"'=risky, ""name""",enabled,0,5,-1,`)
   })
 
-  test('on narrow screens rows are cards with the same names and actions', async () => {
+  test('on narrow screens, rows are cards with the same names and actions', async () => {
     await using visit = await site.visit({ as: owner, width: 390 })
     const { page } = visit
     await visit.open('/token')
@@ -262,10 +262,10 @@ describe('the list of tokens', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
 
-  test('spec 4: a server that neither counts nor sorts: pages are appended, loaded rows are sorted here, numbers by size', async () => {
+  test('spec 4: with a server that neither counts nor sorts, pages are appended and loaded rows are sorted in the browser, numbers by size', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
-    // What one-api does: the same rows, but without a total, and always the newest first.
+    // Behaves like one-api, which returns the same rows without a total and always with the newest first.
     await page.route('**/api/token/?**', async (route) => {
       const url = new URL(route.request().url())
       url.searchParams.delete('sort')
@@ -295,7 +295,7 @@ describe('the list of tokens', () => {
     expect([...new Set(pages)]).toEqual(['0', '1'])
   })
 
-  test('the drawer shows a token, its address can be shared and Escape closes it', async () => {
+  test('the drawer shows a token; its address can be shared, and Escape closes it', async () => {
     const token = await addToken(owner, { name: 'to look at' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -313,7 +313,7 @@ describe('the list of tokens', () => {
     const limited = await addToken(owner, { name: 'limited', ...limits })
     const free = await addToken(owner, { name: 'free' })
     using database = openDatabase(site)
-    // A time tomorrow still counts as the current day, in case it begins during the test.
+    // A time tomorrow still counts as the current day, so the test also works if tomorrow begins during the test.
     const spent = `spent_today = 900000, spent_month = 4000000, spent_at = unixepoch() + 86400`
     database.run(`update tokens set ${spent} where id = ${limited.id}`)
     await using visit = await site.visit({ as: owner })
@@ -341,7 +341,7 @@ describe('the list of tokens', () => {
     expect(await shown.count()).toBe(0)
   })
 
-  test('on a server without limits the drawer has none', async () => {
+  test('on a server without limits, the drawer shows none', async () => {
     const token = await addToken(owner, { name: 'of old', rpm_limit: 60 })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -356,7 +356,7 @@ describe('the list of tokens', () => {
     expect(await drawer.getByRole('region', { name: 'Limits' }).count()).toBe(0)
   })
 
-  test('spec 2: client apps get links with key and server address', async () => {
+  test('spec 2: links for client apps contain the key and the server address', async () => {
     await site.api('PUT', '/api/option/', { key: 'ChatLink', value: 'https://chat.example' })
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
@@ -378,7 +378,7 @@ describe('the list of tokens', () => {
     await site.api('PUT', '/api/option/', { key: 'ChatLink', value: '' })
   })
 
-  test('an account without tokens is shown the way to the first one', async () => {
+  test('an account without tokens sees how to create the first one', async () => {
     const user = await site.addUser('fresh')
     await using visit = await site.visit({ as: user })
     await visit.open('/token')
@@ -387,7 +387,7 @@ describe('the list of tokens', () => {
     await visit.page.waitForURL('**/token/add')
   })
 
-  test('a list that cannot be loaded says why and can be reloaded', async () => {
+  test('a list that cannot be loaded shows why and can be reloaded', async () => {
     await using visit = await site.visit({ as: owner, expectedErrors: /status of 5|ERR_FAILED/ })
     const { page } = visit
     await page.route('**/api/token/?p=0', (route) => route.fulfill({ status: 500, json: { success: false } }))
@@ -424,7 +424,7 @@ describe('the drawer of a token', () => {
 })
 
 describe('the form of a token', () => {
-  test('spec 8, 9: starts with the default quota, makes a token and shows its key with calls to copy', async () => {
+  test('spec 8, 9: starts with the default quota, creates a token and shows its key with calls to copy', async () => {
     const user = await site.addUser('maker')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -448,7 +448,7 @@ describe('the form of a token', () => {
     await row(page, 'laptop').waitFor()
   })
 
-  test('spec 5: a new token needs a name; nothing is sent without one', async () => {
+  test('spec 5: a new token needs a name; without a name, nothing is sent', async () => {
     const user = await site.addUser('nameless')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -479,7 +479,7 @@ describe('the form of a token', () => {
     }
   })
 
-  test('spec 2, 9: the preset never removes an expiry', async () => {
+  test('spec 2, 9: the preset "never" removes an expiry', async () => {
     const user = await site.addUser('forever')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -512,7 +512,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ remain_quota: 12 })
   })
 
-  test('spec 5: unlimited disables the quota', async () => {
+  test('spec 5: the option "unlimited" disables the quota', async () => {
     const user = await site.addUser('unlimited')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -527,7 +527,7 @@ describe('the form of a token', () => {
     await row(page, 'no limit').getByText('unlimited').waitFor()
   })
 
-  test('spec 5: without a name nothing is sent, and only the field says so', async () => {
+  test('spec 5: without a name, nothing is sent, and only the field shows the error', async () => {
     const user = await site.addUser('noname')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -540,7 +540,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('an error of the server is shown at its field in words, and disappears when the next attempt succeeds', async () => {
+  test('an error from the server is shown at its field in words, and disappears when the next attempt succeeds', async () => {
     const user = await site.addUser('refused')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -552,7 +552,7 @@ describe('the form of a token', () => {
     await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
     await eventually(() => quota.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByText('Must be at least 0', { exact: true }).waitFor()
-    // While the pointer is on it a toast stays until it is removed.
+    // While the pointer is on a toast, it stays until it is removed.
     const said = toastOf(page, 'error', 'Error: Quota: Must be at least 0')
     await said.hover()
     await quota.fill('5')
@@ -569,7 +569,7 @@ describe('the form of a token', () => {
     await eventually(() => page.locator('[data-toast="error"]').count()).toBe(0)
   })
 
-  test('spec 5: an invalid expiry is refused in the words of the product, at the field and as a toast', async () => {
+  test('spec 5: an invalid expiry is refused with the console’s message, at the field and as a toast', async () => {
     const user = await site.addUser('badtime')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -587,7 +587,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('models are chosen from those that the account may call, or typed; a model that it cannot call says so', async () => {
+  test('models are chosen from those that the account may call, or typed; models that it cannot call are reported', async () => {
     await serve('gpt-4o,gpt-4o-mini')
     const user = await site.addUser('chooses')
     await using visit = await site.visit({ as: user })
@@ -614,7 +614,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
   })
 
-  test('entering the box of models before it has loaded leads to the loaded box, open or focused', async () => {
+  test('entering the models box before it has loaded leads to the loaded box, open or focused', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('early') })
     const { page } = visit
@@ -674,7 +674,7 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove left-early', exact: true }).waitFor()
   })
 
-  test('a pending list does not open by itself once a model is added', async () => {
+  test('a pending list does not open once a model has been added', async () => {
     await using visit = await site.visit({ as: await site.addUser('no-models'), expectedErrors: /status of 5/ })
     const { page } = visit
     const box = page.getByLabel('Models')
@@ -697,7 +697,7 @@ describe('the form of a token', () => {
     await staysShut(box)
   })
 
-  test('a pending list still opens by itself after a key that does nothing alone', async () => {
+  test('a pending list still opens after a key that has no effect alone', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('modifier') })
     const { page } = visit
@@ -712,16 +712,15 @@ describe('the form of a token', () => {
     await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
   })
 
-  test('pressing the box of models when it is loaded and not shown yet opens it', async () => {
+  test('pressing the models box when it has loaded but is not shown yet opens it', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('between') })
     const { page } = visit
-    // React shows loaded content up to 300 ms after its placeholder, so the first moment in which there is a box is
-    // within that time.
+    // React shows loaded content up to 300 ms after its placeholder. The box first appears within that time.
     await page.goto('/token/add', { waitUntil: 'commit' })
     const box = page.getByLabel('Models')
     await box.waitFor()
-    // A box that is replaced during the call has no position.
+    // A box that is replaced during the call does not have a position.
     let place = await box.boundingBox()
     while (place === null) place = await box.boundingBox()
     await page.mouse.click(place.x + place.height, place.y + place.height / 2)
@@ -729,14 +728,14 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
   })
 
-  test('text typed into the box of models when it is loaded and not shown yet is kept', async () => {
+  test('text typed into the models box when it has loaded but is not shown yet is kept', async () => {
     await using visit = await site.visit({ as: await site.addUser('typer') })
     const { page } = visit
     const box = page.getByLabel('Models')
     await page.goto('/token/add', { waitUntil: 'commit' })
     await box.waitFor()
     await box.focus()
-    // So slowly that, most likely, the control is rendered before the last letter and shown after it.
+    // The delay makes it likely that the control is rendered before the last letter and shown after it.
     await page.keyboard.type('my-', { delay: 40 })
     await eventually(() => box.getAttribute('role')).toBe('combobox')
     await page.keyboard.type('model')
@@ -744,7 +743,7 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove my-model', exact: true }).waitFor()
   })
 
-  test('editing keeps the models as they were, offered or not; none at all means every model', async () => {
+  test('editing keeps the models unchanged, available or not; removing all of them allows every model', async () => {
     await serve('gpt-4o')
     const user = await site.addUser('keeper')
     const models = 'z-model,gpt-4o,a-model'
@@ -771,7 +770,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: null })
   })
 
-  test('a model that is typed and not added does not create a token for all models', async () => {
+  test('a model that is typed but not added does not create a token for all models', async () => {
     const user = await site.addUser('in-haste', { quota: 1000 })
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -785,7 +784,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ name: 'for one', models: 'gpt-4o' })
   })
 
-  test('models can be typed if those of the account cannot be loaded', async () => {
+  test('models can be typed if the account’s models cannot be loaded', async () => {
     const user = await site.addUser('untold')
     await using visit = await site.visit({ as: user, expectedErrors: /status of 5/ })
     const { page } = visit
@@ -806,7 +805,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'my-model' })
   })
 
-  test('spec 8: editing loads what is there, saves once, also by Ctrl+Enter, and keeps untouched fields', async () => {
+  test('spec 8: editing loads the stored values, saves once, also by Ctrl+Enter, and keeps unchanged fields', async () => {
     const user = await site.addUser('editor')
     const token = await addToken(user, { name: 'before', remain_quota: 700_000, expired_time: 2_000_000_000 })
     await using visit = await site.visit({ as: user })
@@ -827,7 +826,7 @@ describe('the form of a token', () => {
     await eventually(() => visit.calls().filter((call) => call.startsWith('PUT'))).toEqual(['PUT /api/token/'])
   })
 
-  test('leaving with unsaved changes asks; staying keeps them', async () => {
+  test('leaving with unsaved changes asks for confirmation; staying keeps the changes', async () => {
     const user = await site.addUser('leaver')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -843,7 +842,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('an unknown token is reported as missing, with a way back', async () => {
+  test('an unknown token is reported as missing, with a link back', async () => {
     const user = await site.addUser('seeker')
     await using visit = await site.visit({ as: user })
     await visit.open('/token/edit/999999')

@@ -28,7 +28,7 @@ describe('managing users', () => {
       ids[name] = (await site.addUser(name.slice(0, 12))).id
   })
 
-  test('spec 2: heading, columns, groups, and no action on a super admin', async () => {
+  test('spec 2: the list has a heading, columns and groups, and no action on a super admin', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -49,7 +49,7 @@ describe('managing users', () => {
     await page.waitForURL(`**/user/edit/${ids['anna']}`)
   })
 
-  test('spec 4: ban and readmit at once, with undo; promote and demote ask and show the new role', async () => {
+  test('spec 4: banning and unbanning take effect immediately, with undo; promoting and demoting ask first and show the new role', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -67,7 +67,7 @@ describe('managing users', () => {
     await rowOf(page, 'bert').getByText('ordinary user').waitFor()
   })
 
-  test('spec 4: deleting needs the name typed, and the row goes', async () => {
+  test('spec 4: deleting requires typing the name, and the row disappears', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -80,7 +80,7 @@ describe('managing users', () => {
     await rowOf(page, 'carla').waitFor({ state: 'detached' })
   })
 
-  test('spec 2: search, and a search without results', async () => {
+  test('spec 2: the search finds users, or shows that there are no results', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -103,7 +103,7 @@ describe('managing users', () => {
   })
 })
 
-test('the drawer shows the limits of the account; the user sees them beside the balance', async () => {
+test('the drawer shows the limits of the account; the user sees these limits beside the balance', async () => {
   const person = await site.addUser('limited')
   const none = await site.addUser('unlimited')
   await site.api('PUT', '/api/user/', {
@@ -134,7 +134,7 @@ test('the drawer shows the limits of the account; the user sees them beside the 
 })
 
 describe('the forms', () => {
-  test('spec 5, 8: a new account needs name and password; the form stays for the next one', async () => {
+  test('spec 5, 8: a new account needs name and password; the form stays open for the next account', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user/add')
@@ -154,7 +154,7 @@ describe('the forms', () => {
     await eventually(() => page.getByLabel('Username').inputValue()).toBe('')
   })
 
-  test('spec 2: an admin edits group, quota 0 and limits; only what changed is sent', async () => {
+  test('spec 2: an administrator edits group, quota 0 and limits; only changed values are sent', async () => {
     const { id } = await site.addUser('edited', { quota: 777 })
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -162,7 +162,7 @@ describe('the forms', () => {
     await eventually(() => page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
     const groups = await site.api<string[]>('GET', '/api/group/')
     expect(groups).toContain('svip')
-    // The current one is in the box.
+    // The current group is already in the box.
     for (const group of groups.filter((each) => each !== 'default')) {
       await page.getByLabel('Group').fill(group)
       await page.getByRole('option', { name: group, exact: true }).waitFor()
@@ -210,7 +210,7 @@ describe('the forms', () => {
     await eventually(() => userBy(person.id)).toMatchObject({ display_name: 'Self Made' })
   })
 
-  test('spec 6: others are told that the page is for admins', async () => {
+  test('spec 6: other users see that the page is for administrators', async () => {
     const person = await site.addUser('curious')
     await using visit = await site.visit({ as: person })
     await visit.open('/user')

@@ -1,5 +1,5 @@
-// Specification: 2 (columns, groups, cut names), 4 (statuses, roles, latency colours), 8 (unknown ones), 9 (numbers,
-// quotas, balances, times). Rows that no call can create are written into the database.
+// Specification: 2 (columns, groups, truncated names), 4 (statuses, roles, latency colours), 8 (unknown values), 9
+// (numbers, quotas, balances, times). Rows that no call can create are written into the database.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
@@ -40,7 +40,7 @@ describe('channels', () => {
     database.run("update channels set status = 9 where name = 'strange'")
   })
 
-  test('spec 2, 4, 9: the colour of the response time, in seconds with two decimals', async () => {
+  test('spec 2, 4, 9: the response time has its colour, and is in seconds with two decimals', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -53,7 +53,7 @@ describe('channels', () => {
     await dot(rowOf(page, 'slow'), 'red', '5.00 s').waitFor()
   })
 
-  test('spec 4, 8: statuses, an unknown status and an unknown type have words', async () => {
+  test('spec 4, 8: statuses, an unknown status and an unknown type have labels', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -65,7 +65,7 @@ describe('channels', () => {
     await dot(rowOf(page, 'good'), 'red', 'svip').waitFor()
   })
 
-  test('spec 2, 9: the balance of each type', async () => {
+  test('spec 2, 9: the balance is shown in the format of each type', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -99,7 +99,7 @@ describe('users', () => {
     database.run(`update users set username = 'a-name-of-sixteen' where username = 'namesake'`)
   })
 
-  test('spec 2: names are cut to 15 characters, groups have their colours, an empty one is the default', async () => {
+  test('spec 2: names are truncated to 15 characters, groups have their colours, an empty group is the default', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -121,7 +121,7 @@ describe('users', () => {
     await eventually(() => rowOf(page, 'grouped').locator('[data-color]', { hasText: 'other' }).count()).toBe(0)
   })
 
-  test('spec 4, 8: an unknown status and an unknown role have words', async () => {
+  test('spec 4, 8: an unknown status and an unknown role have labels', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -131,7 +131,7 @@ describe('users', () => {
     await dot(rowOf(page, 'root'), 'orange', 'super admin').waitFor()
   })
 
-  test('spec 9: quotas in dollars, or abbreviated if the currency is off', async () => {
+  test('spec 9: quotas are shown in dollars, or abbreviated if the currency is off', async () => {
     using database = openDatabase(site)
     database.run(`update users set quota = 1234567890, used_quota = 2500000, request_count = 10000
       where username = 'plain'`)
@@ -156,7 +156,7 @@ describe('users', () => {
 })
 
 describe('amounts', () => {
-  test('spec 9: a dollar is as many units as the setting says', async () => {
+  test('spec 9: a dollar has as many units as set by the option', async () => {
     const person = await site.addUser('counted', { quota: 1_500_000 })
     await site.apiAs(person, 'POST', '/api/token/', { name: 'in dollars', remain_quota: 250_000, expired_time: -1 })
     using database = openDatabase(site)
@@ -190,7 +190,7 @@ describe('tokens', () => {
     database.run("update tokens set expired_time = 1700000000 where name = 'late'")
   })
 
-  test('spec 4, 9: every status, quotas with two decimals, times as YYYY-MM-DD HH:MM:SS', async () => {
+  test('spec 4, 9: shows every status, quotas with two decimals, and times as YYYY-MM-DD HH:MM:SS', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
@@ -209,7 +209,7 @@ describe('tokens', () => {
 })
 
 describe('redemption codes', () => {
-  test('spec 2, 4: every status, and the columns', async () => {
+  test('spec 2, 4: shows every status and the columns', async () => {
     for (const name of ['open', 'off', 'gone', 'odd'])
       await site.api('POST', '/api/redemption/', { name, quota: 100_000, count: 1 })
     using database = openDatabase(site)
@@ -231,7 +231,7 @@ describe('redemption codes', () => {
 })
 
 describe('logs', () => {
-  test('spec 4: types in their colours, zero values blank, an unknown type in words', async () => {
+  test('spec 4: types have their colours, zero values are blank, an unknown type has a label', async () => {
     using database = openDatabase(site)
     const add = logWriter(database)
     for (const type of [1, 2, 3, 4, 77])

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** A value as JSON text, which JSON.stringify could not always write. */
+/** A value as JSON text, including texts that JSON.stringify could not produce. */
 export type JsonText = string
 
 const q = (text: string): JsonText => JSON.stringify(text)
@@ -50,7 +50,7 @@ const numbers: readonly JsonText[] = [
 
 const numberLikeTexts = ['1', '-1', '0', '1e3', '0x10', '٣', ' 7 ', '1,5', 'NaN', 'Infinity', '-Infinity', 'undefined']
 
-/** Not JSON at all. */
+/** Texts that are not JSON at all. */
 const tokens: readonly JsonText[] = ['NaN', 'Infinity', '-Infinity', 'undefined', '+1', '01', '.5', "'x'", '0x10', '1n']
 
 /** Written as escapes, because JSON.stringify would change or drop them. */
@@ -126,7 +126,7 @@ function nested(random: Random): JsonText {
   ])()
 }
 
-/** Most fit into a body of 1 MiB, some do not. */
+/** Most of these fit into a body of 1 MiB, and some do not. */
 function long(random: Random): JsonText {
   const unit = random.pick(['a', '9', '%', '\\\\', '😀', ' ', 'é', ','])
   const size = random.pick([129, 1_001, 20_001, 200_001, 200_001, 1_000_000, 1_048_577])
@@ -147,7 +147,7 @@ export function badValue(random: Random): JsonText {
   return long(random)
 }
 
-/** A bad value for a URL parameter, encoded, or with an invalid encoding. */
+/** A bad value for a URL parameter, correctly or wrongly encoded. */
 export function badParameter(random: Random): string {
   if (random.chance(0.3)) {
     return random.pick([

@@ -1,6 +1,6 @@
 import type { FuzzRequest } from './requests.ts'
 
-/** A request with a wrong answer, with everything needed to send it again. */
+/** A request that got a wrong response, with everything needed to send it again. */
 export interface Fault {
   what: string
   number: number
@@ -15,19 +15,19 @@ export interface Shot {
   target: string
   role: string
   request: FuzzRequest
-  /** The call does not answer with an envelope. */
+  /** True if the call does not respond with an envelope. */
   media: boolean
 }
 
-/** A request without an answer by then counts as hanging. */
+/** A request that has no response after this time counts as hanging. */
 const hangMs = 60_000
-/** No answer may reveal source paths or stack frames. */
+/** No response may reveal source paths or stack frames. */
 const leak =
   /\bat .+\.[jt]s:\d+|\bSQLITE_|\bsyntax error at\b|\bselect .+ from\b|\binsert into\b|node_modules|\bZodError\b/i
-/** Above this a server may close the connection instead of reading on. */
+/** For longer addresses a server may close the connection instead of reading on. */
 const longAddress = 8_000
 
-/** Sends the requests, several at a time, and returns those with a wrong answer. */
+/** Sends the requests, several at a time, and returns those that got a wrong response. */
 export async function fire(
   url: string,
   shots: readonly Shot[],
@@ -71,7 +71,7 @@ async function sendOne(url: string, { request, media }: Shot): Promise<{ status:
   }
 }
 
-/** An event stream does not end by itself: only its beginning is read. */
+/** An event stream does not end without being closed, so only its beginning is read. */
 async function readAnswer(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   await response.body?.cancel()

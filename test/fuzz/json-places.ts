@@ -3,10 +3,10 @@ import type { JsonText } from './bad-values.ts'
 /** A value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** One path in a body. */
+/** The path of one value in a body. */
 export type Place = readonly (string | number)[]
 
-/** Every path below the value itself. */
+/** The paths of all values inside the value. */
 export function placesOf(value: Json, above: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return above.length === 0 ? [] : [above]
   const inner = Array.isArray(value) ? value.map((each, at) => [at, each] as const) : Object.entries(value)
@@ -16,7 +16,7 @@ export function placesOf(value: Json, above: Place = []): Place[] {
   ]
 }
 
-/** The value as JSON, with `text` at `place`. */
+/** The value as JSON, with `text` in place of the value at `place`. */
 export function written(value: Json, place: Place, text: JsonText): JsonText {
   const [head, ...rest] = place
   if (head === undefined) return text

@@ -1,4 +1,4 @@
-// Sends invalid requests to every field of every management call, as every role from visitor to super admin.
+// Sends invalid requests to every field of every management call, in every role from visitor to root.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { isOptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -14,7 +14,7 @@ const batchSize = 200
 
 const targets = targetsOf(contractRoutes())
 const shares: Record<RoleName, number> = { visitor: 0.1, user: 0.3, admin: 0.3, root: 0.3 }
-/** These end the sender's session or account, so they come last in a batch. */
+/** These calls end the sender's session or account, so they come last in a batch. */
 const endings = new Set(['user.deleteSelf', 'user.updateSelf', 'auth.logout', 'auth.login', 'user.accessToken'])
 
 /** Options that an admin may not write. */
@@ -27,7 +27,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   }, 120_000)
   afterAll(() => rig[Symbol.asyncDispose](), 120_000)
 
-  /** All requests of one role; the faults, and the rows before and after. */
+  /** Sends all requests of one role. Returns the faults, and the rows before and after. */
   async function assault(role: RoleName, random: Random) {
     const order = inTurn(targets, random)
     const count = Math.round(fuzzRequests * shares[role])
@@ -71,7 +71,7 @@ forEachDatabaseUrl((_, freshUrl) => {
   const ofActor = (row: Record<string, unknown>) => rig.actorIds.has(Number(row['user_id'] ?? 0))
 
   for (const role of ['visitor', 'user', 'admin', 'root'] as const) {
-    test(`${Math.round(fuzzRequests * shares[role])} invalid requests of a ${role}: no failure, no hang, no harm`, async () => {
+    test(`${Math.round(fuzzRequests * shares[role])} invalid requests of a ${role} cause no failure, no hang and no damage`, async () => {
       const { faults, before, after } = await assault(role, seeded(fuzzSeed * 10 + Object.keys(shares).indexOf(role)))
       expect(faults).toEqual([])
       expect(movedBalances(before, after)).toEqual([])
@@ -90,7 +90,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }, 3_600_000)
   }
 
-  test('afterwards the books agree', async () => {
+  test('the ledger is still consistent after all requests', async () => {
     const { code, output } = await rig.audit()
     expect([code, output]).toEqual([0, expect.stringContaining(' 0 faults.')])
   }, 120_000)

@@ -1,13 +1,13 @@
-/** Repeatable random numbers: the same seed gives the same numbers in the same order. */
+/** Repeatable random numbers: the same seed gives the same sequence. */
 export interface Random {
   /** A whole number from 0 to `below` - 1. */
   int(below: number): number
   pick<T>(list: readonly T[]): T
-  /** True in `share` of the cases. */
+  /** True with the probability `share`. */
   chance(share: number): boolean
 }
 
-/** Mulberry32: small, and good enough for this. */
+/** Mulberry32, which is small and good enough for this. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

@@ -3,13 +3,13 @@ import { badValue } from './bad-values.ts'
 import { type Json, type Place, placesOf, written } from './json-places.ts'
 import type { Random } from './random.ts'
 
-/** A good answer of an upstream, and the call that gets it. */
+/** A correct response of an upstream, and the call that gets it. */
 interface Answer {
   path: string
   request: { readonly [name: string]: Json }
   status: number
   body: { readonly [name: string]: Json }
-  /** Sent as one event of a stream, before its proper end. */
+  /** True if the body is sent as one event of a stream, before the stream's proper end. */
   streamed: boolean
 }
 
@@ -98,18 +98,18 @@ const answers: readonly Answer[] = [
   },
 ]
 
-/** A path in an answer whose value is replaced. */
+/** A path in a response, where the value is replaced. */
 export interface AnswerTarget {
   answer: Answer
   place: Place
 }
 
-/** Every path of every answer. */
+/** Every path in every response. */
 export const answerTargets: readonly AnswerTarget[] = answers.flatMap((answer) =>
   placesOf(answer.body).map((place) => ({ answer, place })),
 )
 
-/** The upstream whose answer is wrong at that path. */
+/** An upstream whose response is wrong at that path. */
 export function wrongAnswer({ answer, place }: AnswerTarget, random: Random): Behaviour {
   const text = written(answer.body, place, badValue(random))
   return behaviour('wrong answer', async (exchange) => {

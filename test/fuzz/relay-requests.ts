@@ -6,7 +6,7 @@ import { type FuzzRequest, spoilBody, spoilHeaders } from './requests.ts'
 /** A relayed call, valid in every field. */
 interface RelayRoute {
   path: string
-  /** Sent as a form with one file, if true. */
+  /** True if the call is sent as a form with one file. */
   form: boolean
   body: { readonly [name: string]: Json }
 }
@@ -16,7 +16,7 @@ const tool = {
   function: { name: 'f', description: 'd', parameters: { type: 'object', properties: {} } },
 }
 
-/** The calls that the gateway relays, with a value for every field that it reads. */
+/** The calls that the gateway relays, with a value for every field that the gateway reads. */
 const relayRoutes: readonly RelayRoute[] = [
   {
     path: '/v1/chat/completions',
@@ -143,7 +143,7 @@ const relayRoutes: readonly RelayRoute[] = [
   { path: '/v1/audio/translations', form: true, body: { model: 'whisper-1', prompt: 'x', response_format: 'text' } },
 ]
 
-/** Models that the calls above name. */
+/** The models that these calls name. */
 export const relayModels = [...new Set(relayRoutes.map(({ body }) => String(body['model'])))]
 
 /** The fault in one request of the run. */
@@ -152,7 +152,7 @@ export interface RelayTarget {
   fault: Place | 'body' | 'headers' | 'none'
 }
 
-/** Every path of every body, and the faults of a call as a whole. */
+/** Every path of every body, and the faults that concern a call as a whole. */
 export const relayTargets: readonly RelayTarget[] = relayRoutes.flatMap((route) =>
   [...placesOf(route.body), 'body' as const, 'headers' as const, 'none' as const].map((fault) => ({ route, fault })),
 )
@@ -162,7 +162,7 @@ export function relayTargetName({ route, fault }: RelayTarget): string {
   return `${route.path}${route.form ? ' (form)' : ''} ${typeof fault === 'string' ? fault : fault.join('.')}`
 }
 
-/** The call, valid except for the target's fault. Fields without the fault are omitted now and then. */
+/** A call that is valid except for the target's fault. Other fields are omitted now and then. */
 export function buildRelayRequest({ route, fault }: RelayTarget, random: Random): FuzzRequest {
   const isPlace = typeof fault !== 'string'
   const keep = (name: string) => name === 'model' || (isPlace && name === fault[0]) || random.chance(0.8)

@@ -1,4 +1,5 @@
-// Sends invalid bodies to every relayed call: nothing fails, nothing hangs, and refused calls cost nothing.
+// Sends invalid bodies to every relayed call and checks that nothing fails, nothing hangs, and refused calls cost
+// nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStore } from '../../server/store/connection/open.ts'
 import type { Store } from '../../server/store/store.ts'
@@ -73,7 +74,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   }
 
-  /** The charges match the log rows, and no hold is left. */
+  /** Expects that the charges match the log rows and that no hold is left. */
   async function expectAgreement(): Promise<void> {
     const rows = await store.read.selectFrom('logs').select('quota').where('type', '=', 2).execute()
     const sum = rows.reduce((all, { quota }) => all + quota, 0)
@@ -87,7 +88,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect([code, output]).toEqual([0, expect.stringContaining(' 0 holds open; 0 faults.')])
   }
 
-  test(`${total} invalid relay calls: no failure, no hang, and refused calls cost nothing`, async () => {
+  test(`${total} invalid relay calls cause no failure and no hang, and refused calls cost nothing`, async () => {
     const random = seeded(fuzzSeed)
     const order = inTurn(relayTargets, random)
     const answers: Answer[] = []
@@ -105,7 +106,8 @@ forEachDatabaseUrl((_, freshUrl) => {
     for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     tell(`${total} relay calls`, statuses)
 
-    // Paths and methods that are not served are 501 by design, models that no channel serves 503.
+    // By design, paths and methods that the gateway does not serve get status 501, and models that no channel serves
+    // get 503.
     const isFine = ({ status, text }: Answer) =>
       (status > 0 && status < 500) || status === 501 || (status === 503 && text.includes('"no_available_channel"'))
     const wrong = answers.filter((answer) => !isFine(answer))
@@ -124,7 +126,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await expectAgreement()
   }, 3_600_000)
 
-  test(`${total} nonsensical upstream answers: none is a gateway failure, and the books agree`, async () => {
+  test(`${total} nonsensical upstream responses cause no gateway failure, and the ledger stays consistent`, async () => {
     const random = seeded(fuzzSeed + 1)
     const order = inTurn(answerTargets, random)
     const chosen = new Map<string, Behaviour>()

@@ -3,7 +3,7 @@ import { badParameter, badValue, type JsonText, strayNames } from './bad-values.
 import type { Random } from './random.ts'
 import type { Field, FieldSchema, Target } from './routes.ts'
 
-/** Rows that a caller may name. Others are only named by chance, and then do not exist. */
+/** Rows that a request may name. Any other row is named only by chance, and then does not exist. */
 export interface World {
   users: readonly { id: number; username: string }[]
   tokens: readonly number[]
@@ -16,7 +16,7 @@ export interface World {
 /** A request as it is sent. */
 export interface FuzzRequest {
   method: string
-  /** With the query, as it goes over the wire. */
+  /** The path with the query, as it is sent. */
   path: string
   headers: Record<string, string>
   body?: string | Uint8Array<ArrayBuffer>
@@ -24,7 +24,7 @@ export interface FuzzRequest {
 
 const optionKeys = Object.keys(optionDefinitions) as OptionKey[]
 
-/** Fields whose valid values change a balance; here they only get values that must be refused. */
+/** Fields whose valid values change a balance. In fuzz runs they get only values that must be refused. */
 const moneyFields = new Set(['quota', 'quota_delta', 'remain_quota', 'remain_quota_delta'])
 const moneyRoutes = new Set(['user.update', 'token.update', 'redemption.topUp'])
 
@@ -41,7 +41,7 @@ function refusedAmount(name: string, text: JsonText): JsonText {
   return takesAway ? text : '1000000000000001'
 }
 
-/** Fields without which a call does nothing, whatever its schema says. */
+/** Fields that a call needs to have any effect, whatever its schema says. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   'channel.create': ['name', 'key', 'models'],
   'oauth.github': ['code'],
@@ -51,7 +51,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'log.purge': ['target_timestamp'],
 }
 
-/** The body or URL, valid except for the target's fault. */
+/** Builds a request that is valid except for the target's fault. */
 export function buildRequest(target: Target, world: World, random: Random, number: number): FuzzRequest {
   const { route, fault } = target
   const { endpoint } = route
@@ -100,7 +100,7 @@ interface Part {
 const joined = (parts: readonly Part[]) => parts.map(({ name, text }) => `${name}=${text}`).join('&')
 const textOf = (parts: readonly Part[], name: string) => parts.find((part) => part.name === name)?.text || '%20'
 
-/** Includes the boundaries of what the schema allows, and one step beyond. */
+/** A bad value, sometimes at a limit that the schema sets or one step beyond it. */
 function badFieldValue({ schema }: Field, random: Random): JsonText {
   const edges = edgesOf(schema)
   return edges.length > 0 && random.chance(0.25) ? random.pick(edges) : badValue(random)
@@ -175,7 +175,7 @@ function idFor(resource: string, world: World, random: Random): number {
   }
 }
 
-/** For fields without a rule here: a value that the schema allows, or undefined. */
+/** A value that the schema allows, for fields without a rule above. Undefined if there is no such value. */
 function bySchema(schema: FieldSchema, random: Random): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return random.pick(schema.enum)
@@ -208,7 +208,7 @@ function badQuery(parts: readonly Part[], random: Random): string {
 
 const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0xc0, 0xaf, 0x7d])
 
-/** Makes the body as a whole, or its type, invalid. */
+/** Makes the whole body, or its content type, invalid. */
 export function spoilBody(request: FuzzRequest, random: Random): void {
   const good = String(request.body)
   const make = random.pick<() => FuzzRequest['body']>([

@@ -10,14 +10,17 @@ const roleNumber = { user: 1, admin: 10, root: 100 } as const
 
 const controlToken = 'access-token-of-the-control'
 
-/** A sender of invalid requests, logged in by a cookie, with tokens to act on. */
+/** A user who sends invalid requests: logged in with a cookie, and with tokens that the requests name. */
 interface Actor {
   id: number
   cookie: string
   tokens: number[]
 }
 
-/** A gateway in a separate process, with rows to act on and users of each role, who may be lost during the run. */
+/**
+ * A gateway in a separate process, with rows that requests can name and a user of each role. Any of them may be lost
+ * during the run.
+ */
 export class FuzzRig implements AsyncDisposable {
   readonly gateway: GatewayProcess
   readonly store: Store
@@ -41,9 +44,9 @@ export class FuzzRig implements AsyncDisposable {
     const port = await closedPort()
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_ACCESS_TOKEN: controlToken,
-      // Each request reports a different address, so that no limit ends the run.
+      // Each request reports a different client address, so that no rate limit ends the run.
       TRUSTED_PROXIES: '127.0.0.1',
-      // Requests to the outside go to a port where nothing listens.
+      // Requests to other hosts go to a port where nothing listens.
       HTTP_PROXY: `http://127.0.0.1:${port}`,
       HTTPS_PROXY: `http://127.0.0.1:${port}`,
       NO_PROXY: '127.0.0.1,localhost',
@@ -56,7 +59,7 @@ export class FuzzRig implements AsyncDisposable {
     return rig
   }
 
-  /** Options that would make whole routes unreachable, or contact the outside. */
+  /** Resets options that would make whole routes unreachable, or would make the gateway contact other hosts. */
   async resetOptions(): Promise<void> {
     const options = {
       PasswordLoginEnabled: 'true',
@@ -82,7 +85,7 @@ export class FuzzRig implements AsyncDisposable {
     for (const [key, value] of Object.entries(options)) await this.control('PUT', '/api/option/', { key, value })
   }
 
-  /** Creates rows for the callers to act on, replacing those that are gone. */
+  /** Creates rows for the requests to name, and replaces rows that are gone. */
   async refill(): Promise<void> {
     const users: { id: number; username: string }[] = []
     for (let made = 0; made < 3; made++) users.push(await this.#account(1, 5_000))
@@ -104,7 +107,7 @@ export class FuzzRig implements AsyncDisposable {
     for (const actor of this.#actors.values()) actor.tokens = await this.#newTokens(actor.cookie)
   }
 
-  /** The rows that requests of that role name: its own tokens and those of others. */
+  /** The rows that requests of that role name: the role's own tokens and those of other roles. */
   worldOf(role: RoleName): World {
     const own = this.#actors.get(role)?.tokens ?? []
     const others = [...this.#actors].filter(([name]) => name !== role).flatMap(([, { tokens }]) => tokens)
@@ -119,7 +122,7 @@ export class FuzzRig implements AsyncDisposable {
     return (await this.#renew(role)).cookie
   }
 
-  /** Everybody who ever sent requests. */
+  /** All users that have ever sent requests in this run. */
   get actorIds(): ReadonlySet<number> {
     return this.#actorIds
   }
@@ -133,7 +136,7 @@ export class FuzzRig implements AsyncDisposable {
   }
 
   async #renew(role: Exclude<RoleName, 'visitor'>): Promise<Actor> {
-    // Only a super admin can have locked the others out.
+    // Only root can have locked the others out.
     if (role === 'root') await this.resetOptions()
     const { id, username } = await this.#account(roleNumber[role], 7_000)
     const login = await fetch(`${this.gateway.url}/api/user/login`, {
@@ -163,13 +166,13 @@ export class FuzzRig implements AsyncDisposable {
     return ids
   }
 
-  /** A header that gives a request a new address. */
+  /** A header that gives a request a new client address. */
   newAddress(): Record<string, string> {
     const number = ++this.#addresses
     return { 'x-forwarded-for': `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}` }
   }
 
-  /** Calls the management API as a super admin whom the others cannot reach; throws if it fails. */
+  /** Calls the management API as a root user whom the other users cannot reach. Throws if the call fails. */
   async control<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.gateway.url + path, {
       method,
@@ -188,7 +191,7 @@ export class FuzzRig implements AsyncDisposable {
     return { id, username }
   }
 
-  /** `tollgate audit` on the current database. */
+  /** Runs `tollgate audit` on the current database. */
   audit(): Promise<{ code: number | null; output: string }> {
     return this.#installation.run('audit')
   }

@@ -59,13 +59,13 @@ export function contractRoutes(): Route[] {
   )
 }
 
-/** The fault in one request of the fuzz run: a field, the body or the URL as a whole, or the headers. */
+/** The fault in one request of the fuzz run: in a field, in the whole body or query, or in the headers. */
 export interface Target {
   readonly route: Route
   readonly fault: Field | 'body' | 'query' | 'headers' | 'none'
 }
 
-/** Every field of every route, and the faults of a route as a whole. */
+/** Every field of every route, and the faults that concern a route as a whole. */
 export function targetsOf(routes: readonly Route[]): Target[] {
   return routes.flatMap((route) => {
     const takesBody = route.endpoint.method === 'POST' || route.endpoint.method === 'PUT'

@@ -32,7 +32,7 @@ const figures = {
   tokens: ['remain_quota', 'used_quota', 'granted_quota', 'unlogged_quota'],
 } as const
 
-/** Earlier accounts and tokens whose balances have changed, as text. Deleted rows are not included. */
+/** Accounts and tokens that existed before and whose balances have changed, as text. Deleted rows are not included. */
 export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   return (['users', 'tokens'] as const).flatMap((table) =>
     [...before[table]].flatMap(([id, row]) => {
@@ -45,10 +45,10 @@ export function movedBalances(before: Snapshot, after: Snapshot): string[] {
   )
 }
 
-/** Written by the gateway itself over time. */
+/** Columns that the gateway writes itself over time. */
 const noted = new Set(['quota_armed'])
 
-/** Earlier rows that are gone or changed, except those that `mayChange` names; as text. */
+/** Rows that existed before and are now gone or changed, except those for which `mayChange` returns true, as text. */
 export function harmed(
   before: Snapshot,
   after: Snapshot,

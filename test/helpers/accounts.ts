@@ -9,14 +9,14 @@ import type { ExtendOp, HoldOp, LogRow, SettleOp } from '../../server/store/sche
 import type { TokensTable } from '../../server/store/schema/tables.ts'
 import type { Store, Trx } from '../../server/store/store.ts'
 
-/** A user with one token, and a channel, by their ids in the ledger. */
+/** The ledger ids of a user, one of the user's tokens, and a channel. */
 export interface Account {
   userId: number
   tokenId: number
   channelId: number
 }
 
-/** Creates a user, a token (no `token` = unlimited) and a channel. */
+/** Creates a user, a token (unlimited if `token` is omitted) and a channel. */
 export async function addAccount(store: Store, quota: { user: number; token?: number }): Promise<Account> {
   return store.write(async (trx) => {
     const userId = await addUser(trx, {
@@ -36,12 +36,12 @@ export async function addAccount(store: Store, quota: { user: number; token?: nu
   })
 }
 
-/** Another token of the same user. */
+/** Creates another token of the same user. */
 export async function addSecondToken(store: Store, account: Account, quota?: number): Promise<Account> {
   return { ...account, tokenId: await store.write((trx) => addTokenTo(trx, account.userId, quota)) }
 }
 
-/** Creates a token with its own key (no `quota` = unlimited) and returns the key as its caller sends it. */
+/** Creates a token with its own key (unlimited if `quota` is omitted) and returns the key as its caller sends it. */
 export async function addTokenWithKey(
   trx: Trx,
   secrets: Secrets,
@@ -78,7 +78,7 @@ async function addTokenTo(
   return token.id
 }
 
-/** A hold of the account; omitted fields take these defaults. */
+/** A hold of the account. Omitted fields have these defaults. */
 export function holdOp(account: Account, amount: number, fields: Partial<HoldOp> = {}): HoldOp {
   return {
     kind: 'hold',
@@ -101,7 +101,7 @@ export function extendOp(hold: HoldOp, amount: number, fields: Partial<ExtendOp>
   return { kind: 'extend', id, userId, tokenId, amount, minimum: 1, crashCharge: 2, ...fields }
 }
 
-/** Ends a hold with a log row, unless `log: undefined` is given. */
+/** Ends a hold with a log row, or without one if `log: undefined` is given. */
 export function settleOp(
   account: Account,
   hold: Pick<HoldOp, 'id'>,

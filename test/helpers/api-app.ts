@@ -27,7 +27,7 @@ export const testCatalogue = [
 interface Answer {
   status: number
   headers: Headers
-  /** The parsed body; if it is not JSON, its text. */
+  /** The parsed body, or its text if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   json: any
 }
@@ -43,7 +43,7 @@ interface CallOptions {
 
 export type TestApi = Awaited<ReturnType<typeof createTestApi>>
 
-/** The management API on a store, in process, with a clock that tests control. */
+/** The management API with a store, in this process, and with a clock that tests control. */
 export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = {}) {
   const warnings: string[] = []
   const notices: Notice[] = []
@@ -98,7 +98,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }
     const response = await app.request(path, init, { socketAddress: options.address ?? '203.0.113.9' })
     const { status } = response
-    // An event stream never ends by itself; tests that read other formats ask the app directly.
+    // An event stream never ends. Tests that need other formats call the app directly.
     if (!response.headers.get('content-type')?.includes('json')) {
       await response.body?.cancel()
       return { status, headers: response.headers, json: undefined }
@@ -108,7 +108,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   }
 
   let made = 0
-  /** Creates an account with an access token, without hashing a password: tests that log in set one. */
+  /** Creates an account with an access token. No password is hashed: tests that log in pass a hash. */
   async function addPerson(fields: { role?: number; quota?: number; username?: string; password?: string } = {}) {
     const username = fields.username ?? `user${++made}`
     const token = `access-token-of-${username}`
@@ -130,7 +130,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   return { app, call, addPerson, store, settings, secrets, mailer, logTail, time, warnings, notices }
 }
 
-/** A cookie that a response sets (the session's by default), as a Cookie header. */
+/** A cookie that a response sets (by default the session cookie), as a Cookie header. */
 export function cookieOf(answer: { headers: Headers }, name = 'session'): string {
   const set = answer.headers.getSetCookie().find((line) => line.startsWith(`${name}=`))
   return set?.split(';')[0] ?? ''

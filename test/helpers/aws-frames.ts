@@ -34,7 +34,7 @@ export function converseFrame(event: string, payload: object): Uint8Array {
   )
 }
 
-/** The events of an event stream with their payloads; checksums are not verified. */
+/** The events of an event stream with their payloads. Checksums are not verified. */
 export function readFrames(bytes: Uint8Array): { event: string; payload: Record<string, unknown> }[] {
   const all = Buffer.from(bytes)
   const out: { event: string; payload: Record<string, unknown> }[] = []

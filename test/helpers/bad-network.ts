@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 
 /**
- * A TCP path to a database that a test can disturb. For each connection, `join` decides what happens to the bytes from
- * the `near` side to the `far` side, which is the database. `url` leads through it.
+ * A TCP path to a database that a test can disturb. For each connection, `join` decides what happens to the bytes
+ * between the `near` side and the `far` side, which is the database. `url` is the database's address through this path.
  */
 export async function networkTo(databaseUrl: string, join: (near: Socket, far: Socket) => void) {
   const target = new URL(databaseUrl)

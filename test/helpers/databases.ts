@@ -8,7 +8,8 @@ import { newPostgresDatabase, postgresMissing, postgresServer } from './postgres
 import { copySqliteTemplate, newMigratedPostgresDatabase } from './templates.ts'
 
 /**
- * The suite's parameters: `openFresh` opens an empty, migrated database; all are closed and deleted after the suite.
+ * A suite and its parameters: `openFresh` opens an empty, migrated database. All databases are closed and deleted after
+ * the suite.
  */
 export type DatabaseSuite = (name: 'sqlite' | 'postgres', openFresh: () => Promise<Store>) => void
 
@@ -27,7 +28,7 @@ export function forEachDatabase(suite: DatabaseSuite): void {
   })
 }
 
-/** A test may close its store itself. */
+/** A test may close its store before the suite does. */
 function closedOnce(store: Store): Store {
   let closing: Promise<void> | undefined
   return {
@@ -41,12 +42,15 @@ function closedOnce(store: Store): Store {
 
 type UrlSuite = (name: 'sqlite' | 'postgres', freshUrl: () => Promise<string>) => void
 
-/** As `forEachDatabase`, with the URL of a migrated database instead of an open store: for whole gateways. */
+/**
+ * Like `forEachDatabase`, but gives the URL of a migrated database instead of an open store. For tests of whole
+ * gateways.
+ */
 export function forEachDatabaseUrl(suite: UrlSuite): void {
   forEachUrl(suite, { isMigrated: true })
 }
 
-/** The same with databases that have no tables yet: for tests of a first start. */
+/** Like `forEachDatabaseUrl`, but with databases that have no tables yet. For tests of a first start. */
 export function forEachEmptyDatabaseUrl(suite: UrlSuite): void {
   forEachUrl(suite, { isMigrated: false })
 }

@@ -18,7 +18,7 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   gemini,
 }
 
-/** Where the recordings of each dialect are. */
+/** Which recordings belong to each dialect. */
 const recordedApis: Readonly<Record<DialectName, RecordingFilter>> = {
   'openai-chat': { api: 'chat' },
   'openai-responses': { api: 'responses' },
@@ -26,7 +26,7 @@ const recordedApis: Readonly<Record<DialectName, RecordingFilter>> = {
   gemini: { api: 'generateContent' },
 }
 
-/** Recorded cases of a dialect, without services whose "chat" has a format of its own. */
+/** The recorded cases of a dialect, without services whose chat API has its own format. */
 export function casesOf(name: DialectName, filter: RecordingFilter): RecordingCase[] {
   const foreign = ['baidu', 'spark', 'hunyuan', 'bedrock', 'cohere', 'ollama', 'replicate', '360']
   return listCases({ ...recordedApis[name], ...filter })
@@ -34,7 +34,7 @@ export function casesOf(name: DialectName, filter: RecordingFilter): RecordingCa
     .map(loadCase)
 }
 
-/** The context for writing an answer in tests, with a minimal request. */
+/** The context for encoding an answer in tests, with a minimal request. */
 export function frameOf(name: DialectName, request: JsonObject = {}): Frame {
   const least: Readonly<Record<DialectName, JsonObject>> = {
     'openai-chat': { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream_options: { include_usage: true } },
@@ -46,7 +46,7 @@ export function frameOf(name: DialectName, request: JsonObject = {}): Frame {
   return { id: 'test', model: 'm', createdAtSeconds: 1_700_000_000, nowSeconds: () => 1_700_000_000, request: asked }
 }
 
-/** The data of all events in a text of server-sent events. */
+/** The data of all events in a text that contains server-sent events. */
 export function dataOf(text: string): string[] {
   return text.split('\n\n').flatMap((block) => sseData(block) ?? [])
 }
@@ -68,14 +68,14 @@ export function encodeAll(dialect: Dialect, events: readonly StreamEvent[], fram
   return events.map((event) => encoder.push(event)).join('')
 }
 
-/** An assembled stream: what a careful caller would have read. */
+/** An assembled stream, as a careful caller would have read it. */
 export interface Assembled {
   reply: Reply
   ended: boolean
   failure: Failure | undefined
 }
 
-/** Assembles a stream, and fails on events that no encoder may be given. */
+/** Assembles a stream. Throws on events that must not be passed to an encoder. */
 export function assemble(events: readonly StreamEvent[]): Assembled {
   const choices = new Map<
     number,
@@ -164,7 +164,7 @@ function detailed(part: ReplyPart, detail: Extract<StreamEvent, { type: 'detail'
   }
 }
 
-/** A value without fields that are null, undefined or empty, which mean the same as absent fields. */
+/** A value without its fields that are null, undefined or empty, which mean the same as absent fields. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(withoutEmpty)
   if (!isObject(value)) return value
@@ -174,18 +174,18 @@ export function withoutEmpty(value: unknown): unknown {
   )
 }
 
-/** What a request asks for, reduced to what can be compared between dialects. */
+/** The content of a request, reduced to what can be compared between dialects. */
 interface Meaning {
   system: string
   turns: { role: string; said: string; calls: unknown[]; results: unknown[]; media: string[] }[]
   tools: unknown[]
 }
 
-/** What a request asks for. */
+/** The comparable content of a request. */
 export function meaningOf(conversation: Conversation): Meaning {
   const turns: Meaning['turns'] = []
   for (const { role, parts } of conversation.messages) {
-    // Only OpenAI allows system messages in the middle; in other dialects they go into the user's turn.
+    // Only OpenAI allows system messages in the middle. In other dialects they become part of the user's turn.
     const side = role === 'system' ? 'user' : role
     let turn = turns.at(-1)
     if (turn?.role !== side) {
@@ -208,7 +208,7 @@ export function meaningOf(conversation: Conversation): Meaning {
   }
 }
 
-/** Merges adjacent turns of one side, once nothing comparable is left between them. */
+/** Merges adjacent turns of one side if nothing comparable is left between them. */
 function joined(turns: Meaning['turns'], turn: Meaning['turns'][number]): Meaning['turns'] {
   const last = turns.at(-1)
   if (last?.role !== turn.role) return [...turns, turn]

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { serverProgram } from '../../tools/server-build.mjs'
 import { closedPort } from './fake-upstream.ts'
 
-/** Where a process writes its output, and changes to its environment. */
+/** Where a process writes its output, and how its environment differs. */
 interface Output {
   stdout: number
   env: Record<string, string>
@@ -17,19 +17,19 @@ const accessToken = 'gatewayprocessaccesstoken'
 /** One installation: a data folder, a database and an environment that several processes may share. */
 export class Installation implements AsyncDisposable {
   readonly folder: string
-  /** The URL for `openStore`. */
+  /** The database URL for `openStore`. */
   readonly databaseUrl: string
   readonly #env: Record<string, string | undefined>
   readonly #running = new Set<GatewayProcess>()
 
-  /** On SQLite in a temporary folder, or on the given PostgreSQL database. */
+  /** Uses SQLite in a temporary folder, or the given PostgreSQL database. */
   constructor(postgresUrl?: string, env: Record<string, string> = {}) {
     this.folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
     this.databaseUrl = postgresUrl ?? join(this.folder, 'tollgate.db')
     const { DATABASE_URL: _url, SQL_DSN: _dsn, ...inherited } = process.env
     this.#env = {
       ...inherited,
-      // With these a single process serves; without them it would start another one.
+      // With these variables a single process serves. Without them, it would start another one.
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: '1',
       PORT: '0',
@@ -66,7 +66,7 @@ export class Installation implements AsyncDisposable {
     return gateway
   }
 
-  /** Starts a gateway that writes its output to a file, and waits until its port answers. */
+  /** Starts a gateway that writes its output to a file, and waits until its port accepts connections. */
   async startInto(file: string): Promise<GatewayProcess> {
     const port = await closedPort()
     const child = this.#spawn([], { stdout: openSync(file, 'w'), env: { PORT: String(port) } })
@@ -94,7 +94,7 @@ export class Installation implements AsyncDisposable {
     return spawn(process.execPath, [serverProgram(), ...args], {
       cwd: this.folder,
       env: { ...this.#env, ...env },
-      // The 'ipc' slot closes when the test run ends, for whatever reason: no server outlives it.
+      // The 'ipc' channel closes when the test run ends, for whatever reason, so that no server outlives the run.
       stdio: ['ignore', stdout ?? 'pipe', 'pipe', 'ipc'],
     })
   }
@@ -105,10 +105,10 @@ export class Installation implements AsyncDisposable {
   }
 }
 
-/** A gateway in a process of its own. */
+/** A gateway in a separate process. */
 export class GatewayProcess {
   readonly url: string
-  /** The last lines of its output. */
+  /** The last lines of the process's output. */
   readonly said: () => string
   readonly #child: ChildProcess
   readonly #exited: Promise<number | null>
@@ -124,25 +124,25 @@ export class GatewayProcess {
     return this.#child.pid ?? 0
   }
 
-  /** kill -9; resolves when the process is gone. */
+  /** Sends SIGKILL (kill -9), and resolves when the process is gone. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#exited
   }
 
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM, and resolves with the exit code. */
   async stop(): Promise<number | null> {
     this.#child.kill('SIGTERM')
     return this.#exited
   }
 
-  /** Simulates that the program that started it is killed; resolves with the exit code. */
+  /** Simulates that the program that started the process is killed. Resolves with the exit code. */
   async orphan(): Promise<number | null> {
     this.#child.disconnect()
     return this.#exited
   }
 
-  /** Calls the management API as root; throws unless the call succeeds. */
+  /** Calls the management API as root. Throws unless the call succeeds. */
   async api<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.url + path, {
       method,

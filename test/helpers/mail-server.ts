@@ -4,21 +4,21 @@ import { SMTPServer } from 'smtp-server'
 import type { TestApi } from './api-app.ts'
 import { selfSignedCertificate } from './fake-upstream/certificate.ts'
 
-/** Certificate of the test mail servers; the mailer of the test API trusts it. */
+/** The certificate of the test mail servers, which the mailer of the test API trusts. */
 export const mailCertificate = selfSignedCertificate()
 
 /** A mail as it arrived. */
 export interface ReceivedMail {
   from: string
   to: string[]
-  /** Lower-case names. */
+  /** The headers, with lower-case names. */
   headers: Record<string, string>
-  /** The two versions of the body; '' if the mail lacks one. */
+  /** The two versions of the body. Empty if the mail does not contain that version. */
   text: string
   html: string
-  /** The mail as received. */
+  /** The whole mail as it was received. */
   raw: string
-  /** The mail came over a TLS connection. */
+  /** True if the mail arrived over a TLS connection. */
   secure: boolean
   user: string
 }
@@ -31,13 +31,13 @@ export interface MailServer extends AsyncDisposable {
 }
 
 interface MailServerOptions {
-  /** TLS from the start, STARTTLS offered, or neither. */
+  /** Whether TLS is used from the start, STARTTLS is offered, or neither. */
   tls?: 'implicit' | 'starttls' | 'none'
-  /** Refuses with this answer: all recipients, the named one, or (`sender`) the sender. */
+  /** Refuses with this response: all recipients, the named recipient, or (with `sender`) the sender. */
   refuse?: { code: number; text: string; recipient?: string; sender?: true }
 }
 
-/** A real mail server with the account `mailer` and the password `mail secret`. */
+/** Starts a real mail server with the account `mailer` and the password `mail secret`. */
 export async function startMailServer({ tls = 'none', refuse }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = []
   let waiting: (() => void)[] = []
@@ -88,7 +88,7 @@ export async function startMailServer({ tls = 'none', refuse }: MailServerOption
   }
 }
 
-/** Options that make the test API send through this server. */
+/** Sets options that make the test API send its mails through this server. */
 export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>, security = 'auto'): Promise<void> {
   await setOptions(api, {
     SMTPServer: '127.0.0.1',
@@ -101,7 +101,7 @@ export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>
   })
 }
 
-/** Sets options directly in the table. */
+/** Writes options directly to the table. */
 export async function setOptions(api: TestApi, options: Readonly<Record<string, string>>): Promise<void> {
   await api.store.write(async (trx) => {
     for (const [key, value] of Object.entries(options)) {

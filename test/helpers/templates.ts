@@ -5,21 +5,23 @@ import { openStore } from '../../server/store/connection/open.ts'
 import { migrate } from '../../server/store/migrations/migrate.ts'
 import { newPostgresDatabase, type TestDatabase } from './postgres.ts'
 
-/** One template of each kind for all test files of a process, even if each file has its own module instances. */
+/**
+ * One template of each kind for all test files of a process, although each file has its own instances of the modules.
+ */
 const shared = globalThis as typeof globalThis & {
   tollgateSqliteTemplate?: Promise<string>
   tollgatePostgresTemplate?: Promise<string>
 }
 
-/** Puts a migrated SQLite database without rows at this path: a copy takes a tenth of the time of a migration. */
+/** Copies a migrated SQLite database without rows to this path. A copy takes a tenth of the time of a migration. */
 export async function copySqliteTemplate(path: string): Promise<void> {
   shared.tollgateSqliteTemplate ??= makeSqliteTemplate()
   copyFileSync(await shared.tollgateSqliteTemplate, path)
 }
 
 /**
- * Creates a migrated PostgreSQL database without rows on the run's server: a copy takes a third of the time of a
- * migration.
+ * Creates a migrated PostgreSQL database without rows on the run's server, as a copy of a template. A copy takes a
+ * third of the time of a migration.
  */
 export async function newMigratedPostgresDatabase(): Promise<TestDatabase> {
   shared.tollgatePostgresTemplate ??= makePostgresTemplate()
@@ -41,7 +43,8 @@ async function makePostgresTemplate(): Promise<string> {
 }
 
 /**
- * Closes the store again: PostgreSQL only copies a database without connections, and SQLite's file is then complete.
+ * Closes the store afterwards, because PostgreSQL copies only a database without connections, and because SQLite's file
+ * is complete only then.
  */
 async function migrateAt(url: string): Promise<void> {
   const store = openStore({ url })

@@ -31,15 +31,15 @@ export interface ChannelInput {
   key_mode?: 'single' | 'multi'
 }
 
-/** A whole gateway on its own port, with root's token and access token. */
+/** A whole gateway on its own port, with a relay token and an access token of root. */
 export interface TestGateway extends AsyncDisposable {
   url: string
   app: App
   context: Context
   config: Config
-  /** Root's unlimited relay token, with `sk-`. */
+  /** Root's unlimited relay token, starting with `sk-`. */
   token: string
-  /** Calls the management API as root; throws unless the call succeeds. */
+  /** Calls the management API as root. Throws unless the call succeeds. */
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
   setOption(key: string, value: string): Promise<void>
   addChannel(channel: ChannelInput): Promise<number>
@@ -48,9 +48,9 @@ export interface TestGateway extends AsyncDisposable {
     quota: { user: number; token?: number },
     fields?: Record<string, unknown>,
   ): Promise<{ userId: number; tokenId: number; token: string }>
-  /** A relay call with root's token, or another. */
+  /** Makes a relay call with root's token, or with the given one. */
   post(path: string, body: unknown, token?: string, init?: RequestInit): Promise<Response>
-  /** Consume rows, newest first. */
+  /** The log rows of type "consume", newest first. */
   logs(): Promise<LogRow[]>
   balances(
     userId: number,
@@ -89,7 +89,7 @@ export async function startTestGateway(
   const app = createApp(context, {
     metricsToken,
     basePath,
-    // Few tests use the console, and reading it takes a moment.
+    // The console files are loaded only on request: few tests use the console, and reading the files takes a moment.
     ...(options.env?.['CONSOLE_DIR'] !== undefined && {
       console: loadConsoleFiles(consoleDir, basePath, context.api.settings.current),
     }),

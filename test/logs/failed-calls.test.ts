@@ -1,4 +1,5 @@
-// Failed calls leave a row of type 6, so that the id in their answer can be found; a flood of them leaves few.
+// Failed calls leave a row of type 6, so that the request id in their response can be found. A flood of failures leaves
+// only a few rows.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import { logType } from '../../contract/log-types.ts'
@@ -10,7 +11,7 @@ import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { chat, chatStream, type Rig, startRelayRig, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
-/** The list is requested repeatedly until rows are there. */
+/** The tests request the list repeatedly until the rows are there. */
 const manyCalls = { GLOBAL_API_RATE_LIMIT: '1000000' }
 const requestIdOf = (response: Response) => response.headers.get('x-oneapi-request-id') ?? ''
 
@@ -21,7 +22,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   let nowMs = Date.UTC(2026, 0, 5, 12, 0, 1)
 
   beforeAll(async () => {
-    // Without a URL a gateway creates its own SQLite file.
+    // Without a URL, a gateway creates its own SQLite file.
     database = kind === 'postgres' ? { databaseUrl: await freshUrl() } : {}
     rig = await startRelayRig({ ...database, clock: { nowMs: () => nowMs }, channels: false, env: manyCalls })
   }, 60_000)
@@ -31,7 +32,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
   afterAll(() => rig[Symbol.asyncDispose]())
 
-  /** The rows of a request, once there are any. */
+  /** The rows found for a request, as soon as there are any. */
   async function found(response: Response): Promise<Log[]> {
     let rows: Log[] = []
     await until(async () => {
@@ -40,7 +41,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
     return rows
   }
-  /** The row of a request; until it is written, other rows cover it. */
+  /** The request's own row. Until that is written, other rows represent it. */
   async function ownRow(response: Response): Promise<Log | undefined> {
     let own: Log | undefined
     await until(async () => {
@@ -52,7 +53,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   const errorRows = () =>
     rig.gateway.context.store.read.selectFrom('logs').selectAll().where('type', '=', logType.error).execute()
 
-  test('the id of a refused call finds who called what, where, and the upstream’s answer', async () => {
+  test('searching for the id of a refused call shows who called what, where, and the upstream’s response', async () => {
     const channel = await rig.channel({ model_mapping: '{"m":"m2"}' })
     rig.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
     const caller = await rig.caller()
@@ -83,7 +84,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ channelId: channel, status: 400 }])
   })
 
-  test('what an upstream reports about the operator’s account is for admins, and the caller gets another message', async () => {
+  test('what an upstream reports about the operator’s account is shown to admins, and the caller gets another message', async () => {
     await rig.channel()
     rig.upstream.always(fake.status(401, { message: 'Incorrect API key provided.' }))
     const response = await rig.gateway.post(path, chat)
@@ -98,7 +99,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(row?.attempts ?? '')).toMatchObject([{ status: 401, error: 'Incorrect API key provided.' }])
   })
 
-  test('its caller sees the code and our own message, and nothing about channels or upstreams', async () => {
+  test('the caller of a failed call sees the code and our own message, and nothing about channels or upstreams', async () => {
     await rig.channel()
     rig.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
     const response = await rig.gateway.post(path, chat)
@@ -142,14 +143,14 @@ forEachDatabaseUrl((kind, freshUrl) => {
     ['without that model', { models: 'other' }, 'model_not_allowed'],
   ] as const
   for (const [what, token, code] of refusals)
-    test(`a token that is ${what} leaves a row with its name`, async () => {
+    test(`a call with a token that is ${what} leaves a row with the token’s name`, async () => {
       await rig.channel()
       const caller = await rig.caller(undefined, { token })
       const response = await rig.gateway.post(path, chat, caller.token)
       expect((await found(response))[0]).toMatchObject({ type: 6, code, token_id: caller.tokenId, token_name: 'test' })
     })
 
-  test('an unknown key leaves no row, only a count', async () => {
+  test('a call with an unknown key leaves no row and is only counted', async () => {
     const before = (await errorRows()).length
     const response = await rig.gateway.post(path, chat, 'sk-nobody')
     expect(response.status).toBe(401)
@@ -158,7 +159,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await errorRows()).length).toBe(before + 1)
   })
 
-  test('a call that another channel made up for leaves no row of type 6', async () => {
+  test('a call that succeeded on another channel leaves no row of type 6', async () => {
     await rig.channel({ key: 'bad', priority: 1 })
     await rig.channel({ key: 'good' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -169,7 +170,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await found(response)).map(({ type }) => type)).toEqual([2])
   })
 
-  test('with LogErrorsEnabled off nothing is written', async () => {
+  test('no row is written if LogErrorsEnabled is off', async () => {
     await rig.gateway.setOption('LogErrorsEnabled', 'false')
     const before = (await errorRows()).length
     await rig.gateway.post(path, '{')
@@ -178,7 +179,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await errorRows()).length).toBe(before + 1)
   })
 
-  test('upstream messages take 4 KB of a row at most, whether the call failed or was made up for', async () => {
+  test('upstream messages take at most 4 KB of a row, whether the call failed or another channel served it', async () => {
     await rig.channel({ key: 'bad', priority: 1 })
     await rig.channel({ key: 'good' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -199,7 +200,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(rescued?.attempts ?? '')).toMatchObject([{ status: 500 }, { status: 200, error: '' }])
   })
 
-  test('an unstorable model name, sent to a chosen channel, is cut and cleaned, and other rows are written', async () => {
+  test('a model name that cannot be stored, in a call to a chosen channel, is cut and cleaned, and other rows are still written', async () => {
     const channel = await rig.channel()
     const odd = `x\0${'y'.repeat(230)}`
     const response = await rig.gateway.post(path, { ...chat, model: odd }, `${rig.gateway.token}-${channel}`)
@@ -207,14 +208,14 @@ forEachDatabaseUrl((kind, freshUrl) => {
     const other = await rig.gateway.post(path, '{')
     const rows = [...(await found(response)), ...(await found(other))]
     expect(rows.map(({ request_id }) => request_id)).toEqual([response, other].map(requestIdOf))
-    // Lists show the requested name if nothing of that name is served.
+    // Rows show the requested name if no model of that name is served.
     const [stored] = (await errorRows()).filter(({ request_id }) => request_id === requestIdOf(response))
     expect(stored).toMatchObject({ model_name: '', channel_id: channel })
     expect(stored?.asked_model).toStartWith('xyyy')
     expect(stored?.asked_model.length).toBeLessThanOrEqual(200)
   })
 
-  test('a row of a charged call shows the requested model if another one ran', async () => {
+  test('the row of a charged call shows the requested model if another model was used', async () => {
     await rig.channel({ model_mapping: '{"m":"m2"}' })
     rig.upstream.always(fake.ok())
     for (const body of [chat, chatStream]) {
@@ -229,9 +230,9 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await found(same))[0]).toMatchObject({ model_name: 'm', asked_model: '' })
   })
 
-  test('a flood of failures has a hundred rows a minute for each token and code, across all nodes, then one a second', async () => {
+  test('a flood of failures writes a hundred rows a minute for each token and code, across all nodes, and then one row a second', async () => {
     const caller = await rig.caller()
-    // A SQLite file has one process.
+    // A SQLite file can be used by only one process.
     await using other =
       kind === 'postgres' ? await startTestGateway({ ...database, clock: { nowMs: () => nowMs } }) : undefined
     const second: TestGateway = other ?? rig.gateway
@@ -248,7 +249,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     await until(async () => (await counted()) > 100)
     const [fromMs, sinceMs] = [nowMs, performance.now()]
     await until(async () => {
-      // Each node writes in a second that no other has used; the minute must not end.
+      // Each node writes only in a second in which no other node has written. The minute must not end before the test
+      // does.
       nowMs = fromMs + Math.min(57_000, performance.now() - sinceMs)
       return (await counted()) === 260
     })
@@ -261,7 +263,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(stands?.left_out).toBeGreaterThan(0)
     expect(stands?.content).toContain('left out of the log')
 
-    // Another code of the same token, and the next minute, have their own limits.
+    // Another code of the same token has its own limit, and so has the next minute.
     const missing = await rig.gateway.post(path, { model: 'm' }, caller.token)
     expect(await ownRow(missing)).toMatchObject({ code: 'required_field_missing', left_out: 0 })
     nowMs += 60_000
@@ -269,7 +271,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await ownRow(next)).toMatchObject({ code: 'invalid_json', left_out: 0 })
   }, 120_000)
 
-  test('such rows cost nothing: sums, usage and the books stay unchanged', async () => {
+  test('rows of failed calls cost nothing: totals, usage and the ledger stay unchanged', async () => {
     await rig.channel()
     rig.upstream.always(fake.ok())
     await (await rig.gateway.post(path, chat)).text()

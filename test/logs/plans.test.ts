@@ -1,4 +1,4 @@
-// The console's log and usage queries find their rows by an index, on a database with some rows in it.
+// The console's log and usage queries find their rows through an index, on a database that contains some rows.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { plansOf } from '../../bench/logs/explain.ts'
@@ -12,7 +12,10 @@ const rows = 10_000
 const uncounted = 500
 const end = 1_700_000_000
 
-/** Reads a whole table of log rows or sums. `l` and `u` are the aliases of these tables in the queries. */
+/**
+ * Matches plan lines that read a whole table of log rows or totals. `l` and `u` are the aliases of these tables in the
+ * queries.
+ */
 const readsAll = {
   sqlite: /^SCAN (?:l|u|logs)\b/,
   postgres: /^Seq Scan on (?:logs|usage_hours|usage_days|usage_weeks)\b/,
@@ -23,11 +26,11 @@ const readsByIndex = {
 }
 
 forEachDatabase((name, openFresh) => {
-  test('lists, statistics, histograms and usage read no table as a whole', async () => {
+  test('lists, statistics, histograms and usage never read a whole table', async () => {
     const store = await openFresh()
     const count = () => foldUsage(store, end)
     const population = await seed(store, { rows, days: 30, end, countAt: rows - uncounted, count })
-    // The database does this by itself eventually.
+    // The database does this on its own after some time.
     await sql`analyze`.execute(store.read)
     for (const { question, reads } of await plansOf(store, population)) {
       // A search reads the newest rows backwards and stops, which SQLite calls a scan.

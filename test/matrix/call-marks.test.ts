@@ -1,5 +1,5 @@
-// Services that speak OpenAI's chat mark the pieces of calls in many ways. Callers of every dialect get each call
-// whole, as their SDKs assemble it.
+// Services that use OpenAI's chat format mark the pieces of tool calls in many ways. Callers of every dialect get each
+// call complete, as their SDKs assemble it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour } from '../helpers/fake-upstream.ts'
 import { callerNames, callers } from './support/callers.ts'
@@ -24,7 +24,7 @@ const piece = ({ name, args, ...marks }: Piece) => ({
   function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) },
 })
 
-/** Two calls, for London and for Paris; each list contains the calls of one chunk. */
+/** Two calls, one for London and one for Paris. Each list contains the pieces of one chunk. */
 const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece[])[]])[] = [
   [
     'as OpenAI has it',
@@ -274,7 +274,10 @@ describe.each(forms)('calls %s', (_title, chunks) => {
   })
 })
 
-/** Pieces of calls as OpenAI's Python SDK assembles them: strings of one field are concatenated, except the type. */
+/**
+ * Assembles the pieces of calls as OpenAI's Python SDK does: strings of the same field are concatenated, except the
+ * type.
+ */
 function pythonCalls(text: string): Record<string, string>[] {
   const joined: Record<string, string>[] = []
   for (const line of text.split('\n').filter((each) => each.startsWith('data: {'))) {
@@ -295,11 +298,11 @@ interface PythonPiece {
   function?: Record<string, unknown>
 }
 
-/** Forms that differ from OpenAI's only by repeating id and name: they are passed on unchanged. */
+/** Forms that differ from OpenAI's only by repeating the id and name. They are passed on unchanged. */
 const passedOn = ['with id and name on every piece']
 
 test.each(forms.filter(([title]) => !passedOn.includes(title)))(
-  'calls %s are complete where strings of one field are concatenated',
+  'calls %s are complete for clients that concatenate strings of the same field',
   async (_title, chunks) => {
     const events = [
       chunk({ role: 'assistant', content: 'I look.' }),
@@ -329,7 +332,7 @@ test.each(forms.filter(([title]) => !passedOn.includes(title)))(
 describe.each([
   ['ids', JSON.stringify],
   ['ids, with objects for inputs,', (input: object) => input],
-] as const)('calls without %s in a whole answer', (_title, written) => {
+] as const)('calls without %s in an answer that is not streamed', (_title, written) => {
   test.each(callerNames)('are complete for callers of %s', async (caller) => {
     const clients = await rig.through({ type: 28, name: caller })
     const tool_calls = ['London', 'Paris'].map((city) => ({

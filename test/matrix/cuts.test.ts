@@ -1,4 +1,4 @@
-// Streams of every format that break off: the caller gets an error, or everything, and never a part that looks
+// Streams of every format that break off. The caller gets either an error or everything, and never a part that looks
 // complete.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rig[Symbol.asyncDispose]()
 })
 
-/** A stream of which only the first chunks arrive. */
+/** A stream that ends after the first `pieces` chunks. */
 function cutAfter({ fake, said }: StreamedCase, pieces: number, ending: 'end' | 'fin') {
   return behaviour(`cut after ${pieces} by ${ending}`, async (exchange) => {
     if (!fake.streams(exchange.request)) {
@@ -55,7 +55,7 @@ describe('a stream that breaks off', () => {
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([pieces, outcome]).toEqual([pieces, whole])
       }
-      // Without its end it is not an answer; with its end it is one.
+      // Without its end the stream is not an answer, and with its end it is one.
       expect([seen[0], seen.at(-1)]).toEqual(['error', 'whole'])
     })
   }

@@ -1,4 +1,4 @@
-// Callers of the Responses API refer to parts of earlier answers by ids that other services do not know.
+// Callers of the Responses API refer to parts of earlier answers by ids that other services do not have.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Makes one call and returns the items of the answer. */
+/** Makes one call and returns the items of its answer. */
 async function firstAnswer(openai: OpenAI, stream: boolean, more: { store?: boolean } = {}) {
   rig.answer(says(fake, said))
   const body = { model, input: scenarios.plain.asked.text, ...more }
@@ -30,7 +30,7 @@ async function firstAnswer(openai: OpenAI, stream: boolean, more: { store?: bool
   return answer.output
 }
 
-/** Makes the next call, with references instead of the items. */
+/** Makes the next call, with references in place of the items. */
 async function askOn(openai: OpenAI, ids: readonly string[]): Promise<string> {
   const references = ids.map((id) => ({ type: 'item_reference' as const, id }))
   const first = { role: 'user' as const, content: scenarios.plain.asked.text }
@@ -52,7 +52,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     })
   }
 
-  test('is also available to a service that speaks the same dialect', async () => {
+  test('is also available to a service that uses the same dialect', async () => {
     const { openai } = await rig.through(setup)
     const items = await firstAnswer(openai, false)
     const id = await rig.gateway.addChannel({
@@ -72,7 +72,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     ).toContain(said.text)
   })
 
-  test('is refused with an explanation if it is unknown, and a mere thought is dropped', async () => {
+  test('is refused with an explanation if it is unknown, and is dropped if it is only a thought', async () => {
     const { openai } = await rig.through(setup)
     rig.answer(says(fake, said))
     const sent = rig.upstream.requests.length
@@ -82,7 +82,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     expect(await askOn(openai, ['rs_unknown'])).toContain('Sure?')
   })
 
-  test('is not stored if the caller forbids it, nor for other tokens', async () => {
+  test('is not stored if the caller forbids that, and is not available to other tokens', async () => {
     const { openai } = await rig.through(setup)
     const [, forbidden] = await firstAnswer(openai, true, { store: false })
     const failure = await askOn(openai, [forbidden?.id ?? '']).then(() => undefined, failureIn)
@@ -90,12 +90,12 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     const [, kept] = await firstAnswer(openai, true)
     const stranger = await rig.gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     const other = new OpenAI({ apiKey: stranger.token, baseURL: `${rig.gateway.url}/v1`, maxRetries: 0 })
-    // Ahead of the channels of other tests, one of which knows such ids itself.
+    // The priority puts this channel before the channels of other tests. One of those channels has such ids itself.
     await rig.gateway.addChannel({ type: 14, base_url: rig.upstream.url, models: model, priority: 10 })
     expect((await askOn(other, [kept?.id ?? '']).then(() => undefined, failureIn))?.status).toBe(400)
   })
 
-  test('cannot be multiplied: many references to a long item are too large together', async () => {
+  test('cannot be used to multiply content: many references to a long item are refused as too large', async () => {
     const { openai } = await rig.through(setup)
     const text = 'word '.repeat(400_000)
     rig.answer(says(fake, { ...said, text }))
@@ -108,7 +108,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     expect(await askOn(openai, [id, id])).toContain(text)
   })
 
-  test("is what the AI SDK sends instead of the assistant's text", async () => {
+  test("is what the AI SDK sends in place of the assistant's text", async () => {
     const vercel = vercelModels(rig.gateway.url, await rig.token(setup), model)['openai-responses']
     rig.answer(says(fake, said))
     const messages: ModelMessage[] = [{ role: 'user', content: scenarios.plain.asked.text }]

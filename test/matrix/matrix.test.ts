@@ -1,4 +1,5 @@
-// Which features each caller can use with each provider. Each cell is tested over HTTP, and the page shows the result.
+// Which features each caller can use with each provider. Each combination is tested over HTTP, and the page shows the
+// result.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -31,7 +32,7 @@ afterAll(async () => {
   await rig[Symbol.asyncDispose]()
 })
 
-/** One provider, set up in one way, and its caller. */
+/** One provider in one configuration, and the dialect of its caller. */
 interface Case {
   provider: Provider
   variant: Variant
@@ -45,13 +46,13 @@ const modelOf = ({ variant }: Case, feature: Feature) => variant.models?.[featur
 async function ask(each: Case, asked: Asked) {
   const { provider, variant, caller } = each
   const base = usesSockets(each) ? { base: spark.url } : {}
-  // A separate channel for each, as a refusal may suspend a key for a while.
+  // Each case gets its own channel, because a refusal may suspend a key for a while.
   const name = `${variant.note} ${caller}`
   const clients = await rig.through({ ...variant.setup, ...base, name, type: provider.meta.type })
   return callers[caller](clients, asked)
 }
 
-/** Checks that the answer of a feature arrives whole, that the request did, and that it was charged correctly. */
+/** Checks that the request and the answer of a feature arrive completely, and that the call was charged correctly. */
 async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
   const { provider, endpoint, caller } = each
   const fake = fakeOf(provider.meta.name, endpoint.dialect.name)
@@ -71,7 +72,7 @@ async function expectAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Pr
       usage: undefined,
     })
     const ids = learned.calls.flatMap(({ id }) => id ?? [])
-    // Google's own answers need no ids.
+    // Google's own responses need no ids.
     const wanted = caller === 'gemini' && endpoint.dialect.name === 'gemini' ? 0 : said.calls.length
     expect([feature, new Set(ids).size]).toEqual([feature, wanted])
     expect([feature, requestText(each).includes(sent)]).toEqual([feature, true])
@@ -89,7 +90,7 @@ function requestText(each: Case): string {
   return Buffer.from(post?.body ?? []).toString()
 }
 
-/** What a caller learns of the upstream's refusal, whole and streamed. */
+/** Checks what a caller receives when the upstream refuses, both streamed and not. */
 async function expectErrors(each: Case): Promise<void> {
   const fake = fakeOf(each.provider.meta.name, each.endpoint.dialect.name)
   for (const status of [400, 429] as const) {
@@ -102,7 +103,7 @@ async function expectErrors(each: Case): Promise<void> {
       const failure = await ask(each, asked).then(() => undefined, failureIn)
       const told = { status, message: expect.stringContaining(message) }
       expect({ stream, ...failure }).toEqual(expect.objectContaining({ stream, ...told }))
-      // Services that answer 200 to everything have no field for their advice.
+      // Services that return 200 for everything have no field for retry advice.
       if (status === 429 && fake.refusal(status, message).means === undefined)
         expect([stream, failure?.retryAfter]).toEqual([stream, retryAfter])
       expect(await rig.logCount()).toBe(before)
@@ -110,7 +111,10 @@ async function expectErrors(each: Case): Promise<void> {
   }
 }
 
-/** Checks that a feature that a provider says it lacks is refused before anything is sent or charged. */
+/**
+ * Checks that a feature is refused, before anything is sent or charged, if the provider declares that it lacks the
+ * feature.
+ */
 async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, lack: string): Promise<void> {
   const before = [await rig.logCount(), rig.upstream.requests.length, spark.messages.length]
   const { asked } = scenarios[feature]
@@ -122,7 +126,7 @@ async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, la
   expect([await rig.logCount(), rig.upstream.requests.length, spark.messages.length]).toEqual(before)
 }
 
-/** Checks that a caller asking for something the service cannot express gets the answer that is possible. */
+/** Checks that a caller who requests something that the service cannot express gets the answer that is possible. */
 async function expectPlainAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
   const { said } = scenarios.plain
   if (usesSockets(each)) spark.says(said)
@@ -131,7 +135,7 @@ async function expectPlainAnswer(each: Case, feature: Exclude<Feature, 'errors'>
   expect([feature, learned.text, learned.end]).toEqual([feature, said.text, 'stop'])
 }
 
-/** Tests one cell and returns its text. */
+/** Tests one cell and returns the text to show in it. */
 async function cellOf(each: Case, feature: Feature): Promise<string> {
   if (feature === 'errors') {
     await expectErrors(each)
@@ -169,7 +173,7 @@ describe('the matrix', () => {
     }
   }
 
-  test('docs/matrix.md shows what was proven (WRITE_PAGES=1 writes it)', () => {
+  test('docs/matrix.md shows the results of these tests (WRITE_PAGES=1 writes it)', () => {
     const expected = providers.flatMap(variantsOf).length * callerNames.length
     expect(rows.length).toBe(expected)
     const text = matrixPage(rows)

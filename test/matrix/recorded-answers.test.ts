@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Recordings that are not an answer, or not a complete one. */
+/** Features of recordings that are no answer, or an incomplete one. */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
 
 /** The closest value that each dialect has for a finish reason that it lacks. */
@@ -23,7 +23,7 @@ const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
   gemini: { 'stop-sequence': 'stop', pause: 'length', refusal: 'content-filter' },
 }
 
-/** What a client of a dialect can learn from an answer. */
+/** What a client of a dialect can receive of an answer. */
 function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Learned {
   const { text, spoken, thought, calls, end, usage } = recorded
   const hasWordForCalls = to === 'openai-chat' || to === 'anthropic-messages'
@@ -36,7 +36,7 @@ function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Lear
   }
 }
 
-/** Anthropic's ids allow only these characters; an id with others is embedded in another. */
+/** Anthropic's ids allow only these characters. An id with others is encoded inside another id. */
 function idFor(to: CallerDialect, id: string | undefined): string | undefined {
   if (id === undefined || to !== 'anthropic-messages' || /^[\w-]+$/.test(id)) return id
   return `tgid_${Buffer.from(id).toString('base64url')}`
@@ -60,7 +60,7 @@ async function expectSame(format: Format, recording: RecordingCase, recorded: Re
 }
 
 for (const format of formats) {
-  describe(`recorded answers of ${format.name} are read by every SDK`, () => {
+  describe(`recorded answers of ${format.name} can be read by every SDK`, () => {
     for (const recording of casesOf(format, { status: 'ok', without: failing })) {
       const recorded = readRecorded(format, recording)
       if (!recorded) continue

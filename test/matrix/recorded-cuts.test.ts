@@ -13,10 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Cuts per recording; in long ones they are spread evenly, and always include the last events. */
+/** Cuts per recording. In long recordings they are spread evenly and always include the last events. */
 const mostCuts = 8
 
-/** The end mark of each format; a cut after it loses nothing. */
+/** The end marker of each format. A cut after it loses nothing. */
 const endMarks: Readonly<Record<string, RegExp>> = {
   'openai-chat': /"finish_reason":\s*"[^"]|data: ?\[DONE\]/g,
   'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/g,
@@ -27,7 +27,7 @@ const endMarks: Readonly<Record<string, RegExp>> = {
   dashscope: /"finish_reason":\s*"(?!null)/g,
 }
 
-/** Offsets after each event, up to the one that ends the answer. */
+/** The offsets after each event, up to the event that ends the answer. */
 function boundaries(recording: RecordingCase, endMark: RegExp): number[] {
   const text = Buffer.from(recording.response.body).toString('latin1')
   const end = text.search(new RegExp(endMark.source))
@@ -49,7 +49,7 @@ function cutAt(recording: RecordingCase, bytes: number, ending: 'end' | 'fin') {
 }
 
 async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: number, turn: number): Promise<void> {
-  // Every dialect and both kinds of ending take turns; each recording begins with another.
+  // Every dialect and both kinds of ending are used in turn. Each recording begins with a different one.
   const to = callerNames[turn % callerNames.length] ?? 'openai-chat'
   const ending = turn % 2 === 0 ? 'end' : 'fin'
   rig.answer(givingTokens(cutAt(recording, bytes, ending)))
@@ -66,15 +66,17 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
   expect([where, outcome]).toEqual([where, expect.objectContaining({ message: expect.any(String) })])
   const { message, status } = outcome as ReturnType<typeof failureIn>
   expect([where, message]).toEqual([where, expect.stringMatching(honest)])
-  // The SDK recognises the event as an error.
+  // The SDK must recognise the event as an error.
   expect([where, message]).toEqual([where, expect.not.stringContaining('Unhandled')])
   const charged = (await rig.logCount()) - before
-  // A failure before the first byte is an ordinary error answer, and free.
+  // A failure before the first byte gets an ordinary error response and is not charged.
   expect([where, charged]).toEqual([where, status === undefined || charged > 0 ? 1 : 0])
   if (charged > 0) expect([where, (await rig.lastLog()).outcome]).toEqual([where, 'interrupted'])
 }
 
-/** What the gateway reports for an answer that broke off, and an SDK for a stream without an end. */
+/**
+ * Matches what the gateway reports for an answer that broke off, and what an SDK reports for a stream without an end.
+ */
 const honest =
   /before it was complete|broke off|empty stream|connection|ended without|without a reason|request ended|missing finish_reason|closed/i
 

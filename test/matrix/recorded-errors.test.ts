@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The dialects' error types by status; other statuses have several. */
+/** The error types of each dialect, by status. Statuses that are not listed have several types. */
 const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, string>>>>> = {
   'anthropic-messages': {
     400: 'invalid_request_error',
@@ -40,17 +40,17 @@ const kinds: Readonly<Partial<Record<CallerDialect, Readonly<Record<number, stri
   },
 }
 
-/** Codes that are more specific than their status 400, and the status with the same meaning. */
+/** Codes that are more specific than their status 400, with the status that has the same meaning. */
 const tellingCodes: readonly (readonly [RegExp, number])[] = [[/model_not_found/, 404]]
 
-/** The dialect's error type for the failure; undefined if it has several. */
+/** The dialect's error type for the failure. Undefined if there are several. */
 function kindOf(recording: RecordingCase, format: Format, to: CallerDialect): string | undefined {
   // An error in the caller's own dialect is passed on unchanged.
   const telling = format.name !== to && tellingCodes.find(([code]) => code.test(recording.responseText))
   return kinds[to]?.[telling && recording.status === 400 ? telling[1] : recording.status]
 }
 
-/** The upstream's message, in whatever field it is. */
+/** The upstream's error message, in whatever field it is. */
 function upstreamMessage(body: unknown): string | undefined {
   const top = Array.isArray(body) ? (body as unknown[])[0] : body
   if (!isObject(top)) return undefined
@@ -92,7 +92,7 @@ for (const format of formats) {
           const account = isAboutAccount(recording)
           const status = account ? 503 : recording.status
           const said = account ? unavailable : (upstreamMessage(recording.responseJson) ?? 'bad response status code')
-          // Each dialect has its own wording for a context that is too long.
+          // Each dialect has its own wording for a prompt that exceeds the context length.
           const message = isTooLong(recording)
             ? 'too long|maximum context length|maximum number of tokens'
             : escaped(said)
@@ -111,13 +111,13 @@ for (const format of formats) {
       ...casesOf(format, { status: 'ok', features: ['error_in_200'] }),
       ...casesOf(format, { status: 'ok', features: ['midstream_error'] }),
     ]) {
-      // Attempts that failed before the successful one.
+      // In these recordings, attempts failed before the successful one.
       if (recording.provider === 'vercel-gateway') continue
       const bodies =
         recording.kind === 'json' ? [recording.responseJson] : sseData(recording).map((data) => safely(data))
       const message = bodies.map(upstreamMessage).find((text) => text !== undefined)
       for (const to of callerNames) {
-        test(`${recording.id}, an error with status 200, is an error for ${to}`, async () => {
+        test(`${recording.id}, an error with status 200, is reported to ${to} as an error`, async () => {
           const failure = await failureOf(format, recording, to, recording.kind !== 'json')
           expect(failure.message).toContain(message ?? '')
         })

@@ -1,4 +1,4 @@
-// Recorded tool loops, run step by step by the AI SDK in another dialect than the recorded one.
+// Recorded tool loops, run step by step by the AI SDK in a dialect other than the recorded one.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { listSequences, loadCase } from '../helpers/recordings.ts'
@@ -22,7 +22,7 @@ describe('recorded tool loops', () => {
     const steps = cases.map(loadCase)
     if (!format || steps.some((step) => format.isMeant?.(step) === false || step.status !== 200)) continue
     const told = steps.flatMap((step) => readRecorded(format, step) ?? [])
-    // A loop continues if tools of the caller are called.
+    // A loop continues as long as the answer calls tools of the caller.
     const isLoop = told.length === steps.length && told.slice(0, -1).every(({ calls }) => calls.length > 0)
     if (!isLoop || told.at(-1)?.calls.length !== 0) continue
     const others = callerNames.filter((name) => name !== format.name)

@@ -1,5 +1,5 @@
-// Recorded requests, with everything that real clients put into them, sent to services of every other format: each is
-// answered, or refused before it is sent with a message that says why.
+// Recorded requests, with everything that real clients put into them, are sent to services of every other format. Each
+// request is served, or refused before it is sent, with a message that gives the reason.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { CallerDialect } from '../../contract/relay-paths.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
@@ -10,7 +10,7 @@ import { scenarios } from './support/features.ts'
 import { casesOf, formats, mappedModels } from './support/recorded.ts'
 import { model, type Rig, type Setup, startMatrixRig } from './support/rig.ts'
 
-/** Services by format, each with a channel; their models have the service's name of its most capable one. */
+/** Services by format, each with a channel. Each model is served under the name of the service's most capable model. */
 const services: readonly { provider: string; dialect: string; setup: Setup; served: string }[] = [
   { provider: 'custom', dialect: 'openai-chat', setup: { type: 8 }, served: 'gpt-5.1' },
   { provider: 'openai', dialect: 'openai-responses', setup: { type: 1 }, served: 'gpt-5-pro' },
@@ -52,7 +52,7 @@ for (const from of callerNames) {
   const asked = (format ? casesOf(format, {}) : []).filter(({ requestJson }) => isObject(requestJson))
   describe(`recorded requests of ${from}`, () => {
     for (const { provider, dialect, setup, served } of services.filter((each) => each.dialect !== from)) {
-      test(`reach a service that speaks ${dialect}, or are refused with a reason`, { timeout: 60_000 }, async () => {
+      test(`reach a service that uses ${dialect}, or are refused with a reason`, { timeout: 60_000 }, async () => {
         const fake = fakeOf(provider, dialect)
         rig.answer(says(fake, scenarios.plain.said))
         const outcomes = new Map<string, number>()

@@ -8,7 +8,7 @@ import { googleParams } from './support/google-params.ts'
 import { casesOf, formats } from './support/recorded.ts'
 import { type Rig, startMatrixRig } from './support/rig.ts'
 
-// OpenAI's chat has its own tests in test/sdk.
+// Tests for OpenAI's chat dialect are in test/sdk.
 const names = ['openai-responses', 'anthropic-messages', 'gemini'] as const
 type Name = Exclude<CallerDialect, 'openai-chat'>
 
@@ -22,10 +22,10 @@ const hello: Readonly<Record<Name, JsonObject>> = {
 function requestOf({ requestJson, kind }: RecordingCase, name: Name): JsonObject {
   const body: JsonObject = { ...(isObject(requestJson) ? requestJson : hello[name]), model }
   delete body['stream']
-  // Part of Azure's and Vertex' URLs.
+  // Only requests to the URLs of Azure and Vertex contain this field.
   delete body['anthropic_version']
   if (name === 'gemini') return googleParams(body)
-  // An id that the service knows another answer by has the same meaning here, because the token names its channel.
+  // An id under which the service knows another answer has the same meaning here, because the token names its channel.
   return kind === 'json' ? body : { ...body, stream: true }
 }
 
@@ -39,7 +39,7 @@ function call(clients: Clients, name: Name, body: JsonObject, stream: boolean): 
   return stream ? google.models.generateContentStream(body as never) : google.models.generateContent(body as never)
 }
 
-/** The client's final result, without the details of its connection. */
+/** The client's final result, without details of the connection. */
 async function outcomeBy(clients: Clients, name: Name, body: JsonObject, stream: boolean): Promise<unknown> {
   const open = () => call(clients, name, body, stream)
   const { value, error } = stream
@@ -59,7 +59,7 @@ function withoutConnection(value: unknown): unknown {
 let rig: Rig
 beforeAll(async () => {
   rig = await startMatrixRig()
-  // One of them uses an image tool.
+  // One of the recordings uses an image tool.
   await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
 })
 afterAll(() => rig[Symbol.asyncDispose]())
@@ -68,9 +68,9 @@ for (const name of names) {
   const format = formats.find((each) => each.name === name)
   if (!format) throw new Error(`no recordings of ${name}`)
   const setup = name === 'openai-responses' ? { type: 1 } : undefined
-  describe(`recorded answers of ${name} are the same with and without the gateway`, () => {
+  describe(`recorded answers of ${name} are the same through the gateway as without it`, () => {
     for (const recording of casesOf(format, { status: 'ok', without: ['truncated_stream'] })) {
-      // No SDK requests Google's array form.
+      // No SDK requests Google's response in the form of an array.
       if (Array.isArray(recording.responseJson)) continue
       test(recording.id, async () => {
         rig.answer(replay(recording))
@@ -81,7 +81,7 @@ for (const name of names) {
         const clients = await rig.through(setup ?? format.setup(recording))
         expect(await outcomeBy(clients, name, body, stream)).toEqual(direct)
         expect(rig.upstream.last.fields).toEqual(sent.fields)
-        // A channel has its own version of Google's API.
+        // The channel is set to its own version of Google's API.
         expect(rig.upstream.last.target.replace('/v1beta/', '/v1/')).toBe(sent.target)
       })
     }

@@ -1,4 +1,4 @@
-// Recorded frames of a service that only answers over WebSocket, read by the SDKs of every dialect.
+// Recorded frames of a service that responds only over WebSocket, read by the SDKs of every dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { isObject } from '../../server/lib/json.ts'
 import {
@@ -34,7 +34,7 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
     const recorded = readSpark.stream(framesOf(recording))
     const tools = [...new Set(recorded.calls.map(({ name }) => name))]
     for (const to of callerNames) {
-      test(`${recording.id} by ${to}, whole and streamed`, async () => {
+      test(`${recording.id} by ${to}, streamed and not`, async () => {
         const upstream = startWebSocketReplay(recording)
         try {
           for (const stream of [false, true]) {
@@ -43,8 +43,8 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
             const calls = recorded.calls.map((call, at) => ({ ...call, id: learned.calls[at]?.id }))
             const { text, thought, end } = recorded
             const { quota, outcome, prompt_tokens: prompt, completion_tokens: completion } = await rig.lastLog()
-            // Usage of zero tokens is not believed: the gateway counts, and a stream reports the charged usage at its
-            // end.
+            // Usage of zero tokens is not believed: the gateway counts the tokens, and a stream reports the charged
+            // usage at its end.
             const isBelieved = recorded.usage !== undefined && recorded.usage.completion > 0
             const usage =
               isBelieved || !stream || !recorded.usage ? recorded.usage : { ...recorded.usage, prompt, completion }
@@ -63,7 +63,7 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
     const header: unknown = (JSON.parse(framesOf(recording).at(-1) ?? '{}') as Record<string, unknown>)['header']
     const message = isObject(header) ? String(header['message']) : ''
     for (const to of callerNames) {
-      test(`${recording.id} is an error for ${to}`, async () => {
+      test(`${recording.id} is reported to ${to} as an error`, async () => {
         const upstream = startWebSocketReplay(recording)
         try {
           const clients = await clientsOf(upstream.url)

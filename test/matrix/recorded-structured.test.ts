@@ -1,4 +1,4 @@
-// Recorded answers with a JSON schema, parsed by the AI SDK in another dialect than the recorded one.
+// Recorded answers with a JSON schema, parsed by the AI SDK in a dialect other than the recorded one.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, jsonSchema, Output, streamText } from 'ai'
 import { isObject, type JsonObject, tryParse } from '../../server/lib/json.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Where each dialect's request holds the schema of its answer. */
+/** Where the requests of each dialect contain the schema of the answer. */
 const places = [
   ['response_format', 'json_schema', 'schema'],
   ['text', 'format', 'schema'],
@@ -37,7 +37,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers with a schema (skipped w
       const schema = schemaOf(recording)
       const recorded = schema && readRecorded(format, recording)
       const said = tryParse(recorded?.text ?? '')
-      // Some end in a tool call, or in a refusal.
+      // Some answers end in a tool call or in a refusal.
       if (!schema || !recorded || !isObject(said) || recorded.calls.length > 0) continue
       const others = callerNames.filter((name) => name !== format.name)
       const to = others[(number + formatNumber) % others.length] ?? 'openai-chat'
@@ -51,7 +51,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers with a schema (skipped w
         }
         const result = recording.kind === 'json' ? await generateText(options) : streamText(options)
         expect(await result.output).toEqual(said)
-        // Every property name of the schema was sent upstream.
+        // Every property name of the schema was sent to the upstream.
         const sent = Buffer.from(rig.upstream.last.body).toString()
         const properties = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
         expect(properties.filter((name) => !sent.includes(name))).toEqual([])

@@ -1,4 +1,4 @@
-// Conversations that move from one channel to another, at services that refuse the thoughts of others.
+// Conversations that move from one channel to another, with services that refuse thoughts from other services.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Content } from '@google/genai'
@@ -27,9 +27,9 @@ const called: Said = {
 const spoken: Said = { thought: 'It is blue.', text: 'The sky is blue.', calls: [] }
 const anyObject = { type: 'object', properties: {}, additionalProperties: true } as const
 
-/** A client that stores its history as its SDK returns it, and continues it at any channel. */
+/** A client that stores its history as its SDK returns it, and can continue it on any channel. */
 interface Program {
-  /** Asks, or continues after a call; resolves with the text. */
+  /** Sends a question, or continues after a call. Resolves with the text and the names of the calls. */
   turn(clients: Clients, stream: boolean, text?: string): Promise<{ said: string; calls: string[] }>
 }
 
@@ -115,7 +115,7 @@ const programs: Readonly<Record<string, () => Program>> = {
 
 const moves = names.flatMap((from) => names.filter((to) => to !== from).map((to) => [from, to] as const))
 
-describe.each(Object.keys(programs))('a conversation of a caller of %s', (caller) => {
+describe.each(Object.keys(programs))('a conversation of a caller who uses %s', (caller) => {
   for (const stream of [false, true]) {
     test.each(moves)(
       `continues from %s to %s and back, in the middle of a call, ${stream ? 'streamed' : 'whole'}`,

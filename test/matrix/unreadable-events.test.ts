@@ -1,5 +1,5 @@
-// An unreadable event in the middle of a stream of every format: the answer continues without it, or ends as broken.
-// The event is never passed on, and its possible content is never silently lost.
+// An unreadable event in the middle of a stream, in every format: the answer continues without the event, or ends as
+// broken. The event is never passed on, and content that it may have had is never lost without a notice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
@@ -16,7 +16,8 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 /**
- * Binary frames have checksums; in Zhipu's old format every text is an event; Replicate's come from another endpoint.
+ * Excludes binary frames, which have checksums, Zhipu's old format, in which every text is an event, and Replicate's
+ * events, which come from another endpoint.
  */
 const hasLines = (each: StreamedCase) =>
   !usesSockets(each) &&
@@ -31,7 +32,7 @@ describe('an unreadable event', () => {
     const { provider, variant, caller, fake, said } = each
     const pieces = fake.pieces(said) as string[]
     const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
-    test(`in a stream of ${provider.meta.label} ${variant.note} costs callers of ${caller} nothing else`, async () => {
+    test(`in a stream of ${provider.meta.label} ${variant.note} makes callers of ${caller} lose nothing else`, async () => {
       const { asked, whole } = streamedCall(each)
       const clients = await rig.through({ ...variant.setup, name: caller, type: provider.meta.type })
       const answer = (sent: readonly string[]) => {
@@ -52,11 +53,11 @@ describe('an unreadable event', () => {
         const outcome = await answer([...pieces.slice(0, at), line, ...pieces.slice(at)])
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([at, outcome]).toEqual([at, whole])
-        // Two in a row make the stream unreadable.
+        // Two unreadable events in a row make the stream unreadable.
         const twice = await answer([...pieces.slice(0, at), line, line, ...pieces.slice(at)])
         if (at < pieces.length) expect([at, 'message' in twice]).toEqual([at, true])
       }
-      // Before the first readable event there is no answer to continue; after the end mark nothing is read.
+      // Before the first readable event there is no answer to continue. After the end marker nothing more is read.
       expect(seen.slice(0, 2)).toEqual(['error', 'whole'])
       expect(seen.slice(1, -1)).not.toContain('error')
     })

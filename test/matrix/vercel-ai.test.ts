@@ -1,4 +1,4 @@
-// Vercel's AI SDK with its providers for OpenAI, Anthropic and Google, each against every upstream format.
+// Vercel's AI SDK with its providers for OpenAI, Anthropic and Google, each with every upstream format.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateText, isStepCount, Output, streamText, tool } from 'ai'
 import { z } from 'zod'
@@ -22,14 +22,17 @@ async function modelOf(setup: Setup, to: CallerDialect) {
   return vercelModels(rig.gateway.url, await rig.token(setup), model)[to]
 }
 
-/** OpenAI's chat has no thoughts, and the SDK's provider for it does not read other services' thoughts. */
+/**
+ * OpenAI's chat dialect has no field for thoughts, and the SDK's provider for it does not read the thoughts of other
+ * services.
+ */
 const showsThoughts = (to: CallerDialect) => to !== 'openai-chat'
 
 describe('the AI SDK', () => {
   for (const { provider, dialect, setup } of formatServices) {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
-      test(`runs a tool loop by ${to} with a service that speaks ${dialect}, whole and streamed`, async () => {
+      test(`runs a tool loop by ${to} with a service that uses ${dialect}, streamed and not`, async () => {
         const asked: unknown[] = []
         const look_up = tool({
           description: 'Looks up a city',
@@ -58,7 +61,7 @@ describe('the AI SDK', () => {
         expect(asked).toEqual(['Paris', 'Paris'])
       })
 
-      test(`parses structured output by ${to} from a service that speaks ${dialect}, whole and streamed`, async () => {
+      test(`parses structured output by ${to} from a service that uses ${dialect}, streamed and not`, async () => {
         const output = Output.object({ schema: z.strictObject({ capital_city: z.string() }) })
         const options = { model: await modelOf(setup, to), prompt: 'The capital of France?', output, maxRetries: 0 }
         rig.answer(says(fake, scenarios.structured.said))
@@ -73,19 +76,23 @@ describe('the AI SDK', () => {
   }
 })
 
-/** Recordings without an answer, with an incomplete one, or with several, which this SDK takes for one. */
+/**
+ * Features of recordings without an answer, with an incomplete answer, or with several answers, which this SDK treats
+ * as one.
+ */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream', 'n>1']
 
 for (const [formatNumber, format] of formats.entries()) {
-  describe(`recorded answers of ${format.name} are read by the AI SDK`, () => {
+  describe(`recorded answers of ${format.name} can be read by the AI SDK`, () => {
     for (const [number, recording] of casesOf(format, { status: 'ok', without: failing }).entries()) {
       const recorded = readRecorded(format, recording)
       const others = callerNames.filter((name) => name !== format.name)
-      // The dialects in turn: what each learns of every recording is proven with the official SDKs.
+      // The dialects take turns. What a client of each dialect receives of every recording is tested with the official
+      // SDKs.
       const to = others[(number + formatNumber) % others.length]
       if (!recorded || !to) continue
       test(`${recording.id} by ${to}`, async () => {
-        // Cut anywhere, as a network cuts.
+        // The bytes are split at arbitrary offsets, as a network splits them.
         rig.answer(replayed(recording, 211))
         const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))
         const tools = [...new Set(recorded.calls.map(({ name }) => name))]

@@ -6,11 +6,11 @@ import { type GatewayProcess, Installation } from '../helpers/gateway-process.ts
 import { newPostgresDatabase, postgresMissing } from '../helpers/postgres.ts'
 import { installFor, messages, model, newToken } from './installed.ts'
 
-/** How often a gateway is killed: 30 and more for a thorough run, a few for every run. */
+/** How often a gateway is killed: 30 times or more for a thorough run, a few times in every run. */
 const rounds = Number(process.env.CRASH_ROUNDS ?? 3)
 const openCalls = 200
 
-describe(`kill -9 under ${openCalls} open calls, ${rounds} times`, () => {
+describe(`kill -9 with ${openCalls} open calls, ${rounds} times`, () => {
   test('sqlite', () => proof(undefined, rounds), 60_000 + rounds * 20_000)
   if (postgresMissing !== undefined) {
     test.skip(`postgres (${postgresMissing})`, () => undefined)
@@ -28,7 +28,7 @@ describe(`kill -9 under ${openCalls} open calls, ${rounds} times`, () => {
 
 interface Seen {
   requestId: string
-  /** A whole JSON body, or a stream up to its end mark. */
+  /** True for a complete JSON body, or for a stream up to its end marker. */
   complete: boolean
 }
 
@@ -54,14 +54,14 @@ async function proof(databaseUrl: string | undefined, times: number): Promise<vo
     totals.complete += seen.filter(({ complete }) => complete).length
     totals.swept += left
   }
-  // Otherwise the kill hit nothing and the test proved nothing.
+  // With fewer, the kills would have hit no calls and the test would prove nothing.
   expect(totals.complete).toBeGreaterThanOrEqual(20 * times)
   expect(totals.swept).toBeGreaterThanOrEqual(times)
   if (process.env.CRASH_ROUNDS) console.log(store.dialect, { rounds: times, ...totals })
   await store.close()
 }
 
-/** Answers that take from nothing to some tens of milliseconds, so that a kill hits calls at every stage. */
+/** Responses that take between zero and some tens of milliseconds, so that a kill hits calls at every stage. */
 function paced(upstream: FakeUpstream): void {
   const some = (most: number) => Math.floor(Math.random() * most)
   upstream.script((request) =>
@@ -71,7 +71,9 @@ function paced(upstream: FakeUpstream): void {
   )
 }
 
-/** Keeps the gateway busy and kills it once this many answers are complete and others are in progress, at any stage. */
+/**
+ * Keeps the gateway busy, and kills it when this many responses are complete and others are in progress at any stage.
+ */
 async function killedUnderLoad(
   gateway: GatewayProcess,
   upstream: FakeUpstream,
@@ -106,7 +108,7 @@ async function oneCall(gateway: GatewayProcess, key: string, stream: boolean): P
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true })
   } catch {
-    // The gateway was killed; what had arrived before still counts.
+    // The gateway was killed. What had arrived before that still counts.
   }
   if (requestId === '') return undefined
   return { requestId, complete: stream ? text.includes('data: [DONE]') : isJson(text) }
@@ -125,7 +127,10 @@ async function openHoldsOf(store: Store): Promise<number> {
   return (await store.read.selectFrom('holds').select('id').execute()).length
 }
 
-/** No call has two rows; each that its caller saw complete has one that says so, with a charge. */
+/**
+ * Expects that no call has two rows, and that each call whose caller received a complete response has a row that is
+ * marked complete and has a charge.
+ */
 async function expectOneRowEach(store: Store, seen: readonly Seen[]): Promise<void> {
   const rows = await store.read.selectFrom('logs').selectAll().execute()
   const byRequest = Map.groupBy(rows, (row) => row.request_id)

@@ -9,7 +9,7 @@ import { installFor, messages, model, newToken } from './installed.ts'
 const streams = 20
 const plainModel = 'gpt-4o-mini'
 
-test('a call that starts its next attempt when everything is cut off is told so, and calls nobody', async () => {
+test('a call that starts its next attempt while all calls are being cut off gets an error that says so, and is not sent', async () => {
   await using upstream = await startFakeUpstream()
   await using gateway = await startTestGateway()
   await gateway.addChannel({ base_url: upstream.url, models: model, key: 'bad', priority: 1 })
@@ -22,7 +22,7 @@ test('a call that starts its next attempt when everything is cut off is told so,
       await exchange.write('{}')
       exchange.end()
       gateway.context.relay.relay.random = () => {
-        // Asked how long to wait before the next attempt.
+        // The gateway calls this to choose how long to wait before the next attempt.
         void gateway.context.cutOff()
         return 0
       }
@@ -36,7 +36,7 @@ test('a call that starts its next attempt when everything is cut off is told so,
 }, 60_000)
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test('SIGTERM tells the callers whose calls it cuts off, charges what they got, and leaves no hold behind', async () => {
+  test('on SIGTERM, callers whose calls are cut off are informed and charged for what they received, and no hold is left', async () => {
     await using upstream = await startFakeUpstream()
     upstream.forModel(plainModel, neverAnswers())
     upstream.forModel(

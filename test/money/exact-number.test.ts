@@ -24,7 +24,7 @@ const variants = [
   ['streams', { stream: true }],
 ] as const
 
-describe(`of ${calls} concurrent calls on quota for ${paid}, exactly ${paid} are served`, () => {
+describe(`of ${calls} concurrent calls with quota for ${paid}, exactly ${paid} are served`, () => {
   for (const [name, fields] of variants) {
     test(`sqlite, one process: ${name}`, () => proof(undefined, 1, fields), 120_000)
   }
@@ -46,7 +46,7 @@ async function proof(databaseUrl: string | undefined, processes: number, fields:
   await using installation = new Installation(databaseUrl)
   const first = await installation.start()
   await installFor(first, upstream.url)
-  // Even on a slow machine, a call is refused because the quota is gone, not because it waited too long.
+  // On a slow machine too, a call must be refused because the quota is used up, not because it waited too long.
   await first.api('PUT', '/api/option/', { key: 'HoldWaitTime', value: '60' })
   const gateways = [first]
   while (gateways.length < processes) gateways.push(await installation.start())
@@ -87,7 +87,7 @@ async function proof(databaseUrl: string | undefined, processes: number, fields:
   expect(audit.code).toBe(0)
 }
 
-/** Reads the balance continuously; it must never be below zero. */
+/** Reads the balance continuously. It must never be below zero. */
 function watchBalance(store: Store, tokenId: number) {
   let running = true
   let samples = 0
@@ -114,7 +114,7 @@ function watchBalance(store: Store, tokenId: number) {
   }
 }
 
-/** A complete answer, with all of its words: a JSON document, or a stream with its end mark. */
+/** True for a complete response with all of its words: a JSON document, or a stream with its end marker. */
 function isWhole(text: string, isStream: boolean): boolean {
   if (isStream) return text.endsWith('data: [DONE]\n\n') && text.split('"content":').length === completionTokens + 2
   const body = JSON.parse(text) as { choices: { message: { content: string } }[] }

@@ -1,8 +1,10 @@
 import type { GatewayProcess } from '../helpers/gateway-process.ts'
 
-/** One prompt token costs 1 unit and one completion token 2, so that every price in these tests is easy to see. */
+/**
+ * One prompt token costs 1 unit and one completion token costs 2, so that every price in these tests is easy to check.
+ */
 export const model = 'gpt-4o'
-/** Counts 8 tokens: 3 for the message, 3 for the answer, 1 for the role and 1 for the text. */
+/** Counts as 8 tokens: 3 for the message, 3 for the answer, 1 for the role and 1 for the text. */
 export const messages = [{ role: 'user', content: 'hi' }]
 export const promptTokens = 8
 /** Four words of one token each. */
@@ -11,7 +13,7 @@ export const completionTokens = 4
 /** 8 × 1 + 4 × 2. */
 export const pricePerCall = 16
 
-/** Prices, a channel to the upstream, and root with plenty of quota. */
+/** Sets the prices, adds a channel to the upstream, and gives root plenty of quota. */
 export async function installFor(gateway: GatewayProcess, upstreamUrl: string): Promise<void> {
   await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
   await gateway.api('PUT', '/api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 2 }) })
@@ -26,7 +28,7 @@ export async function installFor(gateway: GatewayProcess, upstreamUrl: string): 
   await gateway.api('PUT', '/api/user/', { id: 1, username: 'root', quota: 1_000_000_000 })
 }
 
-/** A token of root's with this quota (omitted: unlimited) and other fields; returns the key to call with. */
+/** Creates a token of root with this quota (unlimited if omitted) and other fields. Returns the key to call with. */
 export async function newToken(
   gateway: GatewayProcess,
   quota?: number,

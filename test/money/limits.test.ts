@@ -13,7 +13,7 @@ const timeoutMs = 300_000
 
 forEachSetup((database, processes) => {
   test(
-    `${perMinute} a minute and ${atOnce} concurrent calls: exactly these are served`,
+    `with a limit of ${perMinute} calls a minute and ${atOnce} concurrent calls, exactly these are served`,
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, upstream, gate, installation } = setup
@@ -24,7 +24,7 @@ forEachSetup((database, processes) => {
         const served = seen.filter(({ status }) => status === 200)
         expect(served).toHaveLength(perMinute)
         expect(gate.most).toBe(atOnce)
-        // The minute is used up, whichever process gets the call.
+        // The limit of the minute is used up, whichever process gets the call.
         const further = await Promise.all(Array.from({ length: 30 }, (_, index) => call(gateways, index, token.key)))
         expect(new Set(further.map(({ status, code }) => `${status} ${code}`))).toEqual(
           new Set(['429 rate_limit_exceeded']),
@@ -34,7 +34,7 @@ forEachSetup((database, processes) => {
           expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0')
           expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
         }
-        // Each answer reported how many were left when it was admitted: every number once.
+        // Each response reports how many calls were left when its call was admitted, so every number must occur once.
         const left = served.map(({ headers }) => Number(headers.get('x-ratelimit-remaining-requests')))
         expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: perMinute }, (_, index) => index))
         expect(upstream.requests.length - before).toBe(perMinute)
@@ -45,7 +45,7 @@ forEachSetup((database, processes) => {
   )
 
   test(
-    'callers that call as fast as they can get no more',
+    'callers who call as fast as they can do not get more than the limit',
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, gate, installation } = setup
@@ -70,7 +70,7 @@ forEachSetup((database, processes) => {
   )
 
   test(
-    'a daily budget for 60 of 300 concurrent calls serves exactly 60',
+    'a daily budget for 60 of 300 concurrent calls lets exactly 60 be served',
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, gate, installation } = setup
@@ -90,7 +90,7 @@ forEachSetup((database, processes) => {
   )
 
   test(
-    'the slots of a killed process’s calls are freed for new ones',
+    'the concurrency slots of a killed process are freed for new calls',
     async () => {
       await using setup = await start(await database(), 1)
       const { upstream, gate, installation, first } = setup
@@ -121,11 +121,11 @@ function forEachSetup(suite: (database: () => Promise<Database>, processes: numb
   describe('postgres, three processes', () => suite(newPostgresDatabase, 3))
 }
 
-/** Where the upstream holds calls until it is told to answer. */
+/** A gate at which calls to the upstream wait until the test lets them be answered. */
 interface Gate {
-  /** Once true, every call is answered at once. */
+  /** When true, every call is answered at once. */
   open: boolean
-  /** Calls waiting for their answer, and the highest number so far. */
+  /** Calls that wait for their response, and the highest number of them so far. */
   waiting: (() => void)[]
   most: number
 }
@@ -172,8 +172,8 @@ async function start(database: Database, processes: number): Promise<Setup> {
 }
 
 /**
- * Tests a per-minute limit with a new token. A failure that took longer than the minute proves only that the machine is
- * slow, since the first calls no longer count at its end; the test is then repeated.
+ * Tests a per-minute limit with a new token. A failure that took longer than a minute proves only that the machine is
+ * slow, because the first calls no longer count at the end. In that case the test is repeated.
  */
 async function inOneMinute(
   { first, gate }: Setup,
@@ -212,7 +212,8 @@ async function call(gateways: readonly GatewayProcess[], index: number, key: str
 }
 
 /**
- * Three times as many concurrent calls as allowed, from all processes; none is answered until all others are refused.
+ * Makes three times as many concurrent calls as allowed, through all processes. None is answered until all others have
+ * been refused.
  */
 async function roundOfCalls({ gateways, upstream, gate }: Setup, key: string): Promise<Seen[]> {
   let refused = 0
@@ -227,7 +228,10 @@ async function roundOfCalls({ gateways, upstream, gate }: Setup, key: string): P
   return Promise.all(calls)
 }
 
-/** This many calls of the token are charged and logged, none is open, and the books agree. */
+/**
+ * Expects that this many calls of the token are charged and logged, that none is open, and that the ledger is
+ * consistent.
+ */
 async function expectBooks(installation: Installation, tokenId: number, calls: number): Promise<void> {
   const store = openStore({ url: installation.databaseUrl })
   const token = await store.read.selectFrom('tokens').selectAll().where('id', '=', tokenId).executeTakeFirstOrThrow()

@@ -10,7 +10,7 @@ import { answer, installFor, messages, model, newToken, pricePerCall, promptToke
 /** The message that ends a query (PostgreSQL documentation, "Message Formats"). */
 const sync = Buffer.from([0x53, 0, 0, 0, 4])
 
-/** A network path to PostgreSQL that can delay a hold: its connection breaks, and it arrives later. */
+/** A network path to PostgreSQL that can delay a hold: the connection breaks, and the hold arrives later. */
 async function badNetwork(databaseUrl: string) {
   let isArmed = false
   let deliver: (() => void) | undefined
@@ -78,7 +78,8 @@ else {
       const refused = await gateway.post('/v1/chat/completions', { model, messages }, token.key)
       expect(refused.status).toBe(503)
       expect(upstream.requests).toEqual([])
-      // The gateway releases what might have been taken; so far nothing was. The next call comes after that.
+      // The gateway releases the quota that might have been taken, although nothing has been taken so far. The next
+      // call is made after that.
       await until(() => network.settlesPassed() === 1)
       expect((await gateway.post('/v1/chat/completions', { model, messages }, token.key)).status).toBe(200)
       const left = { remain: granted - pricePerCall, used: pricePerCall, held: 0 }
@@ -86,7 +87,7 @@ else {
       network.deliver()
       await until(async () => ((await figures())?.held ?? 0) > 0 || gateway.said().includes('which no call owns'))
       await until(async () => (await figures())?.held === 0, 100_000)
-      // The line comes through a pipe, after the event it reports.
+      // The log line arrives through a pipe, later than the event that it reports.
       await until(() => gateway.said().includes('which no call owns, was closed with a charge of 0'))
       expect(await figures()).toEqual(left)
       expect(await installation.run('audit')).toMatchObject({ code: 0 })

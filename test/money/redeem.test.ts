@@ -1,4 +1,5 @@
-// One code, a hundred concurrent users: one of them gets the quota, on every database and with any number of processes.
+// One code, a hundred concurrent users: only one of them gets the quota, on every database and with any number of
+// processes.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createSecrets } from '../../server/lib/secrets/secrets.ts'
 import { addUser, updateUser } from '../../server/store/accounts/user-changes.ts'
@@ -15,7 +16,7 @@ setDefaultTimeout(120_000)
 const people = 100
 const worth = 12_345
 
-/** Accounts with an access token each. */
+/** Creates accounts that each have an access token. */
 async function addPeople(store: Store, hash: (token: string) => string): Promise<string[]> {
   return store.write(async (trx) => {
     const tokens: string[] = []
@@ -30,7 +31,10 @@ async function addPeople(store: Store, hash: (token: string) => string): Promise
   })
 }
 
-/** Exactly one answer reports success, one balance has the quota, one row says so, and the audit finds nothing. */
+/**
+ * Expects that exactly one response reports success, one balance has the quota, one log row records it, and the audit
+ * finds no fault.
+ */
 async function expectOneWinner(store: Store, answers: { success: boolean; data?: number }[]): Promise<void> {
   expect(answers.filter((each) => each.success)).toEqual([{ success: true, message: '', data: worth } as never])
   expect(answers).toHaveLength(people)
@@ -50,7 +54,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const url = await freshUrl()
     const first = openStore({ url })
     await migrate(first)
-    // SQLite serves one process with one writer; PostgreSQL gets three nodes with separate pools.
+    // SQLite is tested with one process and one writer, PostgreSQL with three nodes that have separate pools.
     const stores = name === 'sqlite' ? [first] : [first, openStore({ url }), openStore({ url })]
     try {
       const nodes = await Promise.all(stores.map((store) => createTestApi(store)))
@@ -73,7 +77,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('one person sends the same code many times at once and gets it once', async () => {
+  test('one person who sends the same code many times at once gets the quota once', async () => {
     const store = openStore({ url: await freshUrl() })
     await migrate(store)
     try {
@@ -96,7 +100,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('a code is either redeemed or withdrawn, never both', async () => {
+  test('a code is either redeemed or withdrawn, but never both', async () => {
     const store = openStore({ url: await freshUrl() })
     await migrate(store)
     try {

@@ -3,16 +3,16 @@ import { okStream, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { startTestGateway } from '../helpers/test-gateway.ts'
 import { messages, model, promptTokens } from './installed.ts'
 
-/** Fourteen characters, one token: an estimate by length is far too high. */
+/** A word of fourteen characters that is one token, so that an estimate by length is far too high. */
 const word = ' international'
 const paidWords = 40
-/** With a slice of 100 tokens a piece has 1,600 bytes. */
+/** With a slice of 100 tokens, a piece has 1,600 bytes. */
 const wordsPerPiece = 12
 const quota = promptTokens + paidWords * 2
 
 async function streamOf(words: number) {
   await using upstream = await startFakeUpstream()
-  // A pause between the chunks, so that they arrive as many blocks and not as one.
+  // There is a pause between the chunks, so that they arrive as many blocks and not as one.
   upstream.always(okStream({ chunks: Array(words).fill(word), promptTokens, delayMs: 1 }))
   await using gateway = await startTestGateway()
   await gateway.setOption('PreConsumedQuota', '100')
@@ -27,7 +27,7 @@ async function streamOf(words: number) {
   return { text, balances, log: logs[0], rows: logs.length }
 }
 
-test('a stream that the balance just covers is complete, however long its words are', async () => {
+test('a stream that the balance just covers is delivered completely, however long its words are', async () => {
   const { text, balances, log, rows } = await streamOf(paidWords)
   expect(text).toEndWith('data: [DONE]\n\n')
   expect(text.split(word)).toHaveLength(paidWords + 1)
@@ -36,7 +36,7 @@ test('a stream that the balance just covers is complete, however long its words 
   expect(balances).toMatchObject({ remain: 0, tokenUsed: quota, holds: 0 })
 })
 
-test('a stream that the balance does not cover ends with an error event where the quota ends, and no balance falls below zero', async () => {
+test('a stream that the balance does not cover ends with an error event when the quota is used up, and no balance falls below zero', async () => {
   const { text, balances, log, rows } = await streamOf(paidWords + 300)
   expect(text).toContain('quota_exhausted_mid_stream')
   expect(text).not.toContain('[DONE]')

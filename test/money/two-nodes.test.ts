@@ -38,7 +38,7 @@ else {
       }),
     )
     expect(await holds()).toBe(streams)
-    // As if it had run on another machine, where its process cannot be checked.
+    // The node is recorded as running on another machine, where its process cannot be checked.
     await store.write((trx) =>
       trx.updateTable('nodes').set({ host: 'another machine' }).where('pid', '=', doomed.pid).execute(),
     )
@@ -63,12 +63,14 @@ else {
         .where('pid', '=', doomed.pid)
         .execute(),
     )
-    // After a gap in its own heartbeat it cannot tell whose silence it was; after half a minute it can.
+    // After a gap in its own heartbeat, the watcher cannot tell whether it or the other node was silent. After half a
+    // minute it can.
     time.ms += 40_000
     await pulse.beat()
     expect(await sweepHolds(watcher)).toBe(0)
     await beatFor30s()
-    // The other node serves the same token the whole time; whichever of the two sweeps, it happens once.
+    // The other node serves calls of the same token the whole time. Whichever of the two releases the holds, it happens
+    // only once.
     const [, served] = await Promise.all([
       sweepHolds(watcher),
       Promise.all(Array.from({ length: 20 }, () => other.post('/v1/chat/completions', { model, messages }, token.key))),
@@ -87,7 +89,7 @@ else {
   }, 120_000)
 }
 
-/** Opens a stream whose second half arrives when `goOn` is called; the first half has arrived. */
+/** Opens a stream and waits for its first half. The second half arrives when `goOn` is called. */
 async function openStream(upstream: FakeUpstream, gateway: GatewayProcess, key: string) {
   const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>()
   const event = (fields: object) => `data: ${JSON.stringify({ object: 'chat.completion.chunk', ...fields })}\n\n`
@@ -128,7 +130,7 @@ for (const host of ['another machine', undefined]) {
       const token = await newToken(node, 1_000_000)
       const store = openStore({ url: database.url })
       const stream = await openStream(upstream, node, token.key)
-      // The state after a database outage: the node has not reached its next heartbeat yet.
+      // This is the state after a database outage: the node has not sent its next heartbeat yet.
       process.kill(node.pid, 'SIGSTOP')
       await store.write((trx) =>
         trx

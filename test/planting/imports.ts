@@ -1,10 +1,10 @@
 import { rooms } from '../../tools/rooms.mjs'
 
-/** A file for each room; each has one that imports from the room below it, which is allowed. */
+/** A file for each room. Each file imports from the room below its own, which is allowed. */
 const roomFiles = Object.entries(rooms).flatMap(([folder, list]) =>
   list.map(([room], at) => {
     const from = (other: string) =>
-      // Of migrations only this one may use what is below.
+      // In the room "migrations", only migrate.ts may import from the rooms below.
       other === 'migrations' ? 'migrations/migrate.ts' : other === '.' ? 'p-room.ts' : `${other}/p-room.ts`
     const up = room === '.' ? './' : '../'
     const [before, behind] = [list[at - 1]?.[0], list[at + 1]?.[0]]
@@ -17,7 +17,7 @@ const roomFiles = Object.entries(rooms).flatMap(([folder, list]) =>
   }),
 )
 
-/** Allowed imports, one file per line: the rules must pass every one of them. */
+/** Allowed imports, one file per line. The rules must accept all of them. */
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(roomFiles.map(({ file, below }) => [file, below === undefined ? [] : [below]])),
   'contract/roles.ts': ['zod/mini'],
@@ -95,8 +95,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * [file, its import, the rule that must refuse it; '' for the other half of a cycle, which is reported once]. Imports
- * are added to the file's imports above.
+ * [file, its import, the rule that must reject it]. The rule is '' for the other half of a cycle, which is reported
+ * once. These imports are added to the imports listed above for the same file.
  */
 export const forbidden: readonly (readonly [file: string, target: string, rule: string])[] = [
   ['contract/p-own.ts', '../server/lib/secrets/ids.ts', 'contract-own'],
@@ -173,6 +173,6 @@ export const forbidden: readonly (readonly [file: string, target: string, rule: 
   ['test/helpers/p-cycle-a.ts', './p-cycle-b.ts', 'no-cycles-in-tests'],
   ['test/helpers/p-cycle-b.ts', './p-cycle-a.ts', ''],
   ['server/jobs/p-orphan.ts', '', 'no-orphans'],
-  // Each room imports from the one above it.
+  // Each room imports from the room above it.
   ...roomFiles.flatMap(({ file, above, rule }) => (above === undefined ? [] : [[file, above, rule] as const])),
 ]

@@ -2,7 +2,7 @@ const lines = (count: number, line: string) => `${Array.from({ length: count }, 
 const longFunction = `export function long(): number {\n  let n = 0\n${lines(81, '  n += 1')}  return n\n}\n`
 const longFile = Array.from({ length: 401 }, (_, index) => `export const a${index} = 1\n`).join('')
 
-/** [file, its text, the rule that must refuse it] */
+/** [file, its text, the rule that must reject it] */
 export const faults: readonly (readonly [file: string, text: string, rule: string])[] = [
   ['server/lib/camelCase.ts', 'export const a = 1\n', 'lint/style/useFilenamingConvention'],
   ['server/lib/Pascal.ts', 'export const a = 1\n', 'lint/style/useFilenamingConvention'],
@@ -63,7 +63,7 @@ export const faults: readonly (readonly [file: string, text: string, rule: strin
   ],
 ]
 
-/** The purpose of the exceptions: these files must pass. */
+/** Files for which the rules have exceptions. These files must pass. */
 export const exceptions: Readonly<Record<string, string>> = {
   'server/lib/clean.ts': 'export const a = 1\n',
   'server/config.ts': 'export const port = process.env.PORT\n',

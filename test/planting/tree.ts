@@ -21,7 +21,10 @@ const configs = [
   'tools/rooms.mjs',
 ]
 
-/** Typings that the projects name; everything else in node_modules is a stub, so a plant needs no real package. */
+/**
+ * Typings that the projects name. Everything else in node_modules is a stub, so that a planted file needs no real
+ * package.
+ */
 const linked = ['@types/node', '@types/bun', 'bun-types', 'undici-types']
 
 interface TreeOptions {
@@ -34,7 +37,7 @@ const versions = (names: readonly string[]) => Object.fromEntries(names.map((nam
 export class Tree implements Disposable {
   readonly base: string
 
-  /** A small repository with the real configuration, outside the working tree. */
+  /** A small repository with the real configuration, in a folder outside the working tree. */
   constructor(files: Readonly<Record<string, string>>, { dependencies = [], devDependencies = [] }: TreeOptions = {}) {
     this.base = realpathSync(mkdtempSync(join(tmpdir(), 'tollgate-planting-')))
     mkdirSync(join(this.base, 'tools'))

@@ -1,4 +1,4 @@
-/** [project, file, its text, the compiler's code] */
+/** [project, file, its text, the error code of the compiler] */
 export const typeFaults: readonly (readonly [project: string, file: string, text: string, code: string])[] = [
   ['contract', 'contract/p-fetch.ts', "export const a = () => fetch('/')\n", 'TS2304'],
   ['contract', 'contract/p-timeout.ts', 'export const a = () => setTimeout(() => {}, 1)\n', 'TS2304'],
@@ -35,7 +35,7 @@ export const typeFaults: readonly (readonly [project: string, file: string, text
   ['e2e', 'test/e2e/p-enum.ts', 'export enum Color {\n  Red,\n}\n', 'TS1294'],
 ]
 
-/** What each project is meant to allow. */
+/** Code that each project is meant to allow. */
 export const typeClean: Readonly<Record<string, string>> = {
   'contract/roles.ts': 'export type Role = 1 | 10\nexport const roles: readonly Role[] = [1, 10]\n',
   'server/shape.ts': 'export type A = 1\n',
@@ -51,6 +51,6 @@ export const typeClean: Readonly<Record<string, string>> = {
   'server/clean.test.ts': "import { expect, test } from 'bun:test'\n\ntest('a', () => {\n  expect(1).toBe(1)\n})\n",
   'console/clean.ts':
     "import type { Role } from '../contract/roles.ts'\n\nexport const a = (b: Role) => [document.title, fetch, b]\n",
-  // Browser tests run under Bun and refer to pages.
+  // Browser tests run in Bun and also contain code that runs in pages.
   'test/e2e/clean.ts': 'export const a = () => [document.title, process.pid, Bun.version]\n',
 }

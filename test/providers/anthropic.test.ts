@@ -33,7 +33,7 @@ const streamed = () =>
   })
 
 describe('Anthropic', () => {
-  test('answers a caller of OpenAI, whole and streamed', async () => {
+  test('serves a caller of OpenAI’s chat, streamed and not', async () => {
     await wired.channel(14, 'claude-x')
     wired.service.answer = ({ json }) => (json['stream'] ? streamed() : Response.json(message))
     const whole = (await (await wired.chat()).json()) as { choices: { message: { content: string } }[]; usage: object }
@@ -49,7 +49,7 @@ describe('Anthropic', () => {
     expect(read).toMatchObject({ content: 'Hello', finish: 'stop', done: true })
   })
 
-  test('is sent the bytes, version and beta features of its own callers', async () => {
+  test('gets the bytes, version and beta features of callers of its own dialect unchanged', async () => {
     await wired.channel(14, 'm')
     wired.service.answer = () => Response.json({ ...message, new_field: 1 })
     const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }], unknown: { a: 1 } }
@@ -62,14 +62,14 @@ describe('Anthropic', () => {
     expect(seen?.headers.get('anthropic-beta')).toBe('some-feature')
   })
 
-  test('accepts old names for the versions that one-api assigned to them', async () => {
+  test('accepts old model names and sends the versions that one-api assigned to them', async () => {
     await wired.channel(14, 'claude-2')
     wired.service.answer = () => Response.json(message)
     await wired.chat()
     expect(wired.service.seen[0]?.json['model']).toBe('claude-2.1')
   })
 
-  test('counts tokens for its own callers', async () => {
+  test('counts tokens for callers of its own dialect', async () => {
     await wired.channel(14, 'claude-x')
     wired.service.answer = () => Response.json({ input_tokens: 42 })
     const response = await wired.post('/v1/messages/count_tokens', {
@@ -80,18 +80,18 @@ describe('Anthropic', () => {
     expect(wired.service.seen[0]?.path).toBe('/v1/messages/count_tokens')
   })
 
-  test('errors keep status and meaning', async () => {
+  test('errors keep their status and meaning', async () => {
     await wired.channel(14, 'claude-x')
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     wired.service.answer = () => Response.json(error, { status: 529 })
     const response = await wired.chat()
-    // A status that callers of chat do not know.
+    // Callers of OpenAI's chat do not know the status 529.
     expect(response.status).toBe(503)
     expect(await response.text()).toContain('Overloaded')
   })
 })
 
-test('a compatible service lists its models below its own base URL', async () => {
+test('a compatible service lists its models under its own base URL', async () => {
   wired.service.answer = () => Response.json({ data: [{ id: 'claude-b' }, { id: 'claude-a' }] })
   const names = await wired.models(52, { base_url: `${wired.service.url}/v1` })
   expect(names).toEqual(['claude-a', 'claude-b'])

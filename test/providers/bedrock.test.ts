@@ -30,13 +30,13 @@ const converseStream = () =>
     converseFrame('metadata', { usage: answer.usage }),
   )
 
-/** The signature that a request must have, recomputed from what arrived. */
+/** The signature that a request must have, recomputed from what was received. */
 function signatureOf({ path, headers, text }: Seen, secret: string): string {
   const sha = (data: string) => createHash('sha256').update(data).digest('hex')
   const hmac = (with_: string | Buffer, data: string) => createHmac('sha256', with_).update(data).digest()
   const date = headers.get('x-amz-date') ?? ''
   const scope = [date.slice(0, 8), 'us-west-2', 'bedrock', 'aws4_request']
-  // In transit the path was encoded once; it is signed encoded twice.
+  // The path in the request was encoded once, and the signature covers the path encoded twice.
   const twice = path.replaceAll('%', '%25')
   const canonical = [
     'POST',
@@ -55,7 +55,7 @@ function signatureOf({ path, headers, text }: Seen, secret: string): string {
 }
 
 describe('Bedrock', () => {
-  test('is called with a signature over the bytes that arrive', async () => {
+  test('is called with a signature over the bytes that are sent', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     wired.service.answer = () => Response.json(answer)
     const whole = (await (await wired.chat({ messages: [{ role: 'user', content: 'Grüße 😀' }] })).json()) as {
@@ -71,7 +71,7 @@ describe('Bedrock', () => {
     expect(seen && authorization.endsWith(`Signature=${signatureOf(seen, 'secret')}`)).toBe(true)
   })
 
-  test('streams from AWS’s frames to a caller of OpenAI', async () => {
+  test('streams AWS’s frames to a caller of OpenAI’s chat', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     wired.service.answer = converseStream
     const read = readChunks(await (await wired.chat({ stream: true, stream_options: { include_usage: true } })).text())
@@ -79,7 +79,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.path).toEndWith('/converse-stream')
   })
 
-  test('Claude is invoked in Anthropic’s format, for callers who speak it', async () => {
+  test('invokes Claude in Anthropic’s format for callers who use that format', async () => {
     await wired.channel(33, 'claude-3-haiku-20240307', { key })
     const events = [
       {
@@ -117,7 +117,7 @@ describe('Bedrock', () => {
     })
   })
 
-  test('the betas in a caller’s header go into the body, if Bedrock accepts them', async () => {
+  test('beta features in a caller’s header are moved to the body if Bedrock accepts them', async () => {
     const message = { id: 'msg', type: 'message', role: 'assistant', content: [], usage: answer.usage }
     const ask = async (model: string) => {
       await wired.channel(33, model, { key })
@@ -145,7 +145,7 @@ describe('Bedrock', () => {
     })
   })
 
-  test('an exception in a stream is an error in the caller’s dialect', async () => {
+  test('an exception in a stream is reported as an error in the caller’s dialect', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     wired.service.answer = () =>
       frames(
@@ -169,7 +169,7 @@ describe('Bedrock', () => {
     expect(await toldToAdmin(wired.rig.gateway, 'm')).toContain('the clock of this gateway may be wrong')
   })
 
-  test('embeds and ranks', async () => {
+  test('creates embeddings and ranks documents', async () => {
     await wired.channel(33, 'amazon.titan-embed-text-v2:0', { key })
     wired.service.answer = () => Response.json({ embedding: [1, 2], inputTextTokenCount: 4 })
     const embedded = await (await wired.post('/v1/embeddings', { model: 'm', input: 'a' })).json()
@@ -186,7 +186,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.json).toEqual({ query: 'q', documents: ['a', 'b'], top_n: 1, api_version: 2 })
   })
 
-  test('lists models and other vendors’ profiles, signed', async () => {
+  test('lists models and inference profiles of other vendors, with signed requests', async () => {
     wired.service.answer = ({ path }) =>
       path.startsWith('/foundation-models')
         ? Response.json({ modelSummaries: [{ modelId: 'amazon.nova-lite-v1:0' }] })
@@ -199,7 +199,7 @@ describe('Bedrock', () => {
     expect(wired.service.seen[0]?.headers.get('authorization')).toStartWith('AWS4-HMAC-SHA256 Credential=AKID/')
   })
 
-  test('an API key of its own is sent unchanged', async () => {
+  test('a Bedrock API key is sent unchanged', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key: 'ABSKtoken|us-west-2' })
     wired.service.answer = () => Response.json(answer)
     await wired.chat()
@@ -207,14 +207,14 @@ describe('Bedrock', () => {
   })
 })
 
-test('a malformed key is reported as such', () => {
+test('a malformed key gets an error that describes the right format', () => {
   for (const right of [key, 'A|S|eu-central-1|session', 'ABSK|us-gov-west-1'])
     expect(bedrock.keyFault?.(right)).toBeUndefined()
   for (const wrong of ['', 'AKID', 'AKID|secret', 'AKID|secret|', 'A|S|somewhere', 'A|S|us-east-1|t|x'])
     expect(bedrock.keyFault?.(wrong)).toContain('AccessKey|SecretKey|region')
 })
 
-test('names that callers know become ids of the region', async () => {
+test('common model names become the ids of the region', async () => {
   const signing = { body: '', nowMs: 0, tokens: { get: async () => '' }, fetchJson: async () => ({}) }
   const urlOf = async (model: string, region: string) => {
     const upstream = { baseUrl: bedrock.meta.defaultBaseUrl, key: '', other: '', config: { ak: 'A', sk: 'S', region } }

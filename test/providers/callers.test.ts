@@ -1,4 +1,5 @@
-// Services with their own formats, used by callers of the other dialects: the same answer, tools and errors for all.
+// Services with their own formats, used by callers of the other dialects: everyone gets the same answer, tools and
+// errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Behaviour } from '../helpers/fake-upstream.ts'
 import { chargedUnits, type Rig, see, startRelayRig } from '../relay/setup.ts'
@@ -8,7 +9,7 @@ const model = 'm'
 const schema = { type: 'object', properties: { place: { type: 'string' } } }
 const args = '{"place":"Bern"}'
 
-/** A service's "Good day", whole and streamed, its tool call, and its error when it is too busy. */
+/** A service's answer "Good day", complete and streamed, its tool call, and its error when it is overloaded. */
 interface Service {
   type: number
   key: string
@@ -70,7 +71,7 @@ function hunyuanEvent({ FinishReason, ...Delta }: ReturnType<typeof tencent>): o
   return { Choices: [{ FinishReason, Delta: { Role: 'assistant', ...Delta } }], Usage }
 }
 
-/** The same question in each dialect, and how its answer ends. */
+/** The same question in each dialect, and the end of the answer in that dialect. */
 const callers = {
   'openai-responses': {
     path: '/v1/responses',
@@ -119,7 +120,7 @@ describe.each(Object.entries(services))('%s', (_name, service) => {
     )
   }
 
-  test.each(Object.entries(callers))('answers %s, whole and streamed', async (_dialect, asked) => {
+  test.each(Object.entries(callers))('answers callers of %s, streamed and not', async (_dialect, asked) => {
     await begin(answers(service.whole))
     const caller = await rig.caller()
     const whole = await see(rig.gateway.post(asked.path, asked.body, caller.token))
@@ -132,7 +133,7 @@ describe.each(Object.entries(services))('%s', (_name, service) => {
     expect((await chargedUnits(rig, caller)).units).toBe(30)
   })
 
-  test.each(Object.entries(callers))('calls a tool of %s', async (_dialect, asked) => {
+  test.each(Object.entries(callers))('calls a tool for callers of %s', async (_dialect, asked) => {
     await begin(answers(service.call))
     const seen = await see(rig.gateway.post(asked.path, asked.body))
     expect(seen.status).toBe(200)
@@ -141,7 +142,7 @@ describe.each(Object.entries(services))('%s', (_name, service) => {
     expect(JSON.stringify(rig.upstream.requests.at(-1)?.json)).toContain('place')
   })
 
-  test.each(Object.entries(callers))('reports to %s that it is busy', async (_dialect, asked) => {
+  test.each(Object.entries(callers))('reports to callers of %s that it is overloaded', async (_dialect, asked) => {
     await begin(answers(service.busy))
     const seen = await see(rig.gateway.post(asked.path, asked.body))
     expect(seen.status).toBe(429)

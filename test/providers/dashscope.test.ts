@@ -1,4 +1,5 @@
-// DashScope's native format: input and parameters, events that may repeat the text so far, images as a job.
+// DashScope's native format: input and parameters are separate, events may repeat the text so far, and images are made
+// by a job.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
@@ -26,7 +27,7 @@ const said = (message: object, finish_reason = 'stop') => ({
 const ask = (fields: object = {}, token?: string) =>
   askChat(rig, { model: 'qwen-max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 
-test('a question and its answer in the service’s format', async () => {
+test('a question and its answer are sent in the service’s format', async () => {
   rig.upstream.always(answers(said({ content: 'Hello', reasoning_content: 'Hm' })))
   const caller = await rig.caller()
   const got = await ask(
@@ -54,7 +55,7 @@ test('a question and its answer in the service’s format', async () => {
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('tools, thinking, search and plugins go into their fields', async () => {
+test('tools, thinking, search and plugins are sent in their own fields', async () => {
   const call = { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"place":"Bern"}' } }
   rig.upstream.always(answers(said({ content: '', tool_calls: [call] }, 'tool_calls')))
   await rig.clear()
@@ -89,7 +90,7 @@ test('tools, thinking, search and plugins go into their fields', async () => {
   expect(rig.upstream.requests[0]?.headers.get('x-dashscope-plugin')).toBe('pdf_extracter')
 })
 
-test('vision models are called at their own path, with their own kind of parts', async () => {
+test('vision models are called at their own path, with their own format of parts', async () => {
   rig.upstream.always(answers(said({ content: [{ text: 'A dog' }] })))
   const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
   const content = [{ type: 'text', text: 'What?' }, image]
@@ -102,7 +103,7 @@ test('vision models are called at their own path, with their own kind of parts',
   expect({ status: seen.status, asked: rig.upstream.requests.length }).toEqual({ status: 400, asked: 1 })
 })
 
-test('a stream is requested in increments, and ends where its last event says so', async () => {
+test('a stream is requested in increments, and ends when its last event says so', async () => {
   const piece = (content: string, reason = 'null') => said({ content }, reason)
   rig.upstream.always(streams(piece('1'), piece('1'), piece('2'), piece('', 'stop')))
   const caller = await rig.caller()
@@ -114,7 +115,7 @@ test('a stream is requested in increments, and ends where its last event says so
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('events that repeat the text so far add only what is new', async () => {
+test('from events that repeat the text so far, only the new text is used', async () => {
   const whole = (text: string, finish_reason = 'null') => ({ output: { text, finish_reason }, usage, request_id: 'r' })
   for (const texts of [
     ['O', 'One', 'One, two', 'One, two, three'],
@@ -127,7 +128,7 @@ test('events that repeat the text so far add only what is new', async () => {
   }
 })
 
-test('an error within a stream, and a stream that breaks off, are reported', async () => {
+test('an error inside a stream and a stream that breaks off are reported', async () => {
   const piece = said({ content: 'Half' }, 'null')
   rig.upstream.always(streams(piece, { code: 'Throttling.RateQuota', message: 'slow down', request_id: 'r' }))
   const failed = await ask({ stream: true })
@@ -137,7 +138,7 @@ test('an error within a stream, and a stream that breaks off, are reported', asy
   expect((await ask({ stream: true })).error?.code).toBe('upstream_stream_incomplete')
 })
 
-test('errors keep their status and meaning', async () => {
+test('errors keep their status and their meaning', async () => {
   rig.upstream.always(answers({ code: 'InvalidApiKey', message: 'Invalid API-key provided.' }, 401))
   expect(await ask()).toMatchObject({ status: 503, error: { code: 'upstream_unavailable' } })
   rig.upstream.always(answers({ code: 'Throttling', message: 'busy' }, 429))
@@ -151,7 +152,7 @@ test('search results are cited', async () => {
   expect((await ask({ web_search_options: {} })).citations).toEqual(['https://example.com/1'])
 })
 
-test('embeddings are in the order of their texts and charged', async () => {
+test('embeddings have the order of their texts, and are charged', async () => {
   const embeddings = [
     { text_index: 1, embedding: [2] },
     { text_index: 0, embedding: [1] },
@@ -182,7 +183,7 @@ test('documents are ranked', async () => {
   })
 })
 
-test('images are a job that is polled until it is done', async () => {
+test('images are made by a job that is polled until it is done', async () => {
   const states = [
     { task_status: 'RUNNING' },
     { task_status: 'SUCCEEDED', results: [{ url: 'https://example.com/1.png' }] },
@@ -204,7 +205,7 @@ test('images are a job that is polled until it is done', async () => {
   ])
 })
 
-test('a job that fails is an error, and costs nothing', async () => {
+test('a job that fails is reported as an error and costs nothing', async () => {
   rig.upstream.script(({ path }) => {
     const failed = { task_status: 'FAILED', code: 'DataInspectionFailed', message: 'not allowed' }
     return answers({ output: path.includes('/tasks/') ? failed : { task_id: 't-2', task_status: 'PENDING' } })
@@ -217,7 +218,7 @@ test('a job that fails is an error, and costs nothing', async () => {
   expect((await chargedUnits(rig, caller)).units).toBe(0)
 })
 
-test('a channel configured so uses the service’s OpenAI-compatible API', async () => {
+test('a channel can be configured to use the service’s OpenAI-compatible API', async () => {
   await rig.clear()
   await rig.channel({ type: 17, key: 'sk-ali', models: 'qwen-max', config: '{"compatible":true}' })
   expect((await ask({ top_k: 3 })).status).toBe(200)

@@ -1,4 +1,4 @@
-// Baidu ERNIE: a token is fetched for the key, user and assistant alternate, errors come with status 200.
+// Baidu ERNIE: a token is fetched for the key, user and assistant turns must alternate, and errors have status 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams, tokensOf, twoCalls, weather } from './services.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
   await rig.clear({ RetryTimes: '0' })
-  // Each test has its own key, so that none finds another's token.
+  // Each test has its own key, so that no test uses another test's token.
   key = `ak${++keys}|sk`
   await rig.channel({ type: 15, key, models: 'ERNIE-4.0-8K,Embedding-V1' })
   tokens = [{ access_token: 'token-1', expires_in: 2_592_000 }]
@@ -29,7 +29,7 @@ const ask = (fields: object = {}, token?: string) =>
   askChat(rig, { model: 'ERNIE-4.0-8K', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const chats = () => rig.upstream.requests.filter(({ path }) => path !== '/oauth/2.0/token')
 
-test('the key is exchanged once, and the token is sent with every call', async () => {
+test('the key is exchanged for a token once, and every call sends the token', async () => {
   rig.upstream.always(answers(hello))
   expect(await ask()).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
   await ask()
@@ -56,7 +56,7 @@ for (const [code, stream] of [
   [110, false],
   [111, true],
 ] as const) {
-  test(`a cached token that the service revokes (${code}) is exchanged again, unnoticed by callers`, async () => {
+  test(`a cached token that the service revokes (${code}) is replaced, which callers do not notice`, async () => {
     const caller = await rig.caller()
     const said = { result: 'Hello', is_end: true, usage }
     rig.upstream.always(stream ? streams(said) : answers(said))
@@ -81,7 +81,7 @@ for (const [code, stream] of [
   })
 }
 
-test('a freshly issued token that is refused ends the call: another would fare no better', async () => {
+test('if a newly issued token is refused, the call ends, because another token would be refused too', async () => {
   rig.upstream.script(({ path }) =>
     path === '/oauth/2.0/token'
       ? answers(tokens[0] ?? {})
@@ -91,7 +91,7 @@ test('a freshly issued token that is refused ends the call: another would fare n
   expect(chats()).toHaveLength(1)
 })
 
-test('a key that the token service refuses is reported to admins, and costs nothing', async () => {
+test('a key that the token service refuses is reported to admins and costs nothing', async () => {
   tokens = [{ error: 'invalid_client', error_description: 'unknown client id' }]
   const caller = await rig.caller()
   const got = await ask({}, caller.token)
@@ -101,7 +101,7 @@ test('a key that the token service refuses is reported to admins, and costs noth
   expect((await chargedUnits(rig, caller)).units).toBe(0)
 })
 
-test('a token service that answers with 401 means the same', async () => {
+test('a status 401 from the token service means that the key is refused', async () => {
   rig.upstream.script(() => answers({ error: 'invalid_client' }, 401))
   const got = await ask()
   expect(got.status).toBe(503)
@@ -156,7 +156,7 @@ test('parallel tool calls become consecutive calls, with their results', async (
   ])
 })
 
-test('a tool result without a call is not lost', async () => {
+test('a tool result without a call is sent too', async () => {
   rig.upstream.always(answers(hello))
   const messages = [
     { role: 'user', content: 'Hi' },
@@ -166,7 +166,7 @@ test('a tool result without a call is not lost', async () => {
   expect(lastBody(rig)['messages']).toEqual([{ role: 'user', content: 'Hi\n\nAnswer of x: sunny' }])
 })
 
-test('a stream ends with its last event, and is charged by its growing total', async () => {
+test('a stream ends with its last event, and is charged by the total in it', async () => {
   const event = (result: string, is_end: boolean, completion: number, total: number) => ({
     id: 'as-2',
     result,
@@ -208,12 +208,12 @@ test('errors with status 200 get the status that they mean', async () => {
   }
 })
 
-test('a conversation that the service found unsafe ends as filtered', async () => {
+test('a conversation that the service considers unsafe ends with a content filter reason', async () => {
   rig.upstream.always(answers({ ...hello, result: '…', need_clear_history: true, flag: 1 }))
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
-test('images, and an answer to continue, are refused before anything is sent', async () => {
+test('images, and a request to continue an answer, are refused before anything is sent', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
   const seen = await ask({ messages: [{ role: 'user', content: [image] }] })
   expect(seen.status).toBe(400)
@@ -228,7 +228,7 @@ test('images, and an answer to continue, are refused before anything is sent', a
   expect(rig.upstream.requests).toEqual([])
 })
 
-test('embeddings go to their model’s path, as a list', async () => {
+test('embeddings are sent to the path of their model, as a list', async () => {
   const data = [{ object: 'embedding', embedding: [0.5, -0.25], index: 0 }]
   rig.upstream.always(answers({ object: 'embedding_list', data, usage: { prompt_tokens: 4, total_tokens: 4 } }))
   const caller = await rig.caller()
@@ -243,7 +243,7 @@ test('embeddings go to their model’s path, as a list', async () => {
   expect(failed.status).toBe(400)
 })
 
-test('a key of the newer kind goes to the newer endpoint, as a bearer token and in OpenAI’s format', async () => {
+test('a key of the newer kind is sent as a bearer token to the newer endpoint, in OpenAI’s format', async () => {
   await rig.clear()
   await rig.channel({ type: 15, key: 'bce-v3/ALTAK-a/b', models: 'ERNIE-4.0-8K' })
   expect((await ask()).status).toBe(200)

@@ -24,7 +24,7 @@ interface Completion {
 }
 
 describe('Gemini', () => {
-  test('answers a caller of OpenAI, whole and streamed', async () => {
+  test('serves a caller of OpenAI’s chat, streamed and not', async () => {
     await wired.channel(24, 'gemini-x')
     wired.service.answer = ({ path }) => (path.includes('stream') ? events(answer) : Response.json(answer))
     const whole = (await (await wired.chat()).json()) as Completion
@@ -39,7 +39,7 @@ describe('Gemini', () => {
     expect(wired.service.seen[0]?.headers.get('x-goog-api-key')).toBe('k')
   })
 
-  test('is sent the bytes of its own callers, in the version that the channel names', async () => {
+  test('gets the bytes of callers of its own dialect unchanged, at the API version that the channel names', async () => {
     await wired.channel(24, 'm', { other: 'v1' })
     wired.service.answer = () => Response.json({ ...answer, newField: 1 })
     const body = { contents, newOption: 1 }
@@ -49,7 +49,7 @@ describe('Gemini', () => {
     expect(wired.service.seen[0]?.text).toBe(JSON.stringify(body))
   })
 
-  test('embeds texts in OpenAI’s form and both of its encodings', async () => {
+  test('creates embeddings in OpenAI’s format and in both of its encodings', async () => {
     await wired.channel(24, 'gemini-embedding-2')
     wired.service.answer = () =>
       Response.json({ embeddings: [{ values: [0.5, -1] }, { values: [2, 4] }], usageMetadata: { promptTokenCount: 7 } })
@@ -81,7 +81,7 @@ describe('Gemini', () => {
     expect((await wired.post('/v1/embeddings', { model: 'm', input: [[1, 2]] })).status).toBe(400)
   })
 
-  test('makes images with both kinds of its models', async () => {
+  test('makes images with both kinds of image models', async () => {
     wired.service.answer = ({ path }) =>
       path.endsWith(':predict')
         ? Response.json({ predictions: [{ bytesBase64Encoded: 'AAAA', mimeType: 'image/png' }] })
@@ -155,14 +155,14 @@ describe('Vertex', () => {
   const key = `us-central1|my-project|${account}`
   let tokens = 0
 
-  /** Answers as Google would, and issues tokens. */
+  /** Responds as Google would, and issues tokens. */
   function google(rest: (path: string) => Response) {
     tokens = 0
     wired.service.answer = ({ path }) =>
       path === '/token' ? Response.json({ access_token: `token-${++tokens}`, expires_in: 3600 }) : rest(path)
   }
 
-  test('fetches a token once, for a statement signed by the account', async () => {
+  test('fetches a token once, with an assertion that the service account signed', async () => {
     await wired.channel(42, 'gemini-x', { key })
     google(() => Response.json(answer))
     await Promise.all([wired.chat(), wired.chat(), wired.chat()])
@@ -222,7 +222,7 @@ describe('Vertex', () => {
     expect(wired.service.seen.at(-1)?.json['model']).toBe('meta/llama-4-maas')
   })
 
-  test('counts tokens for callers who speak the model’s dialect', async () => {
+  test('counts tokens for callers who use the model’s dialect', async () => {
     await wired.channel(42, 'gemini-x', { key })
     google(() => Response.json({ totalTokens: 11 }))
     const counted = await wired.post('/v1beta/models/m:countTokens', { contents })
@@ -239,7 +239,7 @@ describe('Vertex', () => {
     })
   })
 
-  test('embeds with predict', async () => {
+  test('creates embeddings with the predict method', async () => {
     await wired.channel(42, 'gemini-embedding-001', { key })
     google(() => Response.json({ predictions: [{ embeddings: { values: [1, 2], statistics: { token_count: 5 } } }] }))
     const body = await (await wired.post('/v1/embeddings', { model: 'm', input: 'a' })).json()
@@ -247,7 +247,7 @@ describe('Vertex', () => {
     expect(wired.service.seen.at(-1)).toMatchObject({ json: { instances: [{ content: 'a' }] } })
   })
 
-  test('lists the models of its publishers', async () => {
+  test('lists the models of all its publishers', async () => {
     google((path) => {
       const [, publisher = ''] = /publishers\/(\w+)\/models/.exec(path) ?? []
       return Response.json({ publisherModels: [{ name: `publishers/${publisher}/models/of-${publisher}` }] })
@@ -256,8 +256,8 @@ describe('Vertex', () => {
     expect(wired.service.seen.at(-1)?.headers.get('authorization')).toStartWith('Bearer token-')
   })
 
-  test('a refused token is reported as the upstream’s fault, without the key', async () => {
-    // An account without a token from earlier tests.
+  test('a refused token is reported as a fault of the upstream, without the key', async () => {
+    // This account has no token from earlier tests.
     await wired.channel(42, 'gemini-x', { key: key.replace('robot@', 'other@') })
     wired.service.answer = () => Response.json({ error: 'invalid_grant' }, { status: 400 })
     const response = await wired.chat()
@@ -267,7 +267,7 @@ describe('Vertex', () => {
     expect(told).not.toContain('PRIVATE KEY')
   })
 
-  test('a malformed key is reported as such', () => {
+  test('a malformed key gets an error that describes the right format', () => {
     expect(vertex.keyFault?.(key)).toBeUndefined()
     expect(vertex.keyFault?.(account)).toBeUndefined()
     for (const wrong of ['', 'sk-1', 'us-central1|p', 'us-central1|p|{}', 'us-central1|p|{"client_email":"a"']) {
@@ -275,7 +275,7 @@ describe('Vertex', () => {
     }
   })
 
-  test('without a base URL, each region has its host', async () => {
+  test('without a base URL, each region has its own host', async () => {
     const signing = { body: '', nowMs: 0, tokens: { get: async () => 't' }, fetchJson: async () => ({}) }
     const call = { mode: 'chat', path: '', model: 'gemini-x', stream: false } as const
     const hostIn = async (region: string) => {

@@ -1,4 +1,5 @@
-// Tencent Hunyuan: Tencent Cloud's signature, its spelling of names, errors with status 200.
+// Tencent Hunyuan: it needs Tencent Cloud's signature and spells field names differently, and its errors have status
+// 200.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { tc3Authorization } from '../../server/providers/hunyuan/tc3.ts'
 import { chargedUnits, type Rig, startRelayRig } from '../relay/setup.ts'
@@ -30,7 +31,7 @@ const delta = (Delta: object, FinishReason = '') => ({
   Created: 17,
 })
 
-test('the signature is the service’s, over the bytes that are sent', async () => {
+test('requests have the service’s signature over the bytes that are sent', async () => {
   rig.upstream.always(answers(said({ Content: 'Hello' })))
   const caller = await rig.caller()
   expect(await ask({}, caller.token)).toMatchObject({ status: 200, text: 'Hello', reason: 'stop' })
@@ -52,7 +53,7 @@ test('the signature is the service’s, over the bytes that are sent', async () 
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('requests and calls use the service’s spelling', async () => {
+test('requests and tool calls use the service’s spelling of names', async () => {
   const ToolCalls = [{ Id: 'c1', Type: 'function', Function: { Name: 'weather', Arguments: '{"place":"Bern"}' } }]
   rig.upstream.always(answers(said({ Content: '', ToolCalls }, 'tool_calls')))
   const got = await ask({
@@ -95,7 +96,7 @@ test('requests and calls use the service’s spelling', async () => {
   })
 })
 
-test('a stream, its thoughts and the pieces of its calls', async () => {
+test('a stream is assembled with its thoughts and the pieces of its calls', async () => {
   const call = (Id: string, Name: string, Arguments: string) => ({
     ToolCalls: [{ Id, Type: 'function', Function: { Name, Arguments } }],
   })
@@ -119,7 +120,7 @@ test('a stream, its thoughts and the pieces of its calls', async () => {
   expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
 })
 
-test('an error within a stream is reported', async () => {
+test('an error inside a stream is reported', async () => {
   rig.upstream.always(
     streams(delta({ Content: 'Half' }), { ErrorMsg: { Msg: 'internal error', Code: 2001 }, Choices: [] }),
   )
@@ -151,12 +152,12 @@ test('errors with status 200 get the status that they mean, and a wrong clock is
   expect(await toldToAdmin(rig.gateway)).toContain('the clock of this gateway may be wrong')
 })
 
-test('a filtered answer says so', async () => {
+test('a filtered answer is reported as filtered', async () => {
   rig.upstream.always(answers(said({ Content: '' }, 'sensitive')))
   expect(await ask()).toMatchObject({ reason: 'content_filter' })
 })
 
-test('images are separate parts, and embeddings another action', async () => {
+test('images are separate parts, and embeddings use another action', async () => {
   rig.upstream.always(answers(said({ Content: 'A dog' })))
   const image = { type: 'image_url', image_url: { url: 'https://example.com/dog.png' } }
   await ask({ messages: [{ role: 'user', content: [{ type: 'text', text: 'What?' }, image] }] })
@@ -178,7 +179,7 @@ test('images are separate parts, and embeddings another action', async () => {
   expect((await chargedUnits(rig, caller)).units).toBe(3)
 })
 
-test('the signature of Tencent Cloud equals that of its documentation', () => {
+test('the signature equals the example in Tencent Cloud’s documentation', () => {
   const body = '{"Limit": 1, "Filters": [{"Values": ["\\u672a\\u547d\\u540d"], "Name": "instance-name"}]}'
   const authorization = tc3Authorization({
     host: 'cvm.tencentcloudapi.com',
@@ -193,7 +194,7 @@ test('the signature of Tencent Cloud equals that of its documentation', () => {
   expect(authorization).toEndWith('Signature=10b1a37a7301a02ca19a647ad722d5e43b4b3cff309d421d85b46093f6ab6c4f')
 })
 
-test('a one-part key uses OpenAI’s format', async () => {
+test('a key with only one part selects OpenAI’s format', async () => {
   await rig.clear()
   await rig.channel({ type: 23, key: 'sk-hunyuan', models: 'hunyuan-pro' })
   expect((await ask()).status).toBe(200)

@@ -1,5 +1,5 @@
-// A response of status 200 that is not an answer: a relay's own message, or something else altogether. It must never
-// pass for an empty answer.
+// A response with status 200 that is not an answer: a message of the relay itself, or something else entirely. It must
+// never be treated as an empty answer.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startWired, type Wired } from './service.ts'
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => wired[Symbol.asyncDispose]())
 
-/** Channel types with a model of each, and what else the channel needs. */
+/** Channel types, each with a model and any other fields that the channel needs. */
 const types: [label: string, type: number, model: string, fields?: object][] = [
   ['Anthropic', 14, 'claude-sonnet-4-5'],
   ['Gemini', 24, 'gemini-2.5-flash'],
@@ -33,7 +33,7 @@ const used = async () => (await wired.rig.gateway.logs()).length
 
 describe.each(types)('%s', (_label, type, model, fields) => {
   for (const stream of [false, true]) {
-    test(`that returns something else is an error and costs nothing${stream ? ', also where a stream was asked for' : ''}`, async () => {
+    test(`that returns something that is not an answer causes an error and no charge${stream ? ', also where a stream was asked for' : ''}`, async () => {
       await wired.channel(type, model, fields)
       const before = await used()
       wired.service.answer = () => Response.json({ ok: true })
@@ -48,7 +48,7 @@ describe.each(types)('%s', (_label, type, model, fields) => {
   }
 })
 
-test('a relay’s own message also reaches callers who speak the channel’s dialect', async () => {
+test('a relay’s own message also reaches callers who use the channel’s dialect', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json({ code: 422, msg: 'no such thing' })
   const answer = await wired.post('/v1/messages', {

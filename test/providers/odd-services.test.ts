@@ -1,4 +1,4 @@
-// Behaviour of services that their documentation omits or hides, and caller input that no header can hold.
+// Behaviour of services that their documentation omits or hides, and input of callers that no header can contain.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { clientsOf } from '../matrix/support/callers.ts'
@@ -33,7 +33,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
 })
 const clients = () => clientsOf(wired.rig.gateway.url, wired.rig.gateway.token)
 
-describe('fields that a channel cannot be sent are named', () => {
+describe('fields that cannot be sent to the channel’s service are reported as dropped', () => {
   const dropped = (answer: Response) => answer.headers.get('x-tollgate-dropped') ?? ''
   const ask = async (fields: object) => {
     await wired.channel(14, 'claude-sonnet-4-5')
@@ -41,7 +41,7 @@ describe('fields that a channel cannot be sent are named', () => {
     return wired.chat(fields)
   }
 
-  test('whatever characters their names contain', async () => {
+  test('with any characters in their names', async () => {
     const answer = await ask({ 'größe, 長さ\n': 1 })
     expect(answer.status).toBe(200)
     expect(decodeURIComponent(dropped(answer))).toBe('größe, 長さ\n')
@@ -49,7 +49,7 @@ describe('fields that a channel cannot be sent are named', () => {
     expect([broken.status, dropped(broken).startsWith('half a sign %')]).toEqual([200, true])
   })
 
-  test('however many there are, in a header that every client accepts', async () => {
+  test('in any number, in a header that every client accepts', async () => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`some_field_${index}`, index]))
     const answer = await ask(many)
     expect(dropped(answer).length).toBeLessThan(2100)
@@ -57,7 +57,7 @@ describe('fields that a channel cannot be sent are named', () => {
     expect(dropped(answer).split(', ').length - 1 + Number(rest)).toBe(3000)
   })
 
-  test('strict translation refuses them in an equally short message', async () => {
+  test('or are refused under strict translation, with an equally short message', async () => {
     await wired.rig.gateway.setOption('StrictTranslationEnabled', 'true')
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`some_field_${index}`, index]))
     const answer = await ask(many)
@@ -78,7 +78,7 @@ describe('fields that a channel cannot be sent are named', () => {
   })
 })
 
-test('a data URL in an invalid form is not a gateway failure', async () => {
+test('a malformed data URL does not cause a gateway failure', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json(message)
   const image = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
@@ -87,7 +87,7 @@ test('a data URL in an invalid form is not a gateway failure', async () => {
   expect(wired.service.seen.at(-1)?.text).toContain('100% 50%')
 })
 
-test('calls to which a service gives the same number are several calls', async () => {
+test('calls to which a service gives the same index are kept as several calls', async () => {
   await wired.channel(8, 'x')
   const call = (id: string, x: number) => ({
     tool_calls: [{ index: 0, id, type: 'function', function: { name: 'f', arguments: `{"x":${x}}` } }],
@@ -109,7 +109,7 @@ test('calls to which a service gives the same number are several calls', async (
   ])
 })
 
-describe('sources that Google names in the event whose signature ends the text', () => {
+describe('sources that Google sends in the event with the signature at the end of the text', () => {
   const stream = () =>
     events(
       { candidates: [{ content: { role: 'model', parts: [{ text: 'Rome is old.' }] }, index: 0 }] },
@@ -135,18 +135,21 @@ describe('sources that Google names in the event whose signature ends the text',
     ['/v1/chat/completions', { messages: [turn] }],
     ['/v1/messages', { messages: [turn], max_tokens: 100 }],
     ['/v1/responses', { input: 'Hi' }],
-  ])('reach callers of %s, and so does the signature if it has a field after the text', async (path, fields) => {
-    await wired.channel(24, 'gemini-3-pro-preview')
-    wired.service.answer = stream
-    const text = await (await wired.post(path, { model: 'm', stream: true, ...fields })).text()
-    expect(text).toContain('https://a.example/')
-    const envelope = Buffer.from('{"tollgate":').toString('base64')
-    if (path === '/v1/messages') expect(text).not.toContain(envelope)
-    else expect(text).toContain(path === '/v1/chat/completions' ? 'c2ln' : envelope)
-  })
+  ])(
+    'reach callers of %s, and so does the signature if the dialect has a field for it after the text',
+    async (path, fields) => {
+      await wired.channel(24, 'gemini-3-pro-preview')
+      wired.service.answer = stream
+      const text = await (await wired.post(path, { model: 'm', stream: true, ...fields })).text()
+      expect(text).toContain('https://a.example/')
+      const envelope = Buffer.from('{"tollgate":').toString('base64')
+      if (path === '/v1/messages') expect(text).not.toContain(envelope)
+      else expect(text).toContain(path === '/v1/chat/completions' ? 'c2ln' : envelope)
+    },
+  )
 })
 
-test('the signature of a call that arrives beside it is kept for callers of the Responses API', async () => {
+test('a signature that arrives beside its call is kept for callers of the Responses API', async () => {
   await wired.channel(20, 'google/gemini-3-pro')
   const seal = { type: 'reasoning.encrypted', data: 'c2ln', format: 'google-gemini-v1', index: 0, id: 'a' }
   const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
@@ -164,7 +167,7 @@ test('the signature of a call that arrives beside it is kept for callers of the 
   }
 })
 
-test('an answer that Anthropic paused does not pass for a complete one', async () => {
+test('an answer that Anthropic paused is not reported as complete', async () => {
   await wired.channel(14, 'claude-sonnet-4-5')
   wired.service.answer = () => Response.json({ ...message, stop_reason: 'pause_turn' })
   const { openai } = clients()
@@ -229,7 +232,7 @@ describe('token probabilities', () => {
   ]
 
   test.each(services)(
-    'of %s reach callers of the other dialects that have them',
+    'of %s reach callers of those other dialects that can express them',
     async (_name, type, model, answer) => {
       await wired.channel(type, model)
       wired.service.answer = answer
@@ -265,14 +268,14 @@ describe('token probabilities', () => {
     expect(tokens).toEqual(all.map(({ token, logprob }) => ({ token, logProbability: logprob })))
   }
 
-  test('a caller of the Responses API who asks for some gets them from OpenAI chat services, without streaming', async () => {
+  test('are requested from OpenAI chat services if a caller of the Responses API requests them', async () => {
     await wired.channel(25, 'x')
     wired.service.answer = () => events(chunk({ content: 'Hello' }, 'stop'), '[DONE]')
     await wired.post('/v1/responses', { model: 'm', input: 'Hi', stream: true, top_logprobs: 2 })
     expect(wired.service.seen.at(-1)?.json).toMatchObject({ logprobs: true, top_logprobs: 2 })
   })
 
-  test('also arrive complete', async () => {
+  test('also arrive if the answer is not streamed', async () => {
     await wired.channel(25, 'x')
     const choice = { index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }
     wired.service.answer = () => Response.json({ id: 'c', choices: [{ ...choice, logprobs: { content: all } }] })
@@ -288,7 +291,7 @@ test.each([
   [4013, 503, 'the model is at fault'],
   [4015, 404, 'the bot is not published'],
   [700012006, 503, 'the token is wrong'],
-])('Coze’s code %d is status %d: %s', async (code, status, msg) => {
+])('Coze’s code %d becomes status %d: %s', async (code, status, msg) => {
   await wired.channel(34, 'bot-1')
   const named = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
   const stream = named('conversation.chat.failed', { id: 'chat_1', last_error: { code, msg } })
@@ -296,12 +299,12 @@ test.each([
   expect((await wired.chat({ stream: true })).status).toBe(status)
   wired.service.answer = () => Response.json({ code, msg })
   const answer = await wired.chat()
-  // Errors about the channel's account are for its operator.
+  // Details of errors about the channel's account are only for its operator.
   const told = code === 4011 || code === 700012006 ? 'upstream_unavailable' : msg
   expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(told)])
 })
 
-test('OpenAI models that think are not sent a temperature that they would refuse', async () => {
+test('OpenAI models that think get no temperature, because they would refuse it', async () => {
   await wired.channel(8, 'gpt-5-mini')
   const choice = { index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }
   wired.service.answer = () => Response.json({ id: 'c', choices: [choice] })
@@ -318,7 +321,7 @@ test('OpenAI models that think are not sent a temperature that they would refuse
   expect((await ask(generationConfig)).headers.get('x-tollgate-dropped')).toBeNull()
 })
 
-describe('the part of a prompt that a service stores is charged, although it is not visible here', () => {
+describe('the part of a prompt that a service has stored is charged, although the gateway does not see it', () => {
   const usageMetadata = { promptTokenCount: 90_000, candidatesTokenCount: 5, totalTokenCount: 90_005 }
   const google = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }], usageMetadata }
   const openai = {
@@ -341,7 +344,7 @@ describe('the part of a prompt that a service stores is charged, although it is 
   })
 })
 
-test('what a bot reads besides is charged too', async () => {
+test('other text that a bot reads is charged too', async () => {
   await wired.channel(34, 'bot-1')
   const named = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
   const said = named('conversation.message.delta', { type: 'answer', content: 'Hello' })
@@ -362,7 +365,7 @@ test('images have a creation time, even if the service sends none', async () => 
   expect(await answer.json()).toMatchObject({ created: expect.any(Number), data: [{ b64_json: 'aW1n' }] })
 })
 
-test('a stream without an end is reported as broken, to every caller', async () => {
+test('a stream without an end is reported as broken to every caller', async () => {
   await wired.channel(24, 'gemini-2.5-flash')
   wired.service.answer = () => events({ candidates: [{ content: { parts: [{ text: 'Hel' }] }, index: 0 }] })
   const path = '/v1beta/models/m:streamGenerateContent?alt=sse'

@@ -1,4 +1,4 @@
-// Services with their own formats: what they are sent through the whole gateway, and what callers get.
+// Services with their own formats: what the whole gateway sends to them, and what callers receive.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deepl } from '../../server/providers/deepl/index.ts'
 import { events, readChunks, startWired, type Wired } from './service.ts'
@@ -17,7 +17,7 @@ interface Completion {
 }
 const completion = async (response: Response) => (await response.json()) as Completion
 
-/** The log rows of the current channel, once there are any. */
+/** The log rows of the current channel, as soon as there are any. */
 async function untilLogged({ rig }: Wired) {
   for (;;) {
     const rows = (await rig.gateway.logs()).filter(({ outcome }) => outcome === 'aborted')
@@ -42,7 +42,7 @@ describe('Cohere', () => {
     '[DONE]',
   ]
 
-  test('answers whole and streamed', async () => {
+  test('serves calls streamed and not', async () => {
     await wired.channel(35, 'command-x-internet')
     wired.service.answer = ({ json }) => (json['stream'] ? events(...stream) : Response.json(answer))
     const whole = await completion(await wired.chat())
@@ -57,7 +57,7 @@ describe('Cohere', () => {
     expect(wired.service.seen[0]?.headers.get('authorization')).toBe('Bearer k')
   })
 
-  test('embeds and ranks', async () => {
+  test('creates embeddings and ranks documents', async () => {
     await wired.channel(35, 'embed-x')
     wired.service.answer = () =>
       Response.json({ embeddings: { float: [[1, 2]] }, meta: { billed_units: { input_tokens: 6 } } })
@@ -74,7 +74,7 @@ describe('Cohere', () => {
     expect(wired.service.seen[0]).toMatchObject({ path: '/v2/rerank', json: { query: 'q', documents: ['a'] } })
   })
 
-  test('lists models that are still served', async () => {
+  test('lists only models that are still served', async () => {
     wired.service.answer = () => Response.json({ models: [{ name: 'a' }, { name: 'b', is_deprecated: true }] })
     expect(await wired.models(35)).toEqual(['a'])
   })
@@ -99,7 +99,7 @@ describe('Ollama', () => {
       headers: { 'content-type': 'application/x-ndjson' },
     })
 
-  test('answers whole and streamed, to callers of every dialect', async () => {
+  test('serves callers of every dialect, streamed and not', async () => {
     await wired.channel(30, 'qwen')
     wired.service.answer = ({ json }) =>
       json['stream'] ? ndjson(lines) : Response.json({ ...end, message: { role: 'assistant', content: 'Hello' } })
@@ -119,7 +119,7 @@ describe('Ollama', () => {
     expect(wired.service.seen.map(({ path }) => path)).toEqual(['/api/chat', '/api/chat', '/api/chat'])
   })
 
-  test('a stream that ends early, or with an error, is reported as such', async () => {
+  test('reports a stream that ends early or with an error', async () => {
     await wired.channel(30, 'qwen')
     wired.service.answer = () => ndjson(lines.slice(0, 2))
     expect(await (await wired.chat({ stream: true })).text()).not.toContain('[DONE]')
@@ -136,7 +136,7 @@ describe('Ollama', () => {
     expect(wired.service.seen[0]).toMatchObject({ path: '/v1/completions', json: { model: 'qwen', prompt: 'Hi' } })
   })
 
-  test('a caller who leaves ends the stream there, and pays for what arrived', async () => {
+  test('stops the stream when the caller disconnects, and charges for what arrived', async () => {
     await wired.channel(30, 'qwen')
     let ended: () => void = () => undefined
     const closed = new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ describe('Ollama', () => {
     expect(rows[0]).toMatchObject({ outcome: 'aborted' })
   })
 
-  test('embeds, and lists the pulled models', async () => {
+  test('creates embeddings, and lists the pulled models', async () => {
     await wired.channel(30, 'nomic')
     wired.service.answer = () => Response.json({ embeddings: [[1, 2]], prompt_eval_count: 4 })
     const embedded = await (await wired.post('/v1/embeddings', { model: 'm', input: ['a'] })).json()
@@ -176,7 +176,7 @@ describe('Cloudflare', () => {
     usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
   }
 
-  test('is called under the account, from the key or the configuration', async () => {
+  test('is called with the account id from the key or the configuration', async () => {
     wired.service.answer = () => Response.json(answer)
     await wired.channel(37, '@cf/x', { key: 'acc|token' })
     expect(await completion(await wired.chat())).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
@@ -196,14 +196,14 @@ describe('Cloudflare', () => {
     expect(wired.service.seen[0]?.path).toBe('/client/v4/accounts/acc/ai/models/search?per_page=1000')
   })
 
-  test('a channel without an account says what is missing', async () => {
+  test('reports what is missing if a channel has no account id', async () => {
     await wired.channel(37, '@cf/x', { key: 'token' })
     const response = await wired.chat()
     expect(response.ok).toBe(false)
     expect(await response.text()).toContain('account id')
   })
 
-  test('makes images, whether the image comes directly or in an object', async () => {
+  test('makes images, whether the service returns the image itself or an object that contains it', async () => {
     await wired.channel(37, '@cf/paint', { key: 'acc|token' })
     const body = { model: 'm', prompt: 'A cat', size: '1024x1024' }
     wired.service.answer = () => new Response(new Uint8Array([1, 2, 3]), { headers: { 'content-type': 'image/png' } })
@@ -235,7 +235,7 @@ describe('Coze', () => {
     ['done', '[DONE]'],
   ]
 
-  test('answers whole and streamed from the same stream', async () => {
+  test('serves calls streamed and not, both from the same stream', async () => {
     await wired.channel(34, 'bot-7', { config: '{"user_id":"u1"}' })
     wired.service.answer = () => named(stream)
     expect(await completion(await wired.chat())).toMatchObject({
@@ -253,7 +253,7 @@ describe('Coze', () => {
     })
   })
 
-  test('an error with status 200 is one', async () => {
+  test('reports an error with status 200 as an error', async () => {
     await wired.channel(34, 'bot-7')
     wired.service.answer = () => Response.json({ code: 4100, msg: 'authentication is invalid' })
     for (const fields of [{}, { stream: true }]) {
@@ -266,7 +266,7 @@ describe('Coze', () => {
 
 describe('Replicate', () => {
   const path = '/v1/models/meta/llama/predictions'
-  /** The URLs come from the service; with a base URL set they are called there. */
+  /** The service returns these URLs. If a base URL is set, their paths are called there. */
   const urls = {
     get: 'https://api.replicate.com/v1/predictions/p',
     cancel: 'https://api.replicate.com/v1/predictions/p/cancel',
@@ -280,7 +280,7 @@ describe('Replicate', () => {
     urls,
   }
 
-  test('is polled for a prediction until it has ended', async () => {
+  test('is polled until a prediction has ended', async () => {
     await wired.channel(46, 'meta/llama')
     wired.service.answer = ({ method }) =>
       method === 'POST' ? Response.json({ id: 'p', status: 'starting', urls }, { status: 201 }) : Response.json(ended)
@@ -296,7 +296,7 @@ describe('Replicate', () => {
     expect(wired.service.seen[1]?.headers.get('authorization')).toBe('Bearer k')
   })
 
-  test('streams, and learns the usage at the end', async () => {
+  test('streams, and gets the usage at the end', async () => {
     await wired.channel(46, 'meta/llama')
     const text =
       'event: output\nid: 1\ndata: Hel\n\nevent: output\nid: 2\ndata: lo\ndata: \ndata: you\n\nevent: done\ndata: {}\n\n'
@@ -310,7 +310,7 @@ describe('Replicate', () => {
     expect(read).toMatchObject({ content: 'Hello\n\nyou', finish: 'stop', done: true, usage: { total_tokens: 5 } })
   })
 
-  test('a prediction that nobody waits for is cancelled', async () => {
+  test('cancels a prediction when nobody waits for it any more', async () => {
     await wired.channel(46, 'meta/llama')
     let given: () => void = () => undefined
     const cancelled = new Promise<void>((resolve) => {
@@ -333,7 +333,7 @@ describe('Replicate', () => {
     await cancelled
   })
 
-  test('a failed prediction is an error', async () => {
+  test('reports a failed prediction as an error', async () => {
     await wired.channel(46, 'meta/llama')
     wired.service.answer = () =>
       Response.json({ id: 'p', status: 'failed', error: 'out of memory', urls }, { status: 201 })
@@ -358,7 +358,7 @@ describe('Replicate', () => {
 })
 
 describe('DeepL', () => {
-  test('translates, whole and streamed, and bills characters', async () => {
+  test('translates, streamed and not, and bills characters', async () => {
     await wired.channel(38, 'deepl-de', { key: 'k:fx' })
     wired.service.answer = () => Response.json({ translations: [{ text: 'Hallo', billed_characters: 2 }] })
     expect(await completion(await wired.chat())).toMatchObject({
@@ -375,7 +375,7 @@ describe('DeepL', () => {
     expect(wired.service.seen[0]?.headers.get('authorization')).toBe('DeepL-Auth-Key k:fx')
   })
 
-  test('refuses what it cannot do before anything is sent', async () => {
+  test('refuses what it does not support before anything is sent', async () => {
     await wired.channel(38, 'deepl-de')
     const response = await wired.chat({ tools: [{ type: 'function', function: { name: 'f' } }] })
     expect(response.status).toBe(400)
@@ -383,7 +383,7 @@ describe('DeepL', () => {
     expect(wired.service.seen).toEqual([])
   })
 
-  test('keys of free accounts go to the free endpoint', () => {
+  test('uses the free endpoint for keys of free accounts', () => {
     const urlOf = (key: string) => {
       const upstream = { baseUrl: deepl.meta.defaultBaseUrl, key, other: '', config: {} }
       const [endpoint] = deepl.chat(upstream, 'deepl-de')

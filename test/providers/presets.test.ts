@@ -1,4 +1,4 @@
-// Services that speak OpenAI's dialect at their own URLs: where each kind of call goes, with which key.
+// Services that use OpenAI's dialect at their own URLs: the path to which each kind of call is sent, and the key.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { presets } from '../../server/providers/openai-compatible/presets.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
@@ -13,7 +13,10 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
-/** Type, path of the base URL at the service, and the paths of chat and one more kind of call. */
+/**
+ * Channel type, path of the service's base URL, path of chat, and the caller's and the service's path of one more kind
+ * of call.
+ */
 const places: [type: number, base: string, chat: string, more?: [path: string, place: string]][] = [
   [22, '/api/openapi', '/api/openapi/v1/chat/completions'],
   [25, '', '/v1/chat/completions', ['/v1/messages', '/anthropic/v1/messages']],
@@ -52,7 +55,7 @@ const bodies: Record<string, object> = {
   '/v1/messages': { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
 }
 
-test('every preset is in this table', () => {
+test('every preset is listed in this table', () => {
   expect(places.map(([type]) => type).sort()).toEqual(presets.map(({ meta }) => meta.type).sort())
 })
 
@@ -75,7 +78,7 @@ describe.each(places)('type %d', (type, base, chat, more) => {
     expect(paths()[0]).toBe(more[1])
   })
 
-  test('has models, a key hint and an address in the catalogue', () => {
+  test('has models, a key hint and a base URL in the catalogue', () => {
     const meta = presets.find((provider) => provider.meta.type === type)?.meta
     expect(meta?.models.length).toBeGreaterThan(0)
     expect(meta?.keyHint).not.toBe('')
@@ -83,7 +86,7 @@ describe.each(places)('type %d', (type, base, chat, more) => {
   })
 })
 
-test('a base URL that ends with the prefix does not get it twice', async () => {
+test('a base URL that already ends with the prefix does not get it a second time', async () => {
   for (const [type, base] of [
     [40, '/api/v3'],
     [47, '/v2'],
@@ -101,7 +104,7 @@ test('a base URL that ends with the prefix does not get it twice', async () => {
   expect(rig.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
 })
 
-test('Mistral is not asked for usage, which it reports in every stream', async () => {
+test('Mistral gets no request for usage, which it reports in every stream anyway', async () => {
   await rig.channel({ type: 28, key: 'k' })
   await askChat(rig, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   expect(lastBody(rig)).not.toHaveProperty('stream_options')
@@ -111,7 +114,7 @@ test('Mistral is not asked for usage, which it reports in every stream', async (
   expect(lastBody(rig)).toMatchObject({ stream_options: { include_usage: true } })
 })
 
-test('DeepSeek gets its models’ thoughts back, also from callers of Anthropic', async () => {
+test('DeepSeek gets the thoughts of its models back, including from Anthropic callers', async () => {
   await rig.channel({ type: 36, key: 'k' })
   const missing = answers({ detail: 'Not Found' }, 404)
   rig.upstream.script(({ path }) => (path.startsWith('/anthropic') ? missing : undefined))

@@ -5,7 +5,7 @@ import { type End, type LearnedCall, nothing, parsedInput, type Recorded } from 
 import { objects } from '../matrix/support/read-chat.ts'
 import { readMessages } from '../matrix/support/read-messages.ts'
 
-/** Reads recorded answers in formats that no caller speaks, without any of the gateway's code. */
+/** Readers for recorded answers in formats that no caller uses, without any of the gateway's code. */
 type Reader = (recording: RecordingCase) => Recorded
 
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})
@@ -17,7 +17,7 @@ const lines = ({ responseText }: RecordingCase) =>
     .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line) as JsonObject)
 
-/** Ollama's messages, one or many; calls have no ids in older versions. */
+/** Ollama's messages, one or several. In older versions, calls have no ids. */
 export const readOllama: Reader = (recording) => {
   const learned = nothing()
   for (const wire of recording.kind === 'ndjson' ? lines(recording) : [object(recording.responseJson)]) {
@@ -109,7 +109,7 @@ const converseEnds: Readonly<Record<string, End>> = {
   guardrail_intervened: 'content-filter',
 }
 
-/** Bedrock's Converse, whole and in frames. */
+/** Bedrock's Converse, as JSON and in frames. */
 export const readConverse: Reader = (recording) => {
   const learned = nothing()
   const use = (raw: unknown) => {
@@ -152,7 +152,7 @@ export const readConverse: Reader = (recording) => {
   return learned
 }
 
-/** Claude as invoked on Bedrock: Anthropic's messages, whole or in frames. */
+/** Claude invoked on Bedrock: Anthropic's messages, as JSON or in frames. */
 export const readInvokedClaude: Reader = (recording) => {
   if (recording.kind === 'json') return readMessages.whole(object(recording.responseJson))
   const data = readFrames(recording.response.body).map(({ payload }) =>

@@ -27,7 +27,7 @@ interface Own {
   setup: Setup
   cases: RecordingFilter
   read(recording: RecordingCase): Recorded
-  /** Default: all. */
+  /** The dialects of the callers. Default: all. */
   by?: readonly CallerDialect[]
 }
 
@@ -77,7 +77,7 @@ const formats: readonly Own[] = [
   },
 ]
 
-/** Issues a token when asked for one, and otherwise gives the set answer. */
+/** Issues a token if the request is for one, and otherwise sends the given response. */
 const tokenOr = (answer: Behaviour) =>
   behaviour(`token or ${answer.name}`, async (exchange) => {
     if (!exchange.request.path.endsWith('/token')) return answer.run(exchange)
@@ -86,7 +86,7 @@ const tokenOr = (answer: Behaviour) =>
     exchange.end()
   })
 
-/** The end mark of each format. */
+/** The end marker of each format. */
 const endMark = /messageStop|message-end|"done": ?true|bWVzc2FnZV9zdG9w|message_stop|"finishReason"/
 const cuts = 8
 
@@ -115,7 +115,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 async function learnedBy(format: Own, recording: RecordingCase, to: CallerDialect, tools: string[]): Promise<Learned> {
   rig.answer(tokenOr(replay(recording, 13)))
   const clients = await rig.through(format.setup)
-  // Long enough for the recording's counts to be plausible.
+  // The prompt is long enough to make the recording's token counts plausible.
   const text = 'What is this? '.repeat(1000)
   const stream = recording.kind !== 'json'
   return callers[to](clients, { model, text, stream, ...(tools.length > 0 && { tools }) })
@@ -154,7 +154,7 @@ for (const format of formats) {
     }
 
     for (const recording of all.filter(({ status, kind }) => status === 200 && kind !== 'json')) {
-      test(`${recording.id}, cut anywhere before its end, is not an answer`, async () => {
+      test(`${recording.id} that is cut anywhere before its end is not a complete answer`, async () => {
         const { body } = recording.response
         const end = Buffer.from(body).toString('latin1').search(endMark)
         expect(end).toBeGreaterThan(0)
@@ -178,7 +178,7 @@ for (const format of formats) {
             () => undefined,
             (error: { status?: number; message?: string }) => error,
           )
-          // Errors about the account are 503 for callers.
+          // Callers get status 503 for errors about the account.
           const status = [401, 402, 403].includes(recording.status) ? 503 : recording.status
           expect([to, fault?.status]).toEqual([to, status])
         }

@@ -5,14 +5,14 @@ import { type Rig, startRelayRig } from '../relay/setup.ts'
 /** A request that a service received. */
 export interface Seen {
   readonly method: string
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string
   readonly headers: Headers
   readonly text: string
   readonly json: JsonObject
 }
 
-/** A service of any kind: it answers as the test sets and records its requests. */
+/** A service of any kind. It responds as the test sets, and records its requests. */
 export interface Service extends AsyncDisposable {
   readonly url: string
   readonly seen: Seen[]
@@ -46,25 +46,25 @@ async function startService(): Promise<Service> {
   return service
 }
 
-/** A gateway with a channel to a service; model `m` is mapped to the service's `model`. */
+/** A gateway with a channel to a service. Model `m` is mapped to the service's model, `model`. */
 export interface Wired extends AsyncDisposable {
   readonly rig: Rig
   readonly service: Service
-  /** Replaces the previous channel; returns its id. */
+  /** Replaces the previous channel. Returns the id of the new one. */
   channel(type: number, model: string, fields?: object): Promise<number>
-  /** A call in OpenAI's format for model `m`. */
+  /** Makes a call for model `m` in OpenAI's format. */
   chat(fields?: object): Promise<Response>
   post(path: string, body: object, init?: RequestInit): Promise<Response>
-  /** The models that the service reports, for a channel of this type. */
+  /** The models that the service reports to a channel of this type. */
   models(type: number, fields?: object): Promise<string[]>
 }
 
-/** Starts gateway and service. */
+/** Starts a gateway and a service. */
 export async function startWired(): Promise<Wired> {
   const service = await startService()
   const rig = await startRelayRig({ channels: false })
   const channel: Wired['channel'] = async (type, model, fields = {}) => {
-    // A model with search costs the same as without.
+    // A model with search costs the same as the model without it.
     const ratios = JSON.stringify({ m: 1, [model.replace(/-internet$/, '')]: 1 })
     await rig.clear({ RetryTimes: '0', ModelRatio: ratios, CompletionRatio: ratios })
     service.seen.length = 0
@@ -90,7 +90,7 @@ export async function startWired(): Promise<Wired> {
   }
 }
 
-/** The data of a stream of chat chunks: its text, its finish reason and whether it ended properly. */
+/** The data of a stream of chat chunks: the text, the finish reason, and whether it ended properly. */
 export function readChunks(text: string): { content: string; finish: unknown; usage: unknown; done: boolean } {
   const data = text.split('\n\n').flatMap((block) => (block.startsWith('data: ') ? [block.slice(6)] : []))
   const chunks = data.filter((each) => each.startsWith('{')).map((each) => JSON.parse(each) as Chunk)

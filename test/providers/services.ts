@@ -1,15 +1,15 @@
-// Shared by the tests of services: upstream answers, the same question in every caller's dialect, and the results.
+// Shared by the tests of services: responses of the upstream, the same question in every dialect, and the results.
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream/types.ts'
 import type { Rig } from '../relay/setup.ts'
 import { eventsOf, see } from '../relay/setup.ts'
 
-/** Answers with a JSON body. */
+/** Responds with a JSON body. */
 export function answers(body: unknown, status = 200): Behaviour {
   return behaviour(`answers ${status}`, (exchange) => sendJson(exchange, status, body))
 }
 
-/** Answers with events, one per object; strings are sent as they are. */
+/** Responds with events, one per object. Strings are sent unchanged. */
 export function streams(...events: readonly (object | string)[]): Behaviour {
   return behaviour('streams', (exchange) => {
     const body = events.map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`))
@@ -17,7 +17,7 @@ export function streams(...events: readonly (object | string)[]): Behaviour {
   })
 }
 
-/** What a caller of OpenAI's chat received, assembled. */
+/** What a caller of OpenAI's chat received, after assembling it. */
 export interface Got {
   status: number
   dropped: string
@@ -27,7 +27,7 @@ export interface Got {
   reason: string | undefined
   usage: unknown
   error: { message: string; type: string; code: string | number | null } | undefined
-  /** The stream ended properly. */
+  /** True if the stream ended properly. */
   ended: boolean
   citations: string[]
 }
@@ -44,7 +44,7 @@ interface Answer {
   usage?: unknown
 }
 
-/** Makes an OpenAI chat call and assembles the answer, whole or streamed. */
+/** Makes an OpenAI chat call and assembles the answer, whether it is streamed or not. */
 export async function askChat(rig: Rig, request: object, token?: string): Promise<Got> {
   const seen = await see(rig.gateway.post('/v1/chat/completions', request, token))
   const isStream = (seen.headers.get('content-type') ?? '').startsWith('text/event-stream')
@@ -83,13 +83,13 @@ function addCall(got: Got, index: number, call: NonNullable<Piece['tool_calls']>
   got.calls[index] = known
 }
 
-/** The tokens of a `usage` object. */
+/** The token counts in a `usage` object. */
 export function tokensOf(usage: unknown): { prompt: unknown; completion: unknown } {
   const { prompt_tokens: prompt, completion_tokens: completion } = (usage ?? {}) as Record<string, unknown>
   return { prompt, completion }
 }
 
-/** A tool, and a turn that may call it. */
+/** A tool, and a message that may cause a call of it. */
 export const weather = {
   type: 'function',
   function: {

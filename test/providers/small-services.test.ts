@@ -18,7 +18,7 @@ const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 describe('PaLM 2', () => {
   beforeEach(() => rig.channel({ type: 11, key: 'palm-key' }))
 
-  test('is called with authors and a context, and max tokens is not topK', async () => {
+  test('is called with authors and a context, and max_tokens is not sent as topK', async () => {
     rig.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
     const got = await ask({
       messages: [
@@ -49,7 +49,7 @@ describe('PaLM 2', () => {
     })
   })
 
-  test('has no streams and no usage: both are generated here', async () => {
+  test('has neither streams nor usage, so the gateway generates both', async () => {
     rig.upstream.always(answers({ candidates: [{ author: '1', content: 'Good day' }] }))
     const caller = await rig.caller()
     const got = await ask({ stream: true, stream_options: { include_usage: true } }, caller.token)
@@ -59,7 +59,7 @@ describe('PaLM 2', () => {
     expect(units).toBe((rows[0]?.prompt_tokens ?? 0) + (rows[0]?.completion_tokens ?? 0))
   })
 
-  test('reports what its filters did, and errors', async () => {
+  test('reports errors, and answers that its filters blocked', async () => {
     rig.upstream.always(answers({ filters: [{ reason: 'SAFETY' }] }))
     expect(await ask()).toMatchObject({ status: 200, reason: 'content_filter' })
     rig.upstream.always(answers({}))
@@ -94,7 +94,7 @@ describe("AI Proxy's knowledge bases", () => {
     expect(failed.error?.message).toContain('no such library')
   })
 
-  test('must be named by the channel', async () => {
+  test('must be named in the channel’s configuration', async () => {
     await rig.channel({ type: 21, key: 'k' })
     expect((await ask()).error?.message).toContain('names no knowledge base')
     expect(rig.upstream.requests).toEqual([])
@@ -104,7 +104,7 @@ describe("AI Proxy's knowledge bases", () => {
 describe("Spark's HTTP form", () => {
   beforeEach(() => rig.channel({ type: 48, key: 'password', models: 'm,x1' }))
 
-  test('ends without a finish reason, which is added', async () => {
+  test('gets the finish reason that its streams lack', async () => {
     const chunk = (content: string, rest: object = {}) =>
       `data:${JSON.stringify({ code: 0, message: 'Success', sid: 's', choices: [{ delta: { content }, index: 0 }], ...rest })}\n\n`
     rig.upstream.always(streams(chunk('Good '), chunk('day', { usage }), 'data:[DONE]\n\n'))
@@ -113,7 +113,7 @@ describe("Spark's HTTP form", () => {
     expect(tokensOf(got.usage)).toEqual({ prompt: 10, completion: 5 })
   })
 
-  test('has errors with status 200 in three formats', async () => {
+  test('sends errors with status 200 in three formats', async () => {
     for (const [body, status] of [
       [{ error: { code: 10_010, message: 'Engine Busy' } }, 503],
       [{ code: 11_210, msg: 'insufficient credits', Sid: 's' }, 503],
@@ -132,7 +132,7 @@ describe("Spark's HTTP form", () => {
   })
 })
 
-test('errors of MiniMax come with status 200', async () => {
+test('errors of MiniMax have status 200', async () => {
   await rig.channel({ type: 27, key: 'k' })
   rig.upstream.always(answers({ choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }))
   const failed = await ask()

@@ -1,4 +1,4 @@
-// Spark over WebSocket: a signed URL, one message, frames back.
+// Spark over WebSocket: a signed URL, one message to the service, and frames in return.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { signedAddress } from '../../server/providers/spark/signed-address.ts'
@@ -8,11 +8,11 @@ import { toldToAdmin } from './told-to-admin.ts'
 
 const models = ['SparkDesk', 'Spark-Lite', 'Spark-Max', 'Spark-Pro-128K', 'Spark-4.0-Ultra']
 
-/** A service that answers the first message of each connection with frames. */
+/** A service that responds to the first message of each connection with frames. */
 function startSpark() {
   const state = {
     frames: [] as object[],
-    /** Closes the connection when the frames are sent. */
+    /** Closes the connection after the frames are sent. */
     closes: true,
     refusal: undefined as { status: number; body: string } | undefined,
     urls: [] as URL[],
@@ -71,7 +71,7 @@ const ask = (fields: object = {}, token?: string) =>
   askChat(rig, { model: 'Spark-Max', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const failing = (code: number, message: string) => [{ header: { code, message, sid: 'cht1', status: 2 } }]
 
-test('whole answers and streams have the same content, and cost what the last frame counts', async () => {
+test('answers have the same content whether they are streamed or not, and cost what the last frame reports', async () => {
   spark.state.frames = hello
   const caller = await rig.caller()
   const whole = await ask({}, caller.token)
@@ -123,7 +123,7 @@ test('the URL is signed, and the message has the service’s format', async () =
   ])
 })
 
-test('the version comes from the model, otherwise from the channel, otherwise it is v2.1', async () => {
+test('the version is set by the model name, or else by the channel, or else it is v2.1', async () => {
   spark.state.frames = hello
   for (const model of ['SparkDesk', 'Spark-Lite', 'Spark-Pro-128K']) await ask({ model })
   await rig.clear()
@@ -140,7 +140,7 @@ test('the version comes from the model, otherwise from the channel, otherwise it
   expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
 })
 
-test('models without system prompts get it as the first words', async () => {
+test('models without system prompts get the system prompt as the first messages', async () => {
   spark.state.frames = hello
   const messages = [
     { role: 'system', content: 'Be brief.' },
@@ -158,7 +158,7 @@ test('models without system prompts get it as the first words', async () => {
   })
 })
 
-test('functions are declared, called and answered; models without them refuse them', async () => {
+test('functions are declared, called and answered, and models without functions refuse them', async () => {
   spark.state.frames = [frame(2, { content: '', function_call: { name: 'weather', arguments: '{"place":"Bern"}' } })]
   for (const stream of [false, true]) {
     const got = await ask({ messages: twoCalls, tools: [weather], stream })
@@ -174,7 +174,7 @@ test('functions are declared, called and answered; models without them refuse th
   expect(refused.error?.message).toContain('tools')
 })
 
-test('an error in the first frame gets the status that it means', async () => {
+test('an error in the first frame gets the status that the error means', async () => {
   for (const [code, status] of [
     [10_013, 400],
     [11_200, 503],
@@ -191,7 +191,7 @@ test('an error in the first frame gets the status that it means', async () => {
   }
 })
 
-test('an error after the first frame is reported in the stream, and makes a whole answer fail', async () => {
+test('an error after the first frame is reported in the stream, or makes an answer that is not streamed fail', async () => {
   spark.state.frames = [frame(0, { content: 'Half' }), ...failing(10_014, 'output audit')]
   const stream = await ask({ stream: true })
   expect(stream).toMatchObject({ text: 'Half', ended: false })
@@ -207,7 +207,7 @@ test('a connection that closes before the last frame is not a complete answer', 
   expect((await ask({ stream: true })).status).toBe(502)
 })
 
-test('a refused signature is reported to admins, a wrong clock by its name', async () => {
+test('a refused signature and a wrong clock are reported to admins as such', async () => {
   spark.state.refusal = { status: 401, body: '{"message":"HMAC signature does not match"}' }
   const refused = await ask()
   expect(refused.status).toBe(503)
@@ -218,7 +218,7 @@ test('a refused signature is reported to admins, a wrong clock by its name', asy
   expect(await toldToAdmin(rig.gateway, 'Spark-Max')).toContain('the clock of this gateway may be wrong')
 })
 
-test('the test of a channel calls the service too', async () => {
+test('the test of a channel works with the service too', async () => {
   const [row] = await rig.gateway.context.store.read.selectFrom('channels').select('id').execute()
   const probe = async () =>
     (await (
@@ -232,12 +232,12 @@ test('the test of a channel calls the service too', async () => {
   expect(await probe()).toMatchObject({ success: false, message: expect.stringContaining('AppIdNoAuthError') })
 })
 
-test('an unreachable service is an upstream error', async () => {
+test('a service that cannot be reached is an upstream error', async () => {
   spark.stop()
   expect((await ask()).status).toBe(502)
 })
 
-test('the connection is closed when the caller leaves', async () => {
+test('the connection is closed when the caller disconnects', async () => {
   spark.state.closes = false
   spark.state.frames = [frame(0, { content: 'One' }), frame(1, { content: 'Two' })]
   const leaving = new AbortController()
@@ -250,7 +250,7 @@ test('the connection is closed when the caller leaves', async () => {
   while (spark.state.closed === 0) await new Promise((resolve) => setTimeout(resolve, 5))
 })
 
-test('the signed address equals that of the documentation', () => {
+test('the signed URL equals the example in the documentation', () => {
   const key = { apiKey: 'addd2272b6d8b7c8abdd79531420ca3b', apiSecret: 'MjlmNzkzNmZkMDQ2OTc0ZDdmNGE2ZTZi' }
   const atMs = Date.parse('Fri, 05 May 2023 10:43:39 GMT')
   const url = signedAddress('wss://spark-api.xf-yun.com/v1.1/chat', key, atMs)

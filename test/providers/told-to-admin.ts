@@ -1,6 +1,6 @@
 import type { TestGateway } from '../helpers/test-gateway.ts'
 
-/** What the test of the newest channel reports to an admin: the service's message, which its callers do not get. */
+/** What the test of the newest channel reports to an admin: the service's own message, which callers do not receive. */
 export async function toldToAdmin(gateway: TestGateway, model = ''): Promise<string> {
   const { id } = await gateway.context.store.read
     .selectFrom('channels')

@@ -1,4 +1,4 @@
-// IBM watsonx.ai: the API key is exchanged for a token, the project goes into the body, errors have IBM's format.
+// IBM watsonx.ai: the API key is exchanged for a token, the project is sent in the body, and errors have IBM's format.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { type Rig, startRelayRig } from '../relay/setup.ts'
 import { answers, askChat, lastBody, streams } from './services.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(async () => {
   await rig.clear({ RetryTimes: '0' })
-  // Each test has its own key, so that none finds another's token.
+  // Each test has its own key, so that no test uses another test's token.
   await rig.channel({ type: 61, key: `project-1|api-key-${++keys}`, models: model })
   refusal = undefined
   rig.upstream.script(({ path }) => {
@@ -31,7 +31,7 @@ const choice = { index: 0, message: { role: 'assistant', content: 'Hello' }, fin
 const hello = { id: 'chat-1', model_id: model, created: 1_760_000_000, choices: [choice], usage }
 const ask = (fields: object = {}) => askChat(rig, { model, messages: [{ role: 'user', content: 'Hi' }], ...fields })
 
-test('the key is exchanged once; the project and the service’s field names are in the body', async () => {
+test('the key is exchanged once, and the body contains the project and the service’s field names', async () => {
   rig.upstream.always(answers(hello))
   const got = await ask({ max_completion_tokens: 50, temperature: 0, stop: 'x', user: 'somebody' })
   expect(got).toMatchObject({ status: 200, text: 'Hello', reason: 'stop', dropped: 'user' })
@@ -56,7 +56,7 @@ test('the key is exchanged once; the project and the service’s field names are
   expect(second?.headers.get('authorization')).toBe('Bearer iam-token')
 })
 
-test('a stream has its own URL and no end mark; ours has one', async () => {
+test('a stream has its own URL and no end marker, and the caller’s stream gets one', async () => {
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `event: message\ndata: ${JSON.stringify({ id: 'chat-1', model_id: model, choices: [{ index: 0, delta, finish_reason }] })}\n\n`
   const end = `event: message\ndata: ${JSON.stringify({ id: 'chat-1', model_id: model, choices: [], usage })}\n\n`
@@ -69,7 +69,7 @@ test('a stream has its own URL and no end mark; ours has one', async () => {
   expect(lastBody(rig)).not.toHaveProperty('stream')
 })
 
-test('a tool that must be called is named; a choice given as a string has its own field', async () => {
+test('a tool that must be called is sent by name, and a choice given as a string is sent in its own field', async () => {
   rig.upstream.always(answers(hello))
   const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }]
   await ask({ tools, tool_choice: 'required' })
@@ -80,7 +80,7 @@ test('a tool that must be called is named; a choice given as a string has its ow
   expect(lastBody(rig)).toMatchObject({ tools, tool_choice })
 })
 
-test('an error carries the service’s message and costs nothing', async () => {
+test('an error contains the service’s message and costs nothing', async () => {
   const errors = [{ code: 'model_not_supported', message: "Model 'x' is not supported" }]
   rig.upstream.always(answers({ errors, trace: 't', status_code: 404 }, 404))
   expect(await ask()).toMatchObject({
@@ -89,7 +89,7 @@ test('an error carries the service’s message and costs nothing', async () => {
   })
 })
 
-test('a key that IBM refuses is reported to admins as such', async () => {
+test('a key that IBM refuses is reported to admins as a refused key', async () => {
   refusal = { errorCode: 'BXNIM0415E', errorMessage: 'Provided API key could not be found.' }
   const got = await ask()
   expect(got.error?.code).toBe('upstream_unavailable')

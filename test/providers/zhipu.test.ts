@@ -1,4 +1,4 @@
-// Zhipu: tokens signed here, the old format of chatglm models, OpenAI's format for all others.
+// Zhipu: tokens are signed here, chatglm models use the old format, and all others use OpenAI's.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { jwt } from '../../server/providers/zhipu/index.ts'
@@ -24,7 +24,7 @@ const ask = (fields: object = {}, token?: string) =>
   askChat(rig, { model: 'chatglm_pro', messages: [{ role: 'user', content: 'Hi' }], ...fields }, token)
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 
-/** The claims of a token, if its signature is right. */
+/** The claims of a token. Fails if its signature is wrong. */
 function claimsOf(token: string): Record<string, unknown> {
   const [header = '', claims = '', signature] = token.split('.')
   expect(signature).toBe(createHmac('sha256', 'abcdefg').update(`${header}.${claims}`).digest('base64url'))
@@ -32,7 +32,7 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(claims, 'base64url').toString())
 }
 
-test('the old format: one token, one prompt, an answer in quotation marks', async () => {
+test('the old format has a token, a prompt, and an answer in quotation marks', async () => {
   const data = { task_id: 't', request_id: 'r', choices: [{ role: 'assistant', content: '"Good \\"day\\""' }], usage }
   rig.upstream.always(answers({ code: 200, msg: 'ok', success: true, data }))
   const caller = await rig.caller()
@@ -65,7 +65,7 @@ test('the old format: one token, one prompt, an answer in quotation marks', asyn
   expect((await chargedUnits(rig, caller)).units).toBe(15)
 })
 
-test('a stream in the old format, whose text and usage are outside of JSON', async () => {
+test('a stream in the old format has its text and usage outside of JSON', async () => {
   rig.upstream.always(
     streams(
       'id: 1\nevent: add\ndata: Good\n\n',
@@ -95,7 +95,7 @@ test('a stream in the old format that breaks off or fails is reported', async ()
   expect(failed.error?.message).toContain('busy')
 })
 
-test('errors in the old format come with status 200', async () => {
+test('errors in the old format have status 200', async () => {
   for (const [code, status] of [
     [1002, 503],
     [1302, 429],
@@ -131,14 +131,17 @@ test.each([
   ['glm-5.2', 'none', { thinking: { type: 'disabled' }, reasoning_effort: 'none' }, ''],
   ['glm-5.3', 'medium', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, ''],
   ['glm-5.3', 'none', { thinking: { type: 'enabled' }, reasoning_effort: 'low' }, 'reasoning_effort'],
-])('%s is sent thinking %s as far as possible, and dropped settings are named', async (model, effort, told, name) => {
-  const got = await ask({ model, reasoning_effort: effort })
-  const { thinking, reasoning_effort } = lastBody(rig) as Record<string, unknown>
-  expect(JSON.parse(JSON.stringify({ thinking, reasoning_effort }))).toEqual(told)
-  expect(got.dropped).toBe(name)
-})
+])(
+  '%s gets the thinking setting that is closest to %s, and dropped settings are reported',
+  async (model, effort, told, name) => {
+    const got = await ask({ model, reasoning_effort: effort })
+    const { thinking, reasoning_effort } = lastBody(rig) as Record<string, unknown>
+    expect(JSON.parse(JSON.stringify({ thinking, reasoning_effort }))).toEqual(told)
+    expect(got.dropped).toBe(name)
+  },
+)
 
-test('numbers outside the service’s range are adjusted and named, for callers of each dialect by their own field name', async () => {
+test('numbers outside the service’s range are adjusted and reported, under the field names of each caller’s dialect', async () => {
   expect(await ask({ model: 'glm-4.7', temperature: 1.5, top_p: 0 })).toMatchObject({ dropped: 'temperature' })
   expect(lastBody(rig)).toMatchObject({ temperature: 1, top_p: 0.01 })
   const generationConfig = { temperature: 1.5 }
@@ -148,14 +151,14 @@ test('numbers outside the service’s range are adjusted and named, for callers 
   expect(answer.headers.get('x-tollgate-dropped')).toBe('generationConfig.temperature')
 })
 
-test('a strict gateway refuses what would be adjusted', async () => {
+test('under strict translation, a number that would have to be adjusted is refused', async () => {
   await rig.gateway.setOption('StrictTranslationEnabled', 'true')
   expect((await ask({ model: 'glm-4.7', temperature: 1.5 })).status).toBe(400)
   expect((await ask({ model: 'glm-4.7', temperature: 1 })).status).toBe(200)
   await rig.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
-test('a base URL that ends with the version is another plan with the same format', async () => {
+test('a base URL that ends with a version is used for another plan with the same format', async () => {
   await rig.clear()
   const base_url = `${rig.upstream.url}/api/coding/paas/v4`
   await rig.channel({ type: 16, key: 'a.b', models: 'glm-4.7', base_url })
@@ -188,13 +191,13 @@ test('images are requested one at a time, by URL', async () => {
   expect(rig.upstream.requests).toHaveLength(1)
 })
 
-test('embeddings are passed on', async () => {
+test('embeddings are passed on unchanged', async () => {
   const response = await rig.gateway.post('/v1/embeddings', { model: 'embedding-3', input: 'Hi' })
   expect(response.status).toBe(200)
   expect(rig.upstream.requests[0]?.path).toBe('/api/paas/v4/embeddings')
 })
 
-test('a token contains milliseconds and the secret unchanged', () => {
+test('a token contains the time in milliseconds and is signed with the unchanged secret', () => {
   expect(claimsOf(jwt('12345678.abcdefg', 1_700_000_000_000))).toEqual({
     api_key: '12345678',
     exp: 1_700_003_600_000,

@@ -1,4 +1,5 @@
-// All text of a request that a model may read is covered by the hold, and an upstream that counts it is believed.
+// All text of a request that a model may read is covered by the hold, and the token count of an upstream that includes
+// it is believed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -43,7 +44,7 @@ const texts: [where: string, mode: keyof typeof paths, body: object][] = [
   ['the instruction of an embedding', 'embeddings', { model: 'm', input: 'Hi', instruction: long }],
 ]
 
-/** Unknown fields are counted by their size. */
+/** The hold covers the text of unknown fields only by its size. */
 const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a message', 'chat', said({ inner_voice: long })],
   ['a part', 'chat', part({ type: 'tool_result', content: long })],
@@ -53,7 +54,7 @@ const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a document to be ordered', 'rerank', { model: 'm', query: 'Hi', documents: [{ text: 'Hi', title: long }] }],
 ]
 
-/** Sends a call that an upstream counts honestly, and checks that the count is charged. */
+/** Sends a call for which the upstream reports the correct token count, and checks that this count is charged. */
 async function isBelieved(mode: keyof typeof paths, body: object): Promise<void> {
   const caller = await rig.caller()
   const completionTokens = mode === 'chat' || mode === 'completions' ? 5 : 0
@@ -72,21 +73,21 @@ async function isBelieved(mode: keyof typeof paths, body: object): Promise<void>
 const heldFor = async (mode: keyof typeof paths, body: object) =>
   whileHeld(rig, await rig.caller(), paths[mode], body, (amount) => amount)
 
-describe('counted by an upstream and covered by the hold:', () => {
+describe('text that an upstream counts is covered by the hold:', () => {
   test.each(texts)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens, 2 * tokens)
     await isBelieved(mode, body)
   })
 })
 
-describe('unknown long text is counted by an upstream, and partly covered by the hold, in', () => {
+describe('long text in an unknown field is charged as the upstream counts it, and partly covered by the hold, in', () => {
   test.each(unknown)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens / 2, tokens)
     await isBelieved(mode, body)
   })
 })
 
-test('media count as media in any field, and text that only has the name of media does not', async () => {
+test('media are counted as media in any field, and text whose field only has the name of media is not', async () => {
   const image = 765
   const plain = await heldFor('chat', said({}))
   const data = 'A'.repeat(1_000_000)
@@ -118,7 +119,7 @@ test('a thought that occurs in several fields is counted once', async () => {
   expect(own).toEqual([own[0] ?? 0, own[0] ?? 0, own[0] ?? 0])
 })
 
-test('ids and marks cost nothing', async () => {
+test('ids and cache marks cost nothing', async () => {
   const plain = await heldFor('chat', said({}))
   const marks = { id: 'msg_1', tool_call_id: 'call_1', prefix: true, annotations: [], extra_content: { google: {} } }
   expect(await heldFor('chat', { ...said(marks), user: 'u', metadata: { a: 'b' }, audio: { voice: 'a' } })).toBe(plain)

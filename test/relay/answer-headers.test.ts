@@ -1,4 +1,5 @@
-// Every kind of relayed answer carries its request id and may be read by pages of other sites; each header occurs once.
+// Every kind of relayed response contains its request id, may be read by pages of other sites, and has each header only
+// once.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerByPath } from '../helpers/fake-upstream.ts'
 import { type Caller, chat, type Rig, see, startRelayRig } from './setup.ts'
@@ -49,7 +50,7 @@ const calls: readonly (readonly [name: string, path: string, body: () => unknown
   ['a refusal in words of Google’s', '/v1beta/models/none:generateContent', () => contents, 503],
 ]
 
-describe('by a caller', () => {
+describe('a response to a caller', () => {
   for (const [kind, callerOf] of [
     ['without limits', () => plain],
     ['with limits', () => limited],

@@ -59,7 +59,7 @@ describe('a body that is not a JSON object, or is nested too deeply, is refused:
   )
 })
 
-test('a body that is compressed twice is refused, not decompressed', async () => {
+test('a body that is compressed twice is refused and not decompressed', async () => {
   const packed = gzipSync(Buffer.from(JSON.stringify(chat)))
   const encoded = { headers: { 'content-encoding': 'gzip, gzip' } }
   expectError(await call(chatPath, gzipSync(packed), encoded), 415, 'unsupported_media_type')
@@ -128,7 +128,7 @@ describe('a field of the wrong type or size is named in the error:', () => {
     })
   }
 
-  test('nothing of it reaches the upstream', () => {
+  test('no such request reaches the upstream', () => {
     expect(rig.upstream.requests.filter(({ text }) => text.length < 100_000)).toEqual([])
   })
 })
@@ -150,7 +150,7 @@ describe('a duplicate model field is refused, however it is spelled:', () => {
     })
   }
 
-  test('so are duplicates of the fields that decide the price of images', async () => {
+  test('duplicates of fields that decide the price of images are refused too', async () => {
     for (const [field, first, second] of [
       ['n', 10, 1],
       ['size', '"1024x1024"', '"256x256"'],
@@ -163,14 +163,14 @@ describe('a duplicate model field is refused, however it is spelled:', () => {
     }
   })
 
-  test('and of speech', async () => {
+  test('duplicates of fields that decide the price of speech are refused too', async () => {
     const text = '{"model":"tts-1","voice":"alloy","input":"a long text","input":"x"}'
     const seen = await call('/v1/audio/speech', text)
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'input' })
   })
 
-  test('a spelling in other letter case, which some readers accept, is refused too', async () => {
+  test('a spelling with different letter case, which some parsers accept, is refused too', async () => {
     for (const [to, fields, second] of [
       ['/v1/audio/speech', '"model":"tts-1","voice":"alloy","input":"x"', 'Input'],
       ['/v1/images/generations', '"model":"dall-e-2","prompt":"x","size":"256x256"', 'Size'],
@@ -182,13 +182,13 @@ describe('a duplicate model field is refused, however it is spelled:', () => {
     }
   })
 
-  test('but the same name may occur within a value, or in a text', async () => {
+  test('the same name may occur inside a value or a text', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)
   })
 })
 
-describe('alternative models, which would bypass the model that is allowed and charged, are refused:', () => {
+describe('alternative models, which would bypass the model that is checked and charged, are refused:', () => {
   const { model: _, ...rest } = chat
   for (const [path, fields] of [
     ['/v1/chat/completions', { ...chat, models: ['a-dear-one'] }],
@@ -209,20 +209,20 @@ describe('alternative models, which would bypass the model that is allowed and c
     })
   }
 
-  test('and an empty list that precedes another', async () => {
+  test('an empty list that precedes another list is refused too', async () => {
     const caller = await rig.caller()
     const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
     expectError(await see(rig.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
   })
 
-  test('an empty list names no other model', async () => {
+  test('an empty list names no other model and is accepted', async () => {
     const caller = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
     expect(seen.status).toBe(200)
   })
 })
 
-describe('unusual but valid requests pass:', () => {
+describe('unusual but valid requests are accepted:', () => {
   const fine: readonly (readonly [string, unknown])[] = [
     ['max_tokens 0 means no limit', { ...chat, max_tokens: 0 }],
     ['null where a field may be missing', { ...chat, max_tokens: null, n: null, stream: null, stream_options: null }],
@@ -266,8 +266,8 @@ test("line breaks in a channel's address or key do not create a header", async (
   }
 })
 
-describe('line breaks and other control characters in a model', () => {
-  test('reach the upstream as JSON, and never as a header', async () => {
+describe('line breaks and other control characters in a model name', () => {
+  test('are sent to the upstream in JSON, and never in a header', async () => {
     const model = 'm\r\nx-injected: 1\r\n\r\n'
     await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
     await rig.channel({ type: 3, models: 'm3', model_mapping: JSON.stringify({ m3: model }) })

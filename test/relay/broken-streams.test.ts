@@ -28,7 +28,7 @@ async function call(upstream: fake.Behaviour, body: object = chatStream) {
   return { caller, seen }
 }
 
-/** The text delivered before the error event. */
+/** The text that was delivered before the error event. */
 function delivered(seen: Seen): string {
   return textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"')))
 }
@@ -59,7 +59,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
       expectErrorEvent(seen, code)
       expect(seen.error?.type).toBe('upstream_error')
       expect(delivered(seen)).toBe(text)
-      // word0 word1 word2: three words of two tokens each.
+      // word0 word1 word2: three words with two tokens each.
       const [row, ...more] = await charged(rig, caller, promptTokens + 6)
       expect(more).toEqual([])
       expect(row).toMatchObject({
@@ -74,7 +74,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
     })
   }
 
-  test('an error event in the middle is passed on unchanged, without an end mark', async () => {
+  test('an error event in the middle is passed on unchanged, without an end marker', async () => {
     const { caller, seen } = await call(fake.errorEvent({ after: 4, message: 'out of order', done: true }))
     expect(seen.error).toMatchObject({ message: 'out of order', type: 'server_error' })
     expect(seen.text).not.toContain('[DONE]')
@@ -99,7 +99,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
     expect(row?.content).toContain('usage of the upstream refused')
   })
 
-  test('the whole call has a time limit too', async () => {
+  test('the time limit for the whole call applies too', async () => {
     const id = await rig.channel({ models: 'm2', config: '{"relay_timeout":1}' })
     expect(id).toBeGreaterThan(0)
     const { caller, seen } = await call(fake.okStream({ chunks: 1000, delayMs: 50 }), { ...chatStream, model: 'm2' })
@@ -140,7 +140,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
     })
   }
 
-  test('but not if only one of two choices has finished', async () => {
+  test('a stream in which only one of two choices has finished does not count as complete', async () => {
     const { seen } = await call(
       fake.behaviour('one of two choices', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
@@ -153,7 +153,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
     expectErrorEvent(seen, 'upstream_stream_incomplete')
   })
 
-  test('nor when every chunk has an empty finish_reason', async () => {
+  test('a stream in which every chunk has an empty finish_reason does not count as complete', async () => {
     const { seen } = await call(
       fake.behaviour('empty finish_reason', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
@@ -165,7 +165,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
     expectErrorEvent(seen, 'upstream_stream_incomplete')
   })
 
-  test('a last event without its blank line counts', async () => {
+  test('a last event without its blank line is used', async () => {
     const { caller, seen } = await call(
       fake.behaviour('no last blank line', async (exchange) => {
         exchange.head(200, fake.streamHeaders())

@@ -27,7 +27,7 @@ interface Leaving {
   path?: string
 }
 
-/** Makes a call and leaves as soon as the upstream has started on it. */
+/** Makes a call and disconnects as soon as the upstream has started on it. */
 async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: Leaving): Promise<Caller> {
   const caller = await rig.caller()
   const before = rig.upstream.requests.length
@@ -48,7 +48,7 @@ async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: L
   await answer
   await rig.upstream.until(({ requests, openStreams }) => requests.length > before && openStreams === 0)
   expect(rig.upstream.last.aborted).toBe(true)
-  // There is nobody left to answer: no other attempt is made.
+  // Nobody waits for the answer any more, so no other attempt is made.
   expect(rig.upstream.requests.length).toBe(before + 1)
   return caller
 }
@@ -58,7 +58,7 @@ const headThenSilence = fake.behaviour('head, then silence', (exchange) => {
   exchange.hang()
 })
 
-describe('a caller who leaves before the first byte, while the upstream has the request, pays for the prompt', () => {
+describe('a caller who disconnects before the first byte, while the upstream has the request, pays for the prompt', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'of a plain call', upstream: fake.neverAnswers() },
     { name: 'of a plain call whose answer has begun', upstream: headThenSilence },
@@ -81,7 +81,7 @@ describe('a caller who leaves before the first byte, while the upstream has the 
     })
   }
 
-  test('and for speech, whose price is known before it is produced', async () => {
+  test('or for speech, whose price is known before it is produced', async () => {
     const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
     const whole = await rig.caller()
     await rig.gateway.post('/v1/audio/speech', body, whole.token).then((response) => response.arrayBuffer())
@@ -93,13 +93,13 @@ describe('a caller who leaves before the first byte, while the upstream has the 
   })
 })
 
-test('a caller who leaves says nothing about the health of the channel', async () => {
+test('a caller who disconnects does not affect the health of the channel', async () => {
   for (let call = 0; call < 6; call++) await leave({ upstream: fake.neverAnswers() })
   for (let call = 0; call < 6; call++) await leave({ upstream: fake.stallsStream({ after: 0 }), body: chatStream })
   expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
 })
 
-test('a caller who leaves after the upstream has failed pays nothing', async () => {
+test('a caller who disconnects after the upstream has failed pays nothing', async () => {
   const caller = await rig.caller()
   await rig.gateway.setOption('RetryTimes', '0')
   rig.upstream.next(fake.status(500))
@@ -108,7 +108,7 @@ test('a caller who leaves after the upstream has failed pays nothing', async () 
   await rig.gateway.setOption('RetryTimes', '2')
 })
 
-test('a caller who leaves a one-answer call that a service answers with events stops it and pays for the prompt', async () => {
+test('if a service responds with events to a call that is not streamed, a caller who disconnects stops it and pays for the prompt', async () => {
   await rig.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
   const caller = await rig.caller()
   let written = 0
@@ -127,7 +127,7 @@ test('a caller who leaves a one-answer call that a service answers with events s
   const answer = rig.gateway
     .post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
     .catch(() => undefined)
-  // More than the connections buffer: the answer is being read.
+  // This is more than the buffers of the connections, so the answer is being read.
   await until(() => written > 48 * 1024 * 1024)
   leave.abort()
   await answer

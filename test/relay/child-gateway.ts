@@ -13,7 +13,7 @@ export interface ChildGateway extends AsyncDisposable {
   /** Root's unlimited relay token. */
   token: string
   folder: string
-  /** Everything it has written to its log. */
+  /** Everything that the gateway has written to its log. */
   output(): string
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>
@@ -29,7 +29,7 @@ export interface ChildLog {
   completion_tokens: number
 }
 
-/** Starts the gateway in its own folder; `trust` is a certificate that it accepts from upstreams. */
+/** Starts the gateway in its own folder. `trust` is a certificate that the gateway accepts from upstreams. */
 export async function startChildGateway(
   options: { trust?: string; env?: Record<string, string> } = {},
 ): Promise<ChildGateway> {
@@ -40,7 +40,8 @@ export async function startChildGateway(
     cwd: folder,
     stdout: 'pipe',
     stderr: 'inherit',
-    // The channel closes when the test run ends, for whatever reason: the gateway does not outlive it.
+    // The 'ipc' channel closes when the test run ends, for whatever reason, so that the gateway does not outlive the
+    // run.
     ipc() {},
     env: {
       PATH: process.env['PATH'] ?? '',

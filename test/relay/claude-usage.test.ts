@@ -1,4 +1,4 @@
-// What Anthropic bills besides the totals of its usage: steps that only `iterations` reports, and the region in
+// What Anthropic bills in addition to the totals in its usage: steps that only `iterations` reports, and the region in
 // `inference_geo`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -39,7 +39,7 @@ const messageOf = (usage: Told) => ({
   usage,
 })
 
-/** The start reports what is known by then, the totals of the prompt; `iterations` come at the end. */
+/** The first event reports what is known by then: the totals of the prompt. `iterations` come at the end. */
 const eventsOf = ({ iterations, ...usage }: Told) => [
   {
     type: 'message_start',
@@ -83,8 +83,8 @@ const step = (type: string, input: number, output: number, rest = {}) => ({
 describe.each([
   ['whole', false],
   ['streamed', true],
-])('a %s answer with steps', (_, stream) => {
-  test('is charged for a compaction of its whole prompt, which the totals omit', async () => {
+])('a %s answer with several steps', (_, stream) => {
+  test('is charged for a compaction that read the whole prompt, which the totals do not include', async () => {
     const content = 'word '.repeat(180_000)
     const iterations = [step('compaction', 180_000, 3500), step('message', 23_000, 1000)]
     const caller = await call(
@@ -97,7 +97,7 @@ describe.each([
     expect(row?.content).not.toContain('refused')
   })
 
-  test('is charged for what each step read from and wrote to the cache', async () => {
+  test('is charged for what each step read from the cache and wrote to it', async () => {
     const cache = { cache_read_input_tokens: 2000, cache_creation_input_tokens: 400 }
     const kept = { cache_creation: { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: 100 } }
     const iterations = [
@@ -106,7 +106,7 @@ describe.each([
     ]
     const totals = { input_tokens: 100, output_tokens: 40, ...cache, ...kept }
     const caller = await call({ ...compacting, model: 'claude-opus-5-5' }, { ...totals, iterations }, stream)
-    // In $ per million: 4 in, 0.2 read, 5 and 8 written, 20 out.
+    // In $ per million tokens: 4 for input, 0.2 for cache reads, 5 and 8 for cache writes, 20 for output.
     const [row] = await charged(rig, caller, (600 * 4 + 3000 * 0.2 + 300 * 5 + 100 * 8 + 90 * 20) / 2)
     expect(row).toMatchObject({ prompt_tokens: 600 + 3000 + 400, cached_tokens: 3000, completion_tokens: 90 })
   })
@@ -121,7 +121,7 @@ describe.each([
     ['one of them is not a step', [first, second, 'message', second]],
     ['a count of one is negative', [first, second, step('message', -5, 10), second]],
     ['a count of one is missing', [first, second, { type: 'message', input_tokens: 900 }]],
-  ])('is charged by its totals if %s', async (_name, iterations) => {
+  ])('is charged by the totals if %s', async (_name, iterations) => {
     await charged(rig, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
   })
 })
@@ -156,13 +156,13 @@ test.each<[object, number]>([
   [{ inference_geo: 'us' }, 1.1],
   [{ inference_geo: 'us', speed: 'fast' }, 2.2],
   [{ inference_geo: 'global' }, 1],
-])('the hold uses the requested region: %p', async (fields, times) => {
+])('the hold uses the region that was requested: %p', async (fields, times) => {
   const amount = await whileHeld(rig, await rig.caller(), path, { ...ask, ...fields }, (held) => held)
   expect(amount).toBeGreaterThan(5000 * times)
   expect(amount).toBeLessThanOrEqual(5020 * times)
 })
 
-test('a region without a ratio is refused, until it is given one', async () => {
+test('a region without a ratio is refused until it is given one', async () => {
   const caller = await rig.caller()
   const before = rig.upstream.requests.length
   const seen = await see(rig.gateway.post(path, { ...ask, inference_geo: 'eu' }, caller.token))
@@ -176,7 +176,7 @@ test('a region without a ratio is refused, until it is given one', async () => {
   await charged(rig, await call({ inference_geo: 'eu' }, { ...usage, inference_geo: 'eu' }, false), 90)
 })
 
-test('a region that a translation has no field for is not requested, and not charged', async () => {
+test('a region for which a translation has no field is neither requested nor charged', async () => {
   for (const named of [{}, { service_tier: 'default' }]) {
     const caller = await rig.caller()
     rig.upstream.next(

@@ -1,4 +1,5 @@
-// A prompt that exceeds the context is reported so that every client recognises it, whatever the upstream's wording.
+// A prompt that exceeds the context length is reported so that every client recognises it, whatever the upstream's
+// wording is.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -34,7 +35,7 @@ async function ask(caller: CallerName, stream = false) {
   return { account, seen: await see(rig.gateway.post(address, asked, account.token)) }
 }
 
-/** Checks the status, the dialect's error type, and the wording by which clients recognise it. */
+/** Checks the status, the dialect's error type, and the wording by which clients recognise the error. */
 function expectTooLong(caller: CallerName, seen: Awaited<ReturnType<typeof see>>): void {
   const { kind, message } = errorDetail(seen.text)
   const wanted = {
@@ -103,7 +104,7 @@ const upstreams: readonly (readonly [type: number, reply: fake.Behaviour])[] = [
   ],
 ]
 
-describe('from every upstream, for every caller:', () => {
+describe('a prompt that is too long is reported from every upstream to every caller:', () => {
   test.each(upstreams.map(([type, reply]) => [type, reply.name, reply] as const))(
     'type %d, %s',
     async (type, _, reply) => {
@@ -121,7 +122,7 @@ describe('from every upstream, for every caller:', () => {
   )
 })
 
-describe('if a stream reports it before it has begun:', () => {
+describe('a prompt that is too long is reported if a stream says so before its first content:', () => {
   const start = {
     type: 'message_start',
     message: {
@@ -155,7 +156,7 @@ describe('if a stream reports it before it has begun:', () => {
   })
 })
 
-test('Claude Code reads from the error how much to shorten its request', async () => {
+test('Claude Code can read from the error by how much to shorten its request', async () => {
   await rig.channel()
   rig.upstream.always(
     answers(
@@ -188,7 +189,7 @@ test('a request that exceeds a rate limit is still a rate limit error', async ()
   expect([seen.status, errorDetail(seen.text).kind]).toEqual([429, 'rate_limit_error'])
 })
 
-describe("errors about the upstream's account or its own problems are retried at another channel:", () => {
+describe("errors about the upstream's account or its own problems are retried on another channel:", () => {
   test.each([
     [403, 'This token has exceeded its spending limit'],
     [403, 'You have exceeded your monthly token allowance'],

@@ -1,10 +1,10 @@
-// The gateway's own requests to a service have a time limit.
+// Requests that the gateway itself makes to a service have a time limit.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chat, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
-/** Offset of the gateway's clock. */
+/** How far the gateway's clock is ahead. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -15,8 +15,8 @@ afterAll(() => rig[Symbol.asyncDispose]())
 
 const json: readonly (readonly [string, string])[] = [['content-type', 'application/json']]
 
-describe('if a token count does not arrive in full, the gateway counts itself:', () => {
-  /** The gateway's count of `chat` in Anthropic's dialect. */
+describe('if a token count does not arrive completely, the gateway counts the tokens itself:', () => {
+  /** The number of tokens that the gateway counts for `chat` in Anthropic's dialect. */
   const ownCount = { input_tokens: 11 }
   const count = async () => {
     const { token } = await rig.caller()

@@ -1,13 +1,13 @@
-// The charge for an event stream that broke off: what had arrived, and nothing if nothing had.
+// The charge for an event stream that broke off: the caller pays for what had arrived, and nothing if nothing had.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chatStream, expectErrorEvent, type Rig, type Seen, see, startRelayRig } from './setup.ts'
 
-/** Units of one image: ratio 3 × 1000. */
+/** The units charged for one image: ratio 3 × 1000. */
 const each = 3000
 
 let rig: Rig
-/** Offset of the gateway's clock. */
+/** How far the gateway's clock is ahead. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -26,12 +26,12 @@ const refusal = eventOf({ error: { message: 'out of order', type: 'server_error'
 type Cut = 'broken' | 'refused' | 'overdue'
 
 /**
- * Keep-alives after which the answer has certainly been handed over: the first ones may be sent while other channels can
- * still be tried.
+ * The number of keep-alives after which the answer has certainly been handed over. The first ones may be sent while
+ * other channels can still be tried.
  */
 const someKeepAlives = 5
 
-/** Calls an upstream that sends this much and, once the caller has read it, ends in the given way. */
+/** Calls an upstream that sends this content and, when the caller has read it, ends in the given way. */
 async function cut(how: Cut, path: string, body: object, said: readonly object[]) {
   const caller = await rig.caller()
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
@@ -56,7 +56,7 @@ async function cut(how: Cut, path: string, body: object, said: readonly object[]
   return { caller, seen }
 }
 
-/** The same answer; `then` is called when this many of its events have been read. */
+/** Passes a response on, and calls `then` when this many of its events have been read. */
 function whenRead({ body, headers, status }: Response, events: number, then: () => void): Response {
   let text = ''
   const watch = new TransformStream<Uint8Array, Uint8Array>({
@@ -109,7 +109,7 @@ describe('only the images that arrived are charged:', () => {
   const made = { type: 'image_generation.completed', b64_json: fake.PNG_BASE64 }
 
   test.each(ends.flatMap((how) => [[how, 1] as const, [how, 2] as const]))(
-    'if each image ends with an event of its own: %s after %d of 3',
+    'if each image ends with its own event: %s after %d of 3',
     async (how, count) => {
       const said = Array.from({ length: count }, () => made)
       const { caller, seen } = await cut(how, '/v1/images/generations', three, said)
@@ -119,14 +119,14 @@ describe('only the images that arrived are charged:', () => {
     },
   )
 
-  test('all images, if each has ended, even though the connection then breaks', async () => {
+  test('all images, if each is complete, even though the connection then breaks', async () => {
     const { caller, seen } = await cut('broken', '/v1/images/generations', three, [made, made, made])
     expect(seen.broken).toBe(false)
     const [row] = await charged(rig, caller, 3 * each)
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
-  test('the images that arrived, if the service makes fewer and says that it is done', async () => {
+  test('only the images that arrived, if the service makes fewer and reports that it is done', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('fewer', async (exchange) => {
@@ -146,7 +146,7 @@ describe('only the images that arrived are charged:', () => {
     await charged(rig, caller, 0)
   })
 
-  test('all images, if the end had arrived too', async () => {
+  test('all images, if the end of the stream had also arrived', async () => {
     const caller = await rig.caller()
     const end = { type: 'image_generation.completed', usage: { generated_images: 2 } }
     rig.upstream.next(
@@ -162,7 +162,7 @@ describe('only the images that arrived are charged:', () => {
   })
 })
 
-describe('half a speech costs nothing, as events and as bytes:', () => {
+describe('incomplete speech costs nothing, as events and as bytes:', () => {
   const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy', stream_format: 'sse' }
   const said = [{ type: 'speech.audio.delta', audio: 'AAAA' }]
 
@@ -173,7 +173,7 @@ describe('half a speech costs nothing, as events and as bytes:', () => {
     expect(row).toMatchObject({ outcome: 'interrupted' })
   })
 
-  test('but its full price if our own time limit ended it', async () => {
+  test('unless the gateway’s own time limit ended it, in which case it costs its full price', async () => {
     const { caller, seen } = await cut('overdue', '/v1/audio/speech', speech, said)
     expectEnd('overdue', seen)
     const { used } = await rig.gateway.balances(caller.userId, caller.tokenId)

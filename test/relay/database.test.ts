@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Removes a table under the running gateway, and restores it. */
+/** Renames a table while the gateway is running, and renames it back on disposal. */
 function without(table: string): Disposable {
   const database = openServerDatabase(rig.gateway.config.databaseUrl)
   database.run('PRAGMA legacy_alter_table = ON')
@@ -36,14 +36,14 @@ function without(table: string): Disposable {
   }
 }
 
-/** How often a charge had to be written again. */
+/** How many times writing a charge had to be repeated. */
 async function settleRetries(): Promise<number> {
   const metrics = await fetch(`${rig.gateway.url}/metrics`).then((answer) => answer.text())
   return Number(/^tollgate_settle_retries_total (\d+)/m.exec(metrics)?.[1])
 }
 
 describe('when the database fails', () => {
-  test('a token is not reported as invalid: 503 database_unavailable, on every path that needs one', async () => {
+  test('a token is not reported as invalid: every path that needs one returns 503 database_unavailable', async () => {
     const paths: readonly (readonly [string, string])[] = [
       ['POST', '/v1/chat/completions'],
       ['GET', '/v1/models'],
@@ -66,7 +66,7 @@ describe('when the database fails', () => {
     expect((await rig.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   })
 
-  test('also for a known caller: no hold, no call', async () => {
+  test('a known caller gets no hold, and no call is made', async () => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length
     const models = () =>
@@ -90,7 +90,7 @@ describe('when the database fails', () => {
     await charged(rig, caller, 0)
   })
 
-  test('a running stream delays its end until the charge is written, once', async () => {
+  test('a running stream does not end until its charge is written, and the charge is written once', async () => {
     const caller = await rig.caller()
     rig.upstream.next(fake.okStream({ chunks: 5, delayMs: 30 }))
     const response = await rig.gateway.post('/v1/chat/completions', chatStream, caller.token)
@@ -131,14 +131,14 @@ describe('when the database fails', () => {
     }
     expectErrorEvent(await seeing, 'database_unavailable')
     const { units, rows } = await chargedUnits(rig, caller)
-    // All of the slice, except the chunk that it does not cover.
+    // Everything that the slice covers is charged, which excludes the last chunk.
     expect(units).toBeWithin(350, 510)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: database_unavailable')
     expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   }, 120_000)
 
-  test('so does a realtime session', async () => {
+  test('a realtime session that needs more quota also ends with database_unavailable', async () => {
     await using upstream = await startRealtimeUpstream()
     const id = await rig.channel({ base_url: upstream.url, priority: 1 })
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(3000, 50), { text: 'Hello' }))

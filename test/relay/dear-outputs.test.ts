@@ -1,4 +1,4 @@
-// Audio and images cost more than text: if an answer may contain them, the hold and the cap use their price.
+// Audio and images cost more than text. If an answer may contain them, the hold and the output limit use their price.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, promptTokens, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
@@ -6,19 +6,19 @@ const painter = 'gemini-2.5-flash-image'
 let rig: Rig
 
 beforeAll(async () => {
-  // Text costs one unit, audio eight.
+  // Text costs one unit per token, audio eight.
   rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await rig.channel({ models: `m,${painter}` })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Units held for a call while its upstream works. */
+/** The units held for a call while its upstream works. */
 async function heldFor(body: object): Promise<number> {
   return whileHeld(rig, await rig.caller(), '/v1/chat/completions', { ...chat, ...body }, (held) => held)
 }
 
 const limit = { max_tokens: 1000 }
-/** Upper bound of the quick estimate of the prompt. */
+/** The upper bound of the quick estimate of the prompt. */
 const promptUnits = 20
 
 describe('for each token of the answer, the hold is', () => {
@@ -41,7 +41,7 @@ describe('for each token of the answer, the hold is', () => {
   })
 })
 
-describe('a low balance caps the answer by the price', () => {
+describe('a low balance limits the length of the answer according to the price', () => {
   test.each<[string, object, number]>([
     ['of text', {}, 1],
     ['of audio', { modalities: ['text', 'audio'] }, 8],

@@ -1,4 +1,5 @@
-// Everything around a translated call: endings, money, untranslatable content, and services that lack a dialect.
+// Everything around a translated call: how it ends, what it costs, content that cannot be translated, and services that
+// lack a dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chargedUnits, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
@@ -18,7 +19,7 @@ beforeEach(async () => {
 const turn = { role: 'user', content: 'Hi' }
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 
-/** The same question in each dialect, and where it goes. */
+/** The same question in each dialect, and the paths to which it is sent. */
 const dialects = {
   'openai-responses': { path: '/v1/responses', body: { model: 'm', input: 'Hi' }, stream: { stream: true } },
   'anthropic-messages': {
@@ -46,12 +47,12 @@ function failureIn(name: Name, text: string): unknown {
     error?: { message?: unknown }
     response?: { error?: { message?: unknown } }
   }
-  // OpenAI has two: the stream failed, and the response failed.
+  // OpenAI has two kinds: the stream failed, or the response failed.
   const message = name === 'openai-responses' ? (last.message ?? last.response?.error?.message) : last.error?.message
   return message
 }
 
-/** The end mark that clients of a dialect wait for. */
+/** The end marker that clients of a dialect wait for. */
 const ends: Record<Name, string> = {
   'openai-responses': 'response.completed',
   'anthropic-messages': 'message_stop',
@@ -60,12 +61,13 @@ const ends: Record<Name, string> = {
 
 describe.each(names)('a caller of %s', (name) => {
   beforeEach(async () => {
-    // The service reports that it has no such endpoint, which is found out once; for this test it is known.
+    // The service reports that it has no such endpoint. The gateway finds this out once, and for this test it already
+    // knows.
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
   })
 
-  test("pays the upstream's count, for a whole answer and for a stream", async () => {
+  test('pays for the tokens that the upstream counts, for an answer that is streamed or not', async () => {
     const caller = await rig.caller()
     rig.upstream.clear()
     expect((await ask(name, caller.token)).status).toBe(200)
@@ -81,7 +83,7 @@ describe.each(names)('a caller of %s', (name) => {
     ])
   })
 
-  test('learns that the upstream broke off, and pays for what arrived', async () => {
+  test('is told that the upstream broke off, and pays for what arrived', async () => {
     const caller = await rig.caller()
     rig.upstream.clear()
     rig.upstream.next(fake.cutsInsideEvent('fin'))
@@ -93,7 +95,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(rows[0]?.outcome).toBe('interrupted')
   })
 
-  test('learns of an error that the upstream sends within its stream', async () => {
+  test('is told of an error that the upstream sends inside its stream', async () => {
     rig.upstream.clear()
     rig.upstream.next(fake.errorEvent())
     const seen = await see(stream(name))
@@ -101,7 +103,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(seen.text).not.toContain(ends[name])
   })
 
-  test('learns in the middle of a stream that the quota has run out', async () => {
+  test('is told in the middle of a stream that the quota is used up', async () => {
     const caller = await rig.caller({ user: 100, token: 1000 })
     rig.upstream.clear()
     rig.upstream.next(fake.endlessStream())
@@ -112,7 +114,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect([balances.holds, balances.quota >= 0]).toEqual([0, true])
   })
 
-  test('stops the upstream by leaving, and pays for what arrived', async () => {
+  test('stops the upstream by disconnecting, and pays for what arrived', async () => {
     const caller = await rig.caller()
     rig.upstream.clear()
     rig.upstream.next(fake.endlessStream())
@@ -126,7 +128,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(rows[0]).toMatchObject({ outcome: 'aborted' })
   })
 
-  test('gets the errors of gateway and upstream in its own form', async () => {
+  test('gets the errors of the gateway and the upstream in its own format', async () => {
     rig.upstream.clear()
     const form = (text: string): unknown[] => {
       const body = JSON.parse(text) as { type?: string; error: Record<string, unknown> }
@@ -150,7 +152,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(form(unknown.text)).toEqual(wanted[name])
   })
 
-  test('is capped by the balance', async () => {
+  test('gets an answer that is limited to what the balance covers', async () => {
     const caller = await rig.caller({ user: 200, token: 200 })
     rig.upstream.clear()
     const limit = {
@@ -180,16 +182,16 @@ describe.each(names)('a caller of %s', (name) => {
   })
 })
 
-describe('a field that a channel cannot be sent', () => {
+describe('a field that cannot be sent to a channel’s service', () => {
   const topK = { ...dialects['anthropic-messages'].body, top_k: 5 }
 
-  test('is dropped and named', async () => {
+  test('is dropped, and reported as dropped', async () => {
     const seen = await see(rig.gateway.post('/v1/messages', topK))
     expect([seen.status, seen.headers.get('x-tollgate-dropped')]).toEqual([200, 'top_k'])
     expect(rig.upstream.last.fields).not.toHaveProperty('top_k')
   })
 
-  test('is refused if translation is strict, and nothing is sent or charged', async () => {
+  test('is refused under strict translation, and nothing is sent or charged', async () => {
     await rig.gateway.setOption('StrictTranslationEnabled', 'true')
     const caller = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/messages', topK, caller.token))
@@ -199,7 +201,7 @@ describe('a field that a channel cannot be sent', () => {
     expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
   })
 
-  test('an answer stored at another service is not requested from anybody else', async () => {
+  test('an answer that is stored at one service is not requested from another', async () => {
     await rig.channel({ name: 'second' })
     const seen = await ask('openai-responses', undefined, { previous_response_id: 'resp_1' })
     expect(seen.status).toBe(400)
@@ -212,7 +214,7 @@ describe('a field that a channel cannot be sent', () => {
   })
 })
 
-describe('an answer that is to be produced after the call has ended', () => {
+describe('an answer that would be produced after the call has ended', () => {
   const queued = { id: 'resp_1', object: 'response', status: 'queued', background: true, output: [], usage: null }
 
   test.each([{ background: true }, { background: true, stream: true }])('is refused: %j', async (fields) => {
@@ -224,7 +226,7 @@ describe('an answer that is to be produced after the call has ended', () => {
     }
     await refused()
     expect(rig.upstream.requests).toEqual([])
-    // The same if the service turns out to have no such API.
+    // It is also refused if the service turns out not to have the Responses API.
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     await ask('openai-responses')
     rig.upstream.clear()
@@ -237,7 +239,7 @@ describe('an answer that is to be produced after the call has ended', () => {
     expect(seen.status).toBe(200)
   })
 
-  test('is not an answer yet', async () => {
+  test('is a failure if the upstream queues it without being asked to', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('queues', async (exchange) => {
@@ -253,7 +255,7 @@ describe('an answer that is to be produced after the call has ended', () => {
 })
 
 describe('a service without the Responses API', () => {
-  test('is asked once, then in its own dialect, and not asked again', async () => {
+  test('is called through that API once, then in its own dialect, and never through that API again', async () => {
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     expect((await ask('openai-responses')).status).toBe(200)
     expect((await ask('openai-responses')).status).toBe(200)
@@ -265,7 +267,7 @@ describe('a service without the Responses API', () => {
   })
 
   test.each(["Item with id 'rs_gone' not found.", 'The model `x` does not exist.'])(
-    'a 404 for the resource keeps the channel as it is, and is reported to the caller: %s',
+    'a 404 for the resource does not change how the channel is called, and is reported to the caller: %s',
     async (message) => {
       rig.upstream.next(fake.status(404, { message, code: null }))
       const seen = await ask('openai-responses')
@@ -276,7 +278,7 @@ describe('a service without the Responses API', () => {
     },
   )
 
-  test('a model that the endpoint does not support is called another way, for this call only', async () => {
+  test('a model that the endpoint does not support is called in another way, for this call only', async () => {
     rig.upstream.next(fake.status(404, { message: 'This model is not served at the endpoint /v1/responses.' }))
     expect((await ask('openai-responses')).status).toBe(200)
     await ask('openai-responses')
@@ -287,7 +289,7 @@ describe('a service without the Responses API', () => {
     ])
   })
 
-  test('is shown to admins with the reason, at its channel', async () => {
+  test('is shown to admins with the reason, for its channel', async () => {
     const other = await rig.channel({ models: 'm2' })
     rig.upstream.next(fake.status(404, { message: 'Invalid URL (POST /v1/responses)', code: null }))
     await ask('openai-responses')
@@ -303,14 +305,14 @@ describe('a service without the Responses API', () => {
     expect(await missingAt(other)).toEqual([])
   })
 
-  test('a model that no channel has is still 404', async () => {
+  test('a model that no channel has still gets 404', async () => {
     rig.upstream.always(fake.status(404, { message: 'no such model' }))
     const seen = await ask('openai-responses')
     expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining('no such model')])
   })
 })
 
-test('an array is well-formed JSON, even if the stream ends in an error', async () => {
+test('an answer as an array is well-formed JSON, even if the stream ends in an error', async () => {
   const path = '/v1beta/models/m:streamGenerateContent'
   const whole = JSON.parse((await see(rig.gateway.post(path, { contents }))).text) as object[]
   expect(whole.length).toBeGreaterThan(1)
@@ -320,7 +322,7 @@ test('an array is well-formed JSON, even if the stream ends in an error', async 
 })
 
 describe('a proxy channel', () => {
-  test('is selected by its number, with its key unchanged, charged and logged', async () => {
+  test('is selected by its id, called with its key unchanged, charged and logged', async () => {
     const id = await rig.gateway.addChannel({ type: 43, base_url: rig.upstream.url, key: 'Basic abc', models: 'm' })
     const caller = await rig.caller()
     const path = `/v1/oneapi/proxy/${id}/v1/chat/completions`

@@ -1,4 +1,5 @@
-// Errors that services send with status 200 in their own formats are never an answer, whole or in part, in any dialect.
+// Errors that services send with status 200 in their own formats never count as an answer or a part of one, in any
+// dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, chat, chatStream, expectError, type Rig, see, startRelayRig } from './setup.ts'
@@ -44,7 +45,7 @@ async function call(path: string, body: object) {
   return { caller, seen: await see(answer) }
 }
 
-describe('in the middle of a stream it becomes an error event, and no end mark follows:', () => {
+describe('in the middle of a stream such an error becomes an error event, and no end marker follows:', () => {
   beforeAll(async () => {
     await rig.clear()
     await rig.channel({ models: 'm' })
@@ -71,7 +72,7 @@ describe('in the middle of a stream it becomes an error event, and no end mark f
   })
 })
 
-describe('as the first event it goes to the next channel, and costs nothing if there is none:', () => {
+describe('if such an error is the first event, the next channel is tried, and the call costs nothing if there is none:', () => {
   test.each(flat)('%s', async (_, body) => {
     await rig.clear({ RetryTimes: '1' })
     await rig.channel({ key: 'bad', models: 'm', priority: 1 })
@@ -87,7 +88,7 @@ describe('as the first event it goes to the next channel, and costs nothing if t
   })
 })
 
-describe('a whole answer of that format, where another format is usual:', () => {
+describe('a complete response in that format, in place of the usual format:', () => {
   const upload = (format: string) => {
     const form = new FormData()
     form.set('model', 'whisper-1')

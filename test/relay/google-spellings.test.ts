@@ -1,5 +1,5 @@
-// Google accepts each name in camelCase and in snake_case; if a limit occurs in both, the one that counts could be the
-// other.
+// Google accepts each name in camelCase and in snake_case. If a request sets a limit in both spellings, the gateway
+// cannot know which one counts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, type Rig, see, startRelayRig } from './setup.ts'
@@ -43,7 +43,7 @@ describe('a request is refused and costs nothing if it has', () => {
       'generationConfig.MaxOutputTokens must be written maxOutputTokens',
       { generationConfig: { MaxOutputTokens: 9, ...few } },
     ],
-  ])('other capitals: %s', isRefusedFor)
+  ])('other letter case: %s', isRefusedFor)
 })
 
 const isRefusedFor = (words: string, fields: object) => isRefused(fields, words)
@@ -62,7 +62,7 @@ test.each<[string, string, object]>([
   ['generation_config', 'max_output_tokens', { generation_config: { max_output_tokens: 60_000 } }],
   ['generationConfig', 'max_output_tokens', { generationConfig: { max_output_tokens: 60_000 } }],
   ['generation_Config', 'max_outputTokens', { generation_Config: { max_outputTokens: 60_000 } }],
-])('a limit in either spelling is lowered to the balance: %s.%s', async (config, limit, fields) => {
+])('a limit in either spelling is lowered to what the balance covers: %s.%s', async (config, limit, fields) => {
   const caller = await rig.caller({ user: 500, token: 500 })
   rig.upstream.next(fake.status(400))
   const before = rig.upstream.requests.length

@@ -1,5 +1,5 @@
-// A body must not cost more than its length justifies, whatever its content: a body above the limits is refused before
-// it is parsed.
+// Handling a body must not cost more than its length justifies, whatever it contains, so a body above the limits is
+// refused before it is parsed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
@@ -19,7 +19,7 @@ const chatPath = '/v1/chat/completions'
 const list = (count: number, item: (index: number) => string) =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join(',')}]`
 
-/** Every kind of call, with a request that fields can be added to. */
+/** Every kind of call, with a request to which fields can be added. */
 const calls: [path: string, members: string][] = [
   [chatPath, `"model":"m",${said}`],
   ['/v1/completions', '"model":"m","prompt":"Hi"'],
@@ -36,7 +36,7 @@ const calls: [path: string, members: string][] = [
   ['/v1beta/models/text-embedding-3-small:embedContent', '"content":{"parts":[{"text":"Hi"}]}'],
 ]
 
-describe.each(calls)('%s refuses before parsing, and calls no upstream:', (path, members) => {
+describe.each(calls)('%s refuses before parsing, and sends nothing to the upstream:', (path, members) => {
   test.each<[what: string, words: string, value: () => string]>([
     ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
     ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
@@ -50,7 +50,7 @@ describe.each(calls)('%s refuses before parsing, and calls no upstream:', (path,
   ])('%s', async (_, words, value) => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length
-    // Invalid JSON at the end: a parser would report it.
+    // The end of the body is invalid JSON, which a parser would report.
     const seen = await see(rig.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
     expect(seen.status).toBe(400)
     expect(seen.text).toContain(words)
@@ -86,7 +86,7 @@ describe('a body with many parts', () => {
   test.each([
     ['/v1/messages', `{"model":"c","max_tokens":9,"messages":${parts(60_000)}}`],
     ['/v1/responses', `{"model":"m","input":${parts(60_000)}}`],
-  ])('is passed on byte for byte if the channel speaks the same dialect: %s', async (path, body) => {
+  ])('is passed on byte for byte if the channel uses the same dialect: %s', async (path, body) => {
     const caller = await rig.caller(plenty)
     await see(rig.gateway.post(path, '', caller.token, { body }))
     expect(rig.upstream.requests.at(-1)?.text === body).toBe(true)
@@ -96,7 +96,7 @@ describe('a body with many parts', () => {
     ['/v1/messages', `{"model":"m","max_tokens":9,"messages":${parts(21_000)}}`],
     [chatPath, `{"model":"c","messages":${parts(21_000)}}`],
     ['/v1beta/models/m:generateContent', `{"contents":${contents(7_000)}}`],
-  ])('is refused, naming the limit, if it would have to be translated: %s', async (path, body) => {
+  ])('is refused with an error that names the limit, if it would have to be translated: %s', async (path, body) => {
     const caller = await rig.caller(plenty)
     const before = rig.upstream.requests.length
     const seen = await see(rig.gateway.post(path, '', caller.token, { body }))
@@ -105,7 +105,7 @@ describe('a body with many parts', () => {
     expect(await charged(rig, caller, 0, plenty.user)).toEqual([])
   })
 
-  test('is translated up to the limit', async () => {
+  test('is translated if it is within the limit', async () => {
     const caller = await rig.caller(plenty)
     const seen = await see(
       rig.gateway.post('/v1/messages', '', caller.token, {
@@ -116,7 +116,7 @@ describe('a body with many parts', () => {
   })
 })
 
-describe('JSON within the strings of a request, which is parsed for a channel that needs objects there,', () => {
+describe('JSON inside the strings of a request, which is parsed for a channel that needs objects there,', () => {
   const call = (id: number, input: string) =>
     `{"role":"assistant","tool_calls":[{"id":"c${id}","type":"function","function":{"name":"f","arguments":${JSON.stringify(input)}}}]},{"role":"tool","tool_call_id":"c${id}","content":"ok"}`
   const withCalls = (...inputs: string[]) =>
@@ -140,13 +140,13 @@ describe('JSON within the strings of a request, which is parsed for a channel th
     expect(seen.error?.message).toContain(words)
   })
 
-  test('is passed on if it is not parsed', async () => {
+  test('is passed on if it need not be parsed', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const body = withCalls(`{"x":${list(30_000, () => '[]')}}`).replace('"model":"c"', '"model":"m"')
     expect((await see(rig.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
   })
 
-  test('is not an envelope of ours if it holds anything but a few texts', async () => {
+  test('is not treated as an envelope of the gateway if it contains anything other than a few texts', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
     const signature = Buffer.from(inside).toString('base64')
@@ -182,7 +182,7 @@ describe('a long body is read in steps', () => {
     expect(given() - before).toBe(Math.ceil((size * mebibyte + 5) / (2 * mebibyte)) + 2)
   })
 
-  test('and a short one at once', async () => {
+  test('but a short body is read in one step', async () => {
     const caller = await rig.caller()
     const before = given()
     await see(
@@ -196,30 +196,30 @@ describe('a long body is not parsed if the caller is refused anyway:', () => {
   const broken = (model: string) => `{"x":"${'x'.repeat(mebibyte)}","model":"${model}" and no JSON`
   const post = (token: string, model = 'm') => see(rig.gateway.post(chatPath, '', token, { body: broken(model) }))
 
-  test('a token without quota', async () => {
+  test('because the token has no quota', async () => {
     expectError(await post((await rig.caller({ user: 100, token: 0 })).token), 401, 'token_exhausted')
   })
 
-  test('an account without quota, whatever its token has', async () => {
+  test('because the account has no quota, whatever its token has', async () => {
     expectError(await post((await rig.caller({ user: 0 })).token), 403, 'insufficient_user_quota')
     expectError(await post((await rig.caller({ user: 0, token: 100 })).token), 403, 'insufficient_user_quota')
   })
 
-  test('a model that the token may not use', async () => {
+  test('because the token may not use the model', async () => {
     const caller = await rig.caller(undefined, { token: { models: 'other' } })
     expectError(await post(caller.token), 403, 'model_not_allowed')
   })
 
-  test('but a caller without quota may use a model that costs nothing', async () => {
+  test('a caller without quota may still use a model that costs nothing', async () => {
     expectError(await post((await rig.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
   })
 
-  test('and a caller with quota learns what is wrong with the body', async () => {
+  test('a caller with quota is told what is wrong with the body', async () => {
     expectError(await post((await rig.caller()).token), 400, 'invalid_json')
   })
 })
 
-describe('a duplicate field is refused, wherever it has an effect:', () => {
+describe('a duplicate field is refused wherever it has an effect:', () => {
   const twice: [path: string, body: string, place: string][] = [
     [chatPath, `{"model":"m",${said},"max_tokens":1,"max_tokens":900}`, 'max_tokens'],
     [chatPath, `{"model":"m",${said},"n":1,"n":8}`, 'n'],
@@ -256,7 +256,7 @@ describe('a duplicate field is refused, wherever it has an effect:', () => {
   })
 })
 
-describe('a name that other programs may confuse with a significant one is refused:', () => {
+describe('a name that other programs may confuse with a significant name is refused:', () => {
   test.each([
     ['\u017ftream', 'stream'],
     ['\uff53tream', 'stream'],
@@ -274,7 +274,7 @@ describe('a name that other programs may confuse with a significant one is refus
     expect(seen.error?.message).toContain(`${name} must be written ${meant}`)
   })
 
-  test.each(['\u017fize', 'Quality', '\uff4e'])('in a request for images: %s', async (name) => {
+  test.each(['\u017fize', 'Quality', '\uff4e'])('in an image request: %s', async (name) => {
     const caller = await rig.caller()
     const seen = await see(
       rig.gateway.post('/v1/images/generations', { model: 'gpt-image-1', prompt: 'Hi', [name]: 1 }, caller.token),

@@ -27,7 +27,7 @@ async function post(body: unknown, init: RequestInit = {}): Promise<Response> {
   return rig.gateway.post('/v1/chat/completions', body, caller.token, init)
 }
 
-describe('a stream releases its hold once, at', () => {
+describe('a stream releases its hold once, on', () => {
   test('the normal end', async () => {
     const seen = await see(post(chatStream))
     expect(seen.text).toEndWith('data: [DONE]\n\n')
@@ -42,7 +42,7 @@ describe('a stream releases its hold once, at', () => {
     })
   })
 
-  test('a broken upstream: what was delivered is charged as counted', async () => {
+  test('an upstream that breaks off: what was delivered is charged by the gateway’s count', async () => {
     rig.upstream.next(fake.cutsStream('reset', { after: 4 }))
     const seen = await see(post(chatStream))
     expectErrorEvent(seen, 'upstream_stream_error')
@@ -53,7 +53,7 @@ describe('a stream releases its hold once, at', () => {
     expect(rows[0]?.completion_tokens).toBeGreaterThan(2)
   })
 
-  test('a caller who leaves midway: the upstream is stopped, and what was produced is charged', async () => {
+  test('a caller who disconnects midway: the upstream is stopped, and what was produced is charged', async () => {
     rig.upstream.next(fake.stallsStream({ after: 5 }))
     const leave = new AbortController()
     const response = await post(chatStream, { signal: leave.signal })
@@ -68,7 +68,7 @@ describe('a stream releases its hold once, at', () => {
     expect(rows[0]?.completion_tokens).toBeGreaterThan(3)
   })
 
-  test('a caller who leaves before the first read', async () => {
+  test('a caller who disconnects before the first read', async () => {
     rig.upstream.next(fake.stallsStream({ after: 2 }))
     const leave = new AbortController()
     await post(chatStream, { signal: leave.signal })
@@ -88,7 +88,7 @@ describe('a stream releases its hold once, at', () => {
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1 })
   })
 
-  test('a settle above the hold', async () => {
+  test('a settlement above the hold', async () => {
     rig.upstream.next(fake.ok({ chunks: 5, usage: { prompt_tokens: 10, completion_tokens: 3000, total_tokens: 3010 } }))
     await see(post(chatStream))
     const [row] = await charged(rig, caller, 3010)
@@ -96,8 +96,8 @@ describe('a stream releases its hold once, at', () => {
   })
 })
 
-describe('a caller who leaves a plain call', () => {
-  test('while the upstream works: it is stopped and the prompt is charged', async () => {
+describe('a caller who disconnects from a call that is not streamed', () => {
+  test('while the upstream works stops the upstream, and the prompt is charged', async () => {
     rig.upstream.next(fake.neverAnswers())
     const leave = new AbortController()
     const before = rig.upstream.requests.length
@@ -111,7 +111,7 @@ describe('a caller who leaves a plain call', () => {
   })
 })
 
-test("HoldWaitTime 0: a call does not wait for what an open call may give back, as the option's description says", async () => {
+test("with HoldWaitTime 0, a call does not wait for quota that an open call may release, as the option's description says", async () => {
   const options = await rig.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
   const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
   expect(description).toEndWith(' 0 = it does not wait.')

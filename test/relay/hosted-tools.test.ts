@@ -1,5 +1,5 @@
-// Tools that a service runs: the hold covers them where they can run, and the upstream's count is charged, in every
-// dialect.
+// Tools that a service runs: the hold covers them where they can run, and the upstream's count of them is charged, in
+// every dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -7,7 +7,7 @@ import { chargedUnits, expectError, type Rig, see, startRelayRig, whileHeld } fr
 
 let rig: Rig
 
-/** Quota of one call of each tool, at 500,000 quota per currency unit. */
+/** The quota that one call of each tool costs, at 500,000 quota per currency unit. */
 const search = 1000
 const prices = {
   web_search: 0.002,
@@ -71,7 +71,7 @@ async function rowOf(caller: Caller, fields: object, stream: boolean, upstream: 
   return { units, row: rows[0] }
 }
 
-/** An upstream that streams if requested. */
+/** An upstream that streams if the request asks for it. */
 const upstreamOf = (body: object, events: readonly object[], named: boolean, end = '') =>
   fake.behaviour('hosted', (exchange) => {
     const { fields, path } = exchange.request
@@ -172,7 +172,7 @@ const searchItem = (id: string, action = 'search') => ({
 const webSearch = { tools: [{ type: 'web_search' }] }
 const claudeSearch = { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }] }
 
-describe.each([false, true])("charged by the upstream's count (streamed: %p):", (stream) => {
+describe.each([false, true])("the upstream's count is charged (streamed: %p):", (stream) => {
   const cases: [
     name: string,
     type: number,
@@ -370,7 +370,7 @@ describe.each([false, true])("charged by the upstream's count (streamed: %p):", 
     })
 })
 
-test('a grounded prompt of an older Gemini is one search, however many were made', async () => {
+test('a prompt that an older Gemini model grounds is charged as one search, however many searches were made', async () => {
   await rig.channel({ type: 24, models: 'gemini-2.5-flash,gemini-3-pro-preview' })
   const upstream = () => gemini({ webSearchQueries: ['a', 'b', 'c'] })
   const tools = { tools: [{ googleSearch: {} }] }
@@ -380,7 +380,7 @@ test('a grounded prompt of an older Gemini is one search, however many were made
   expect(await unitsOf('gemini-3-pro-preview')).toBe(tokens + 3 * search)
 })
 
-test('a model that always searches is charged one search if its service does not count', async () => {
+test('a model that always searches is charged one search if its service reports no count', async () => {
   await rig.channel({ models: 'gpt-4o-search-preview' })
   const cited = { annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }] }
   const found = await rowOf('chat', { model: 'gpt-4o-search-preview' }, false, chat({}, {}, cited))
@@ -388,14 +388,14 @@ test('a model that always searches is charged one search if its service does not
 })
 
 describe.each([false, true])(
-  'a model that always searches, whose answer reports no search (streamed: %p):',
+  'a model that always searches, but whose answer reports no search (streamed: %p):',
   (stream) => {
     const unitsOf = async (model: string, counts: object) =>
       (await rowOf('chat', { model }, stream, chat({}, counts))).units
 
     test.each([
       ['gpt-4o-search-preview', tokens, 25],
-      // $1 per million tokens of either kind.
+      // $1 per million tokens, for prompt and completion tokens alike.
       ['sonar', Math.ceil(tokens / 2), 5],
       ['sonar-pro', Math.ceil((10 * 3 + 5 * 15) / 2), 6],
     ])('%s costs its tokens and one search at the built-in price', async (model, ofTokens, thousandths) => {
@@ -404,13 +404,13 @@ describe.each([false, true])(
       expect(await unitsOf(model, {})).toBeWithin(ofTokens + thousandths * 500 - 1, ofTokens + thousandths * 500 + 1)
     })
 
-    test('the size of the search holds', async () => {
+    test('the requested size of the search sets the price', async () => {
       await rig.gateway.setOption('ToolPrice', '{}')
       await rig.channel({ type: 58, models: 'sonar' })
       expect(await unitsOf('sonar', { search_context_size: 'high' })).toBe(8 + 6000)
     })
 
-    test('an empty answer is charged no search', async () => {
+    test('an empty answer is not charged for a search', async () => {
       await rig.channel({ models: 'gpt-4o-search-preview' })
       const nothing = { completion_tokens: 0, total_tokens: 10 }
       const row = await rowOf('chat', { model: 'gpt-4o-search-preview' }, stream, chat({}, nothing, { content: '' }))
@@ -419,7 +419,7 @@ describe.each([false, true])(
   },
 )
 
-test('a stream of a model that always searches is charged its search if it breaks off before its citations', async () => {
+test('a stream of a model that always searches is charged for its search if it breaks off before its citations', async () => {
   await rig.channel({ models: 'gpt-4o-search-preview' })
   const who = await rig.caller()
   const said = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
@@ -437,7 +437,7 @@ test('a stream of a model that always searches is charged its search if it break
   expect(units).toBeWithin(search + 1, search + 100)
 })
 
-test('an answer that breaks off is charged for the searches that it shows', async () => {
+test('an answer that breaks off is charged for the searches that it contains', async () => {
   await rig.channel({ type: 1 })
   const who = await rig.caller()
   const item = searchItem('a')
@@ -512,7 +512,7 @@ describe('the hold is', () => {
     await rig.channel({ type: caller === 'Messages' ? 14 : 1 })
     const none = await heldFor(caller, {})
     const held = await heldFor(caller, fields)
-    // A tool's description is part of the prompt too.
+    // A tool's description is also part of the prompt.
     expect(held - none).toBeWithin(units, units + 100)
   })
 
@@ -530,7 +530,7 @@ describe('the hold is', () => {
 describe('a tool without a price', () => {
   const tools = { tools: [{ type: 'x_search' }] }
 
-  test.each([false, true])('is refused before it is sent (streamed: %p)', async (stream) => {
+  test.each([false, true])('is refused before anything is sent (streamed: %p)', async (stream) => {
     await rig.channel({ type: 1 })
     const who = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/responses', forms.Responses.body(tools, stream), who.token))
@@ -540,7 +540,7 @@ describe('a tool without a price', () => {
     expect((await chargedUnits(rig, who)).units).toBe(0)
   })
 
-  test('costs what the option says if unpriced items may pass', async () => {
+  test('costs what the option says if unpriced items are allowed', async () => {
     await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
     await rig.gateway.setOption('UnpricedToolPrice', '0.01')
     await rig.channel({ type: 1 })
@@ -548,7 +548,7 @@ describe('a tool without a price', () => {
     expect((await rowOf('Responses', tools, false, upstream)).units).toBe(tokens + 5000)
   })
 
-  test('passes once it has one, even if only for the type of the channel', async () => {
+  test('is allowed when it has a price, even if only for the type of the channel', async () => {
     await rig.gateway.setOption('ToolPrice', '{"x_search(1)":0}')
     await rig.channel({ type: 1 })
     const upstream = response([{ type: 'x_search_call', id: 'x1', status: 'completed' }])
@@ -556,7 +556,7 @@ describe('a tool without a price', () => {
   })
 })
 
-test('without an option the built-in prices apply, times the group ratio', async () => {
+test('without an option, the built-in prices apply, multiplied by the group ratio', async () => {
   await rig.gateway.setOption('ToolPrice', '{}')
   await rig.gateway.setOption('GroupRatio', '{"default":0.5}')
   try {

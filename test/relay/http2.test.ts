@@ -3,7 +3,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, eventsOf, expectError, expectErrorEvent, type Seen, see, textOf, until } from './setup.ts'
 
-// A separate process, because the certificate to trust must be known when it starts.
+// The gateway runs in a separate process, because the certificate that it trusts must be known when it starts.
 let upstream: fake.FakeUpstream
 let gateway: ChildGateway
 
@@ -33,12 +33,12 @@ const streamed = { ...chatStream, model: 'm2' }
 
 let last = 0
 
-/** A call with a unique body, so that a call sent twice is detected. */
+/** Makes a call with a unique body, so that a call that is sent twice is detected. */
 function call(body: object = chat, init: RequestInit = {}): Promise<Seen> {
   return see(gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` }, init))
 }
 
-/** The same, with a notification when the first word has arrived. */
+/** Makes the same call, and calls `heard` when the first word has arrived. */
 async function seeWord(body: object, heard: () => void): Promise<Seen> {
   const response = await gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` })
   const decoder = new TextDecoder()
@@ -52,7 +52,7 @@ async function seeWord(body: object, heard: () => void): Promise<Seen> {
 }
 
 describe('HTTP/2 to the upstream', () => {
-  test('is used if offered, many calls over one connection', async () => {
+  test('is used if the upstream offers it, with many calls over one connection', async () => {
     await call()
     const before = upstream.connections
     const seen = await Promise.all(Array.from({ length: 50 }, (_, index) => call(index % 2 ? chat : chatStream)))
@@ -63,7 +63,7 @@ describe('HTTP/2 to the upstream', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('a channel may force one or the other', async () => {
+  test('can be forced or forbidden for a channel', async () => {
     await call({ ...chat, model: 'm1' })
     expect(upstream.last.protocol).toBe('http/1.1')
     await call({ ...chat, model: 'm2' })
@@ -118,7 +118,7 @@ describe('an HTTP/2 upstream that fails', () => {
     fake.closesWithoutAnswer(),
   ]
   for (const each of failures) {
-    test(`${each.name}: 502, sent once, and the next call is good`, async () => {
+    test(`${each.name}: the caller gets 502, the call is sent once, and the next call succeeds`, async () => {
       await call(plain)
       upstream.next(each)
       expectError(await call(plain), 502, 'do_request_failed')
@@ -133,7 +133,7 @@ describe('an HTTP/2 upstream that fails', () => {
     { ...fake.goesAway(), name: 'GOAWAY, the call not worked on' },
   ]
   for (const each of untouched) {
-    test(`${each.name}: may be sent again, as nothing was done; never a third time`, async () => {
+    test(`${each.name}: the call may be sent again because nothing was processed, but never a third time`, async () => {
       await call(plain)
       upstream.next(each)
       const seen = await call(plain)
@@ -143,7 +143,7 @@ describe('an HTTP/2 upstream that fails', () => {
     })
   }
 
-  test('GOAWAY lets calls in progress finish', async () => {
+  test('GOAWAY lets the calls in progress finish', async () => {
     upstream.next(fake.late(100, fake.okStream({ chunks: 20, delayMs: 20 })), fake.goesAway({ finish: true }))
     const [slow, leaving] = await Promise.all([call(streamed), call(streamed)])
     for (const seen of [slow, leaving]) expect(eventsOf(seen?.text ?? '').at(-1)).toBe('[DONE]')
@@ -151,7 +151,7 @@ describe('an HTTP/2 upstream that fails', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('a connection that went stale while idle costs no call', async () => {
+  test('a connection that became stale while idle makes no call fail', async () => {
     for (const how of ['fin', 'reset'] as const) {
       expect((await call(plain)).status).toBe(200)
       upstream.dropConnections(how)
@@ -162,7 +162,7 @@ describe('an HTTP/2 upstream that fails', () => {
   })
 
   for (const how of ['fin', 'reset', 'goaway'] as const) {
-    test(`a connection that dies (${how}) with 100 streams on it: each caller is told, and pays for what was delivered`, async () => {
+    test(`when a connection dies (${how}) with 100 streams on it, each caller gets an error and pays for what was delivered`, async () => {
       const before = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
       const heard = Promise.withResolvers<void>()
       let waiting = 100
@@ -177,7 +177,7 @@ describe('an HTTP/2 upstream that fails', () => {
       }
       expect(new Set(upstream.requests.map(({ connection }) => connection)).size).toBe(1)
       expect(upstream.mostArrivals).toBe(1)
-      // The prompt of 8 tokens and one word.
+      // The prompt of 8 tokens, and one word.
       const after = (await gateway.api<{ quota: number }>('GET', '/api/log/stat?type=2')).quota
       expect(after - before).toBe(900)
       upstream.always(fake.ok())
@@ -197,7 +197,7 @@ describe('an HTTP/2 upstream that fails', () => {
 })
 
 describe('a caller of an HTTP/2 upstream', () => {
-  test('who leaves ends its stream and no other', async () => {
+  test('who disconnects ends its own stream and no other', async () => {
     upstream.next(fake.okStream({ chunks: 20, delayMs: 20 }), fake.stallsStream({ after: 2 }))
     const good = call(streamed)
     await until(() => upstream.requests.length === 1)

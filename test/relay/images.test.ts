@@ -1,10 +1,10 @@
-// Images at a price each: the charge is for the images that arrive, the hold for the most that could arrive.
+// Images with a price per image: the charge covers the images that arrive, and the hold the most that could arrive.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, expectError, type Rig, see, startRelayRig } from './setup.ts'
 
-/** Units of one image: ratio 3 × 1000. */
+/** The units charged for one image: ratio 3 × 1000. */
 const each = 3000
 let rig: Rig
 
@@ -17,7 +17,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const path = '/v1/images/generations'
 const ask = { model: 'painter', prompt: 'a bridge' }
 
-describe('images are charged as they arrive:', () => {
+describe('the images that arrive are charged:', () => {
   test.each<[string, object, number]>([
     ['as many as n', { n: 4 }, 4],
     ['fewer than n', { n: 4 }, 1],
@@ -36,7 +36,7 @@ describe('images are charged as they arrive:', () => {
     await charged(rig, caller, each * count)
   })
 
-  test('an image that failed among them is not charged', async () => {
+  test('an image that failed among others is not charged', async () => {
     const caller = await rig.caller()
     const data = [{ url: 'http://127.0.0.1/image.png' }, { error: { code: 'filtered', message: 'not shown' } }]
     rig.upstream.next(fake.behaviour('half', (exchange) => sendJson(exchange, 200, { created: 1, data })))
@@ -46,7 +46,7 @@ describe('images are charged as they arrive:', () => {
   })
 })
 
-describe('the balance must cover the most that could arrive:', () => {
+describe('the balance must cover the largest number of images that could arrive:', () => {
   test.each<[string, object, number]>([
     ['n', { n: 4 }, 4],
     ['batch_size', { batch_size: 4 }, 4],
@@ -64,7 +64,7 @@ describe('the balance must cover the most that could arrive:', () => {
   })
 })
 
-test('a duplicate number of images is refused', async () => {
+test('a duplicate field for the number of images is refused', async () => {
   const caller = await rig.caller()
   const body = '{"model":"painter","prompt":"a bridge","batch_size":1,"batch_size":4}'
   const seen = await see(

@@ -1,4 +1,4 @@
-// A stream whose upstream has not even sent its headers gets keep-alives too; later failures are reported by an event.
+// A stream whose upstream has not even sent its headers gets keep-alives too. Later failures are reported by an event.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, chat, chatStream, promptTokens, type Rig, see, startRelayRig, until } from './setup.ts'
@@ -20,11 +20,11 @@ const calls = {
   gemini: { path: `${gemini}?alt=sse`, body: { contents }, type: 24 },
 } as const
 const callers = Object.keys(calls) as (keyof typeof calls)[]
-/** Speaks only chat, whatever the caller's dialect. */
+/** This channel type supports only chat, whatever the caller's dialect. */
 const mistral = 28
 
 const busy = 'Too many are here.'
-/** A refusal with status 503, formatted as by services that indent their errors. */
+/** A refusal with status 503, in the format of services that indent their errors. */
 const refusal = (body: unknown) =>
   fake.behaviour('refuses', async (exchange) => {
     exchange.head(503, [['content-type', 'application/json']])
@@ -37,7 +37,7 @@ const refusals: Partial<Record<number, fake.Behaviour>> = {
   24: refusal([{ error: { code: 503, message: busy, status: 'UNAVAILABLE' } }]),
 }
 
-/** An upstream that answers only when released. */
+/** An upstream that responds only when it is released. */
 function held(inner: fake.Behaviour) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const behaviour = fake.behaviour(`held ${inner.name}`, async (exchange) => {
@@ -47,7 +47,7 @@ function held(inner: fake.Behaviour) {
   return { behaviour, go: resolve }
 }
 
-/** A call that has its headers and a first keep-alive before the upstream sends anything. */
+/** A call that has received its headers and a first keep-alive before the upstream sends anything. */
 async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behaviour) {
   const account = await rig.caller()
   const { behaviour, go } = held(inner)
@@ -59,7 +59,7 @@ async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behavio
 }
 
 describe.each(callers)('a stream of %s', (caller) => {
-  test("has a keep-alive before its upstream's headers, and then its whole answer", async () => {
+  test("gets a keep-alive before its upstream's headers, and then its complete answer", async () => {
     await rig.channel({ type: mistral })
     const { account, answer, go } = await waiting(caller, fake.okStream({ text: 'Hello there' }))
     expect(answer.status).toBe(200)
@@ -91,7 +91,7 @@ describe.each(callers)('a stream of %s', (caller) => {
     }
   })
 
-  test('goes to the next channel if the first fails after that', async () => {
+  test('continues on the next channel if the first one fails after that', async () => {
     await rig.clear({ RetryTimes: '1' })
     await rig.channel({ type: mistral, key: 'key-a', priority: 1 })
     await rig.channel({ type: mistral, key: 'key-b' })
@@ -110,7 +110,7 @@ describe.each(callers)('a stream of %s', (caller) => {
   })
 })
 
-/** The rows of a call that failed, once they are written. */
+/** The rows of a call that failed, as soon as they are written. */
 async function failedRows(answer: Response): Promise<object[]> {
   const id = answer.headers.get('x-oneapi-request-id') ?? ''
   let rows: object[] = []
@@ -121,7 +121,10 @@ async function failedRows(answer: Response): Promise<object[]> {
   return rows
 }
 
-/** What clients of a dialect recognise as the failure of a stream: the last event, as the dialect writes it. */
+/**
+ * The error message in a stream's last event, which must have the form by which clients of the dialect recognise a
+ * failure.
+ */
 function failureOf(caller: keyof typeof calls, text: string): string {
   const block = text.trim().split('\n\n').at(-1) ?? ''
   const data = JSON.parse(block.slice(block.indexOf('data: ') + 6)) as {
@@ -160,7 +163,7 @@ test('a Gemini answer written as an array begins with white space', async () => 
   expect(JSON.parse((await see(bad.answer)).text)).toMatchObject([{ error: { code: 503 } }])
 })
 
-test('an upstream that does not answer in time is reported by an event', async () => {
+test('an upstream that does not respond in time is reported by an event', async () => {
   await rig.channel({ config: '{"first_byte_timeout":1}' })
   const { account, answer } = await waiting('chat', fake.neverAnswers())
   const seen = await see(answer)
@@ -169,7 +172,7 @@ test('an upstream that does not answer in time is reported by an event', async (
   expect(await failedRows(answer)).toMatchObject([{ outcome: 'failed', code: 'upstream_timeout' }])
 })
 
-test('a caller who leaves before anything has arrived ends the call upstream and pays for the prompt', async () => {
+test('a caller who disconnects before anything has arrived ends the upstream call and pays for the prompt', async () => {
   await rig.channel()
   const { account, answer, leave } = await waiting('chat', fake.neverAnswers())
   expect(answer.status).toBe(200)
@@ -180,7 +183,7 @@ test('a caller who leaves before anything has arrived ends the call upstream and
 })
 
 test.each(['chat', 'array'] as const)(
-  'a caller who leaves a stream of %s in the middle of an answer that began late pays for what had arrived',
+  'a caller who disconnects from a stream of %s in the middle of an answer that began late pays for what had arrived',
   async (caller) => {
     await rig.channel({ type: mistral })
     const { account, answer, go, leave } = await waiting(caller, fake.endlessStream())
@@ -193,7 +196,7 @@ test.each(['chat', 'array'] as const)(
         if (text.includes('word')) leave.abort()
       }
     } catch {
-      // A caller who leaves reads no end.
+      // A caller who disconnects does not read the end.
     }
     await rig.upstream.until(({ last }) => last.aborted)
     const { units, rows } = await chargedUnits(rig, account)
@@ -202,7 +205,7 @@ test.each(['chat', 'array'] as const)(
   },
 )
 
-test("the caller's limits, and dropped fields, are in the headers that are sent early", async () => {
+test("the headers that are sent early contain the caller's limits and the dropped fields", async () => {
   await rig.channel({ type: 14 })
   const account = await rig.caller(undefined, { token: { rpm_limit: 5 } })
   const { behaviour, go } = held(fake.status(503))
@@ -215,7 +218,7 @@ test("the caller's limits, and dropped fields, are in the headers that are sent 
   await see(answer)
 })
 
-test('without an interval, and for answers that are not streams, the headers wait for the upstream', async () => {
+test('without a keep-alive interval, and for answers that are not streamed, the headers wait for the upstream', async () => {
   await rig.channel()
   rig.upstream.next(fake.late(900, fake.status(503)))
   expect((await rig.gateway.post('/v1/chat/completions', chat)).status).toBe(503)

@@ -1,11 +1,12 @@
-// What a caller pays who leaves before the last event, in dialects that report usage there or at the start.
+// The charge for callers who disconnect before the last event, in dialects that report usage in the last event or at
+// the start.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pause } from '../helpers/fake-upstream/types.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Caller, chargedUnits, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
-/** The clock stands still at this moment; undefined = it runs. */
+/** The time at which the clock is stopped. Undefined means that it runs. */
 let stoppedAtMs: number | undefined
 
 beforeAll(async () => {
@@ -84,15 +85,15 @@ const textOf = (events: readonly { type: string }[]) =>
 interface Leaving {
   path: string
   body: object
-  /** The events that the upstream sends before the caller leaves. */
+  /** The events that the upstream sends before the caller disconnects. */
   said: readonly { type: string }[]
-  /** The events it sends after that; none = it falls silent. */
+  /** The events that the upstream sends after that. An empty list means that it sends nothing more. */
   rest: readonly { type: string }[]
-  /** What the caller waits for, if it is not the last event itself. */
+  /** The text that the caller waits for, if it is not the last event itself. */
   sign?: string
 }
 
-/** Makes a call and leaves once all of `said` has arrived; only then does the upstream send the rest. */
+/** Makes a call and disconnects when all of `said` has arrived. Only then does the upstream send the rest. */
 async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)) }: Leaving): Promise<Caller> {
   const caller = await rig.caller()
   const left = Promise.withResolvers<void>()
@@ -102,7 +103,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
       await exchange.write(textOf(said))
       await left.promise
       if (rest.length === 0) return exchange.hang()
-      // Long enough for a gateway that disconnects at once to have done so.
+      // This is long enough for a gateway that disconnects at once to have done so.
       await pause(300, exchange.callerLeft)
       await exchange.write(textOf(rest))
       exchange.end()
@@ -115,7 +116,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true })
     if (!text.includes(sign)) continue
-    // The rest arrives in time even on a slow machine. Leaving the loop disconnects.
+    // The rest must arrive in time even on a slow machine. Leaving the loop disconnects.
     if (rest.length > 0) stoppedAtMs = Date.now()
     break
   }
@@ -140,7 +141,7 @@ const messages = {
   },
 }
 
-describe('a caller who leaves pays for reasoning that was not shown', () => {
+describe('a caller who disconnects pays for reasoning that was not shown', () => {
   const textItem = {
     type: 'response.output_item.done',
     output_index: 1,
@@ -166,7 +167,7 @@ describe('a caller who leaves pays for reasoning that was not shown', () => {
   }
 })
 
-describe('usage that was not reported is counted, for a caller who leaves', () => {
+describe('for a caller who disconnects, the gateway counts usage that was not reported', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'when the upstream falls silent', ...responses, said: [...textBegun, textDone], rest: [] },
     { name: 'in the middle of a text', ...responses, said: textBegun, rest: [] },
@@ -182,7 +183,7 @@ describe('usage that was not reported is counted, for a caller who leaves', () =
   }
 })
 
-describe('a prompt that was reported at the start', () => {
+describe('a prompt whose usage was reported at the start', () => {
   const cached = 150_000
   const start = {
     type: 'message_start',
@@ -218,7 +219,7 @@ describe('a prompt that was reported at the start', () => {
   beforeAll(() => rig.channel({ type: 14, models: 'claude-sonnet-4-5' }))
 
   for (const { name, count, path } of cases) {
-    test(`keeps its cheap part for a caller who leaves after ${name}`, async () => {
+    test(`keeps its lower price for cached tokens if the caller disconnects after ${name}`, async () => {
       const last = ` word${count - 1}`
       const caller = await leave({ ...chat, path, said: said(count), rest: [], sign: last })
       const { units, rows } = await chargedUnits(rig, caller)
@@ -231,12 +232,12 @@ describe('a prompt that was reported at the start', () => {
       const written = rows[0]?.completion_tokens ?? 0
       expect(written).toBeGreaterThanOrEqual(Math.max(3, count))
       expect(written).toBeLessThan(100)
-      // $3 per million prompt tokens, a tenth of that for cached ones, $15 for completion tokens.
+      // $3 per million prompt tokens, a tenth of that for cached tokens, and $15 for completion tokens.
       expect(units).toBe(Math.ceil(cached * 0.15 + 10 * 1.5 + written * 7.5))
     })
   }
 
-  test('keeps it if the upstream breaks off', async () => {
+  test('keeps its lower price for cached tokens if the upstream breaks off', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('breaks off', async (exchange) => {
@@ -252,7 +253,7 @@ describe('a prompt that was reported at the start', () => {
   })
 })
 
-test('an unreadable event after the caller has left does not keep the hold open', async () => {
+test('an unreadable event after the caller has disconnected does not keep the hold open', async () => {
   const deep = `${'{"text":['.repeat(90_000)}"x"${']}'.repeat(90_000)}`
   const caller = await rig.caller()
   const left = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-// The limit of an answer is sent under the name that the model accepts.
+// The limit for the length of an answer is sent under the name that the model accepts.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
   rig.upstream.always(okChat({ text: 'Hi', ignoreMaxTokens: true }))
 })
 
-/** The request sent to the service, and the fields that the answer names. */
+/** The limit fields of the request that was sent to the service, and the dropped fields that the response lists. */
 async function asked(fields: object): Promise<JsonObject> {
   const messages = [{ role: 'user', content: 'Hi' }]
   const answer = await rig.gateway.post('/v1/chat/completions', { messages, ...fields })
@@ -27,31 +27,34 @@ async function asked(fields: object): Promise<JsonObject> {
   return JSON.parse(JSON.stringify(sent)) as JsonObject
 }
 
-test.each([1, 3])('OpenAI models that reason get the newer name, and the answer says so: type %i', async (type) => {
-  await rig.channel({ type, models: models.join(','), other: '2024-10-21' })
-  for (const model of ['gpt-5.2', 'o3-mini'])
-    expect(await asked({ model, max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
-  expect(await asked({ model: 'gpt-5.2', max_completion_tokens: 40 })).toEqual({
-    max_completion_tokens: 40,
-    named: null,
-  })
-  expect(await asked({ model: 'gpt-5.2' })).toEqual({ named: null })
-  expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
-})
+test.each([1, 3])(
+  'OpenAI models that reason get the newer name, and the response reports that: type %i',
+  async (type) => {
+    await rig.channel({ type, models: models.join(','), other: '2024-10-21' })
+    for (const model of ['gpt-5.2', 'o3-mini'])
+      expect(await asked({ model, max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
+    expect(await asked({ model: 'gpt-5.2', max_completion_tokens: 40 })).toEqual({
+      max_completion_tokens: 40,
+      named: null,
+    })
+    expect(await asked({ model: 'gpt-5.2' })).toEqual({ named: null })
+    expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
+  },
+)
 
-test("the channel's own name for the model decides", async () => {
+test('the model name that the channel sends decides which name is used', async () => {
   await rig.channel({ models: 'gpt-4o', model_mapping: '{"gpt-4o":"gpt-5.2"}' })
   expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
 })
 
-test('a strict gateway accepts the newer name as the same limit', async () => {
+test('under strict translation, the newer name is accepted as the same limit', async () => {
   await rig.channel({ models: models.join(',') })
   await rig.gateway.setOption('StrictTranslationEnabled', 'true')
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toMatchObject({ max_completion_tokens: 50 })
   await rig.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
-test("other services get the caller's name", async () => {
+test('other services get the name that the caller used', async () => {
   await rig.channel({ type: 8, models: models.join(',') })
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
 })

@@ -1,4 +1,4 @@
-// What callers see when they reach the limits of their token, account or group. The test with three processes is in
+// What callers get when they reach the limits of their token, account or group. The test with three processes is in
 // test/money.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -36,7 +36,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const call = (caller: Caller, body: unknown = chat) => see(rig.gateway.post(path, body, caller.token))
   const get = (caller: Caller, where: string) =>
     see(fetch(rig.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
-  /** Makes the upstream's answers wait until they are released. */
+  /** Makes the upstream's responses wait until they are released. */
   function gate() {
     let open = () => {}
     const opened = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe('requests per minute', () => {
-    test("above the limit: 429 in OpenAI's format, with Retry-After; nothing is charged, logged or sent", async () => {
+    test("above the limit, a call gets 429 in OpenAI's format with Retry-After, and nothing is charged, logged or sent", async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 2 } })
       const sent = rig.upstream.requests.length
       expect((await call(caller)).status).toBe(200)
@@ -70,7 +70,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toHaveLength(2)
     })
 
-    test("every answer reports the state of the limits, and never the upstream's own limits", async () => {
+    test("every response reports the state of the limits, and never the upstream's own limits", async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
       const theirs = [
         ['x-ratelimit-limit-requests', '7'],
@@ -81,7 +81,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const reserved = promptTokens + 50
       const plain = await call(caller, { ...chat, max_tokens: 50 })
       const first = limitsIn(plain.headers)
-      // The quick estimate of the prompt tends to be too high.
+      // The quick estimate of the prompt is usually too high.
       expect(Number(first['remaining-tokens'])).toBeLessThanOrEqual(90_061 - reserved)
       expect(Number(first['remaining-tokens'])).toBeGreaterThan(90_061 - 2 * reserved)
       expect(first).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '99', 'limit-tokens': '90061' })
@@ -90,7 +90,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       const streamed = await call(caller, chatStream)
       expect(streamed.text).toEndWith('data: [DONE]\n\n')
       expect(limitsIn(streamed.headers)).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '98' })
-      // A call refused before it reached the ledger, one that failed upstream, and calls that are not counted.
+      // A call that is refused before it reaches the ledger, a call that fails at the upstream, and calls that do not
+      // count.
       const unread = await call(caller, { ...chat, model: '' })
       expect(unread.status).toBe(400)
       expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
@@ -113,7 +114,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     })
   })
 
-  test('tokens per minute: the requested output counts until the real output is known', async () => {
+  test('tokens per minute: the maximum output counts until the actual output is known', async () => {
     const caller = await rig.caller(plenty, { token: { tpm_limit: 1000 } })
     rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
     const tooMany = await call(caller, { ...chat, max_tokens: 2000 })
@@ -137,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await call(caller, { ...chat, max_tokens: 100 })).status).toBe(200)
   })
 
-  test('concurrent calls: at the limit, further calls are refused until a call or stream ends', async () => {
+  test('concurrent calls: at the limit, further calls are refused until a call or a stream ends', async () => {
     const caller = await rig.caller(plenty, { token: { concurrency_limit: 2 } })
     const { gated, open } = gate()
     rig.upstream.next(gated, gated)
@@ -160,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const count = (caller: Caller, [where, body]: (typeof counts)[number]) =>
       see(rig.gateway.post(where, body, caller.token))
 
-    test('counts toward the requests per minute, but not the tokens; it is neither charged nor logged', async () => {
+    test('counts towards the requests per minute but not the tokens, and is neither charged nor logged', async () => {
       for (const limits of [{ token: { rpm_limit: 2, tpm_limit: 500 } }, { user: { rpm_limit: 2, tpm_limit: 500 } }]) {
         const caller = await rig.caller(plenty, limits)
         for (const [at, each] of counts.entries()) {
@@ -181,7 +182,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('counts as an open call, and makes room for another when it ends', async () => {
+    test('counts as an open call, and makes room for another call when it ends', async () => {
       const caller = await rig.caller(plenty, { token: { concurrency_limit: 1 } })
       const { gated, open } = gate()
       rig.upstream.next(gated)
@@ -208,7 +209,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         const refused = await count(caller, counts[0])
         expect([refused.status, refused.error?.message]).toEqual([status, expect.stringContaining(message)])
       }
-      // Quota for the cheapest possible call is enough, and it is still there afterwards.
+      // Quota for the cheapest possible call is enough, and it is unchanged afterwards.
       const poor = await rig.caller({ user: 1, token: 1 })
       for (const each of counts) expect((await count(poor, each)).status).toBe(200)
       expect(await chargedUnits(rig, poor, 1)).toEqual({ units: 0, rows: [] })
@@ -218,7 +219,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   describe('budgets', () => {
     beforeEach(untilDayEndIsFar)
 
-    test('of a token: a call may use what is left; then 403 with the time until the next period', async () => {
+    test('of a token: a call may use what is left, and after that calls get 403 with the time until the next period', async () => {
       const caller = await rig.caller(plenty, { token: { daily_budget: 40 } })
       rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
@@ -239,14 +240,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       rig.upstream.always(fake.ok())
     })
 
-    test('of an account, monthly: covers all of its tokens; a stream ends when the budget is used up', async () => {
+    test('of an account, monthly: it covers all of the account’s tokens, and a stream ends when the budget is used up', async () => {
       const caller = await rig.caller(plenty, { user: { monthly_budget: 100 } })
       rig.upstream.next(fake.endlessStream())
       const seen = await call(caller, chatStream)
       expectErrorEvent(seen, 'quota_exhausted_mid_stream')
       expect(textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"'))).length).toBeGreaterThan(20)
       const { units } = await chargedUnits(rig, caller)
-      // Text that arrived together with text that the quota does not cover is neither delivered nor charged.
+      // Text that arrived in the same piece as text that the quota does not cover is neither delivered nor charged.
       expect(units).toBeWithin(25, 101)
       const refused = await call(caller, { ...chat, messages: [{ role: 'user', content: 'a '.repeat(100) }] })
       expectError(refused, 403, 'monthly_budget_exceeded')
@@ -285,7 +286,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(limitsIn((await call(favoured)).headers)).toMatchObject({ 'limit-requests': '3' })
     })
 
-    test('if token and account both have a limit, the one with less left is reported', async () => {
+    test('if the token and the account both have a limit, the one with less left is reported', async () => {
       const caller = await rig.caller(plenty, {
         token: { rpm_limit: 10, tpm_limit: 3000 },
         user: { rpm_limit: 5, tpm_limit: 9000 },
@@ -297,7 +298,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       })
     })
 
-    test('a limit that is set while calls are open includes these calls', async () => {
+    test('a limit that is set while calls are open includes those calls', async () => {
       const caller = await rig.caller()
       const { gated, open } = gate()
       rig.upstream.next(gated, gated)

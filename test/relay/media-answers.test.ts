@@ -1,4 +1,4 @@
-// Audio and images in answers: their charge, whether or not the upstream reports them, and the hold for images in
+// Audio and images in answers: what they cost, whether or not the upstream reports them, and the hold for images in
 // requests.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -21,7 +21,8 @@ const painter = 'gemini-2.5-flash-image'
 let rig: Rig
 
 beforeAll(async () => {
-  // Text costs one unit, audio eight. The image model's prompt costs 0.15, its text 1.25 and its images 15.
+  // Text costs one unit per token, audio eight. With the image model, a prompt token costs 0.15, a text token 1.25 and
+  // an image token 15.
   rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await rig.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
   await rig.channel({ type: 24, models: 'gemini-3.1-flash-image' })
@@ -53,14 +54,14 @@ describe('an image that the upstream reports', () => {
     completion_tokens_details: { reasoning_tokens: 50, image_tokens: 1290 },
   }
 
-  test('costs the image price, and the words beside it the text price', async () => {
+  test('costs the image price, and the words beside it cost the text price', async () => {
     const caller = await rig.caller()
     answers(whole({ content: 'Here it is.', images: [image] }, usage))
     expect((await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
     await charged(rig, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
   })
 
-  test('costs the text price if it cannot fit within the total', async () => {
+  test('costs the text price if its tokens do not fit into the total', async () => {
     const caller = await rig.caller()
     const absurd = { ...usage, completion_tokens_details: { image_tokens: 1351 } }
     answers(whole({ content: 'Here it is.' }, absurd))
@@ -78,7 +79,7 @@ test('an image that the upstream counts, but not as an image, costs the image pr
   await charged(rig, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
 })
 
-test('an image that the upstream counts separately from the total of its words is charged too', async () => {
+test('an image that the upstream counts in addition to a total for the words is charged too', async () => {
   const caller = await rig.caller()
   const details = { completion_tokens_details: { image_tokens: 1290 } }
   const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
@@ -87,7 +88,7 @@ test('an image that the upstream counts separately from the total of its words i
   await charged(rig, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
 })
 
-describe('what the upstream does not report is counted:', () => {
+describe('the gateway counts what the upstream does not report:', () => {
   test('an image', async () => {
     const caller = await rig.caller()
     answers(whole({ content: '', images: [image] }))
@@ -95,7 +96,7 @@ describe('what the upstream does not report is counted:', () => {
     await charged(rig, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
-  test('an image that it reports as zero tokens', async () => {
+  test('an image that the upstream reports as zero tokens', async () => {
     const caller = await rig.caller()
     answers(whole({ content: '', images: [image] }, { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 }))
     await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))
@@ -114,11 +115,11 @@ interface Leaving {
   path?: string
   body: object
   said: readonly object[]
-  /** What the caller has seen before it leaves. */
+  /** The text that the caller receives before disconnecting. */
   sign: string
 }
 
-/** Leaves a stream once all of `said` has arrived, before its end. */
+/** Disconnects from a stream when all of `said` has arrived, before the stream ends. */
 async function leave({ path: to = path, body, said, sign }: Leaving) {
   const caller = await rig.caller()
   rig.upstream.next(
@@ -145,7 +146,7 @@ async function leave({ path: to = path, body, said, sign }: Leaving) {
 const delta = (fields: object) => ({ id: 'c1', choices: [{ index: 0, delta: fields, finish_reason: null }] })
 const half = second.slice(0, 32_000)
 
-describe('a caller who leaves pays for', () => {
+describe('a caller who disconnects pays for', () => {
   test('the image that arrived', async () => {
     const said = [delta({ role: 'assistant', content: '' }), delta({ images: [image] })]
     const { units, rows } = await leave({ body: { ...chat, model: painter, stream: true }, said, sign: 'image_url' })
@@ -161,7 +162,7 @@ describe('a caller who leaves pays for', () => {
     expect(units).toBe(promptTokens + 20 * 8)
   })
 
-  test('the same in another dialect: audio is not counted as words', async () => {
+  test('the audio in another dialect, where audio is not counted as words', async () => {
     const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ content: 'last words' })]
     const { rows } = await leave({
       path: '/v1beta/models/m:streamGenerateContent?alt=sse',
@@ -178,7 +179,7 @@ describe('a caller who leaves pays for', () => {
   })
 })
 
-test('a caller who leaves in the middle of a large image pays for it', async () => {
+test('a caller who disconnects in the middle of a large image pays for it', async () => {
   const caller = await rig.caller()
   const large = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(600_000)}` } }
   const text = `data: ${JSON.stringify(delta({ images: [large] }))}\n\n`
@@ -207,7 +208,7 @@ test('a caller who leaves in the middle of a large image pays for it', async () 
   expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
 })
 
-describe('an upstream that answers with more than the quota covers is stopped:', () => {
+describe('an upstream that sends more than the quota covers is stopped:', () => {
   const stopped = async (user: number, body: object, events: readonly object[]) => {
     const caller = await rig.caller({ user, token: user })
     rig.upstream.next(
@@ -232,13 +233,13 @@ describe('an upstream that answers with more than the quota covers is stopped:',
   test('audio', async () => {
     const sound = Array.from({ length: 40 }, () => delta({ audio: { data: second.slice(0, 6400) } }))
     const { units } = await stopped(200, { modalities: ['text', 'audio'] }, sound)
-    // 0.1 s is two tokens of eight units.
+    // 0.1 s is two tokens at eight units each.
     expect(units).toBeGreaterThan(100)
     expect(units).toBeLessThanOrEqual(200)
   })
 })
 
-describe('an endpoint for images', () => {
+describe('an image endpoint', () => {
   const form = (fields: Record<string, string>) => {
     const body = new FormData()
     for (const [name, value] of Object.entries({ model: 'gpt-image-1', prompt: 'a lake', ...fields }))
@@ -252,7 +253,7 @@ describe('an endpoint for images', () => {
       body,
       headers: { authorization: `Bearer ${token}` },
     })
-  /** Prompt and image of 1024 × 1024 at low quality. */
+  /** The price of the prompt and of an image of 1024 × 1024 at low quality. */
   const least = 6 * 2.5 + 272 * 20
   const asked = { size: '1024x1024', quality: 'low' }
 
@@ -269,7 +270,7 @@ describe('an endpoint for images', () => {
     expect((await see(send(form({ ...asked, ...fields }), caller.token))).status).toBe(200)
   })
 
-  test('does not believe images of zero tokens', async () => {
+  test('does not believe a report of zero tokens for images', async () => {
     const caller = await rig.caller()
     const usage = { input_tokens: 10, output_tokens: 0, total_tokens: 10 }
     answers({ created: 1, data: [{ b64_json: 'AAAA' }], usage })
@@ -278,7 +279,7 @@ describe('an endpoint for images', () => {
     await charged(rig, caller, least)
   })
 
-  test('charges the thoughts and words of an image model as such', async () => {
+  test('charges the thoughts and words of an image model as thoughts and words', async () => {
     const caller = await rig.caller()
     answers({
       candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
@@ -292,12 +293,12 @@ describe('an endpoint for images', () => {
     })
     const body = { model: 'gemini-3.1-flash-image', prompt: 'a sea' }
     expect((await see(rig.gateway.post('/v1/images/generations', body, caller.token))).status).toBe(200)
-    // $0.5, $3 and, for images, $60 per million.
+    // Per million tokens: $0.5, $3 and, for images, $60.
     await charged(rig, caller, Math.ceil(10 * 0.25 + 220 * 1.5 + 1120 * 30))
   })
 })
 
-test('an image with an empty text beside it is an image, and its many tokens are believed', async () => {
+test('an image with an empty text beside it is charged as an image, and its high token count is believed', async () => {
   const caller = await rig.caller()
   const content = [{ ...image, text: '' }]
   rig.upstream.next(fake.ok({ usage: { prompt_tokens: 15_000, completion_tokens: 1, total_tokens: 15_001 } }))
@@ -305,7 +306,7 @@ test('an image with an empty text beside it is an image, and its many tokens are
   await charged(rig, caller, 15_001)
 })
 
-test('for images at the text price, the cached part keeps its price', async () => {
+test('if images have the text price, their cached part keeps its lower price', async () => {
   const caller = await rig.caller()
   await rig.gateway.setOption('CacheRatio', '{"m":0.1}')
   rig.upstream.next(

@@ -4,7 +4,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chat, expectError, type Rig, type Seen, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
-/** The current DNS answer for the upstream's name. */
+/** The current DNS response for the upstream's name. */
 let addresses: readonly string[] | Promise<readonly string[]>
 let lookups: number
 let aheadMs = 0
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await rig.clear()
   addresses = ['127.0.0.1']
   lookups = 0
-  // Discards everything that earlier tests found out.
+  // Advances the clock so far that everything that earlier tests found out has expired.
   aheadMs += 3_600_000
 })
 
@@ -62,7 +62,7 @@ describe('a channel whose name resolves to a metadata service is not called', ()
     })
   }
 
-  test('nor a redirect of the upstream to one', async () => {
+  test('a redirect of the upstream to a metadata service is not followed', async () => {
     await rig.channel({ base_url: named() })
     rig.upstream.next(fake.redirects('http://169.254.169.254/latest/meta-data/'))
     expectError(await call(), 502, 'bad_response_status_code')
@@ -75,13 +75,13 @@ test('a private address may be called', async () => {
   expect((await call()).status).toBe(200)
 })
 
-test('a name that cannot be resolved here is left to the proxy that carries the call', async () => {
+test('a name that cannot be resolved here is left to the proxy that forwards the call', async () => {
   addresses = []
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
 })
 
-test('the name is looked up once in a while, not for every call', async () => {
+test('the name is looked up from time to time, not for every call', async () => {
   await rig.channel({ base_url: named() })
   for (let index = 0; index < 20; index++) expect((await call()).status).toBe(200)
   expect(lookups).toBe(1)
@@ -90,7 +90,7 @@ test('the name is looked up once in a while, not for every call', async () => {
   expect(lookups).toBe(2)
 })
 
-test('a name that starts to resolve there is noticed, and forgiven when it resolves elsewhere', async () => {
+test('a name that starts to resolve to a metadata service is noticed, and its channel is used again when the name resolves elsewhere', async () => {
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
   addresses = ['169.254.169.254']
@@ -99,7 +99,7 @@ test('a name that starts to resolve there is noticed, and forgiven when it resol
   aheadMs += 1000
   expectError(await call(), 502, 'do_request_failed')
   addresses = ['127.0.0.1']
-  // The breaker skips a channel that failed this often.
+  // The circuit breaker skips a channel that has failed this often.
   await rig.clear()
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
@@ -111,7 +111,7 @@ test('a name that starts to resolve there is noticed, and forgiven when it resol
   expect(rig.upstream.requests.length).toBe(before)
 })
 
-test('a caller who leaves during the lookup pays nothing: no upstream was called', async () => {
+test('a caller who disconnects during the DNS lookup pays nothing, because no upstream was called', async () => {
   await rig.channel({ base_url: named() })
   const found = Promise.withResolvers<readonly string[]>()
   addresses = found.promise

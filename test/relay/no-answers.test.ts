@@ -1,5 +1,5 @@
-// What an upstream sends with status 200 instead of an answer, for every kind of call: reported as its failure, and
-// free.
+// What an upstream sends with status 200 in place of an answer, for every kind of call: it is reported as a failure of
+// the upstream and costs nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -27,7 +27,7 @@ const upload = (fields: Record<string, string>) => {
   return form
 }
 
-/** A call of each kind that expects one whole answer. */
+/** A call of each kind that expects one complete response. */
 const kinds: readonly (readonly [name: string, path: string, body: () => object])[] = [
   ['chat', '/v1/chat/completions', () => chat],
   ['a completion', '/v1/completions', () => ({ model: 'm', prompt: 'hi' })],
@@ -48,7 +48,7 @@ function call(path: string, body: object, token: string) {
   return see(fetch(rig.gateway.url + path, { method: 'POST', headers, body: isForm ? body : JSON.stringify(body) }))
 }
 
-/** Answers with exactly these bytes. */
+/** Responds with exactly these bytes. */
 const says = (name: string, type: string, text: string, status = 200) =>
   fake.behaviour(name, async (exchange) => {
     exchange.head(status, [['content-type', type]])
@@ -97,7 +97,7 @@ test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))
   },
 )
 
-test('chat without choices, and without usage that has to be paid for', async () => {
+test('chat without choices is a failure, unless its reported usage has to be paid for', async () => {
   const caller = await rig.caller()
   rig.upstream.next(says('no choices', 'application/json', '{"choices":[]}'))
   expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
@@ -108,7 +108,7 @@ test('chat without choices, and without usage that has to be paid for', async ()
   await charged(rig, caller, 10)
 })
 
-describe('a stream that ends before it has sent anything is not an answer:', () => {
+describe('a stream that ends before it has sent anything does not count as an answer:', () => {
   const empty = says('an end mark alone', 'text/event-stream', 'data: [DONE]\n\n')
   const images = { model: 'painter', prompt: 'a bridge', stream: true }
   const speech = { model: 'tts-1', input: 'hi', voice: 'alloy', stream_format: 'sse' }
@@ -124,7 +124,7 @@ describe('a stream that ends before it has sent anything is not an answer:', () 
     expect(await charged(rig, caller, 0)).toEqual([])
   })
 
-  test('after keep-alives, when it is too late for another answer', async () => {
+  test('after keep-alives, when it is too late for another response', async () => {
     const caller = await rig.caller()
     const { promise: isWaiting, resolve: waits } = Promise.withResolvers<void>()
     rig.upstream.next(
@@ -141,7 +141,7 @@ describe('a stream that ends before it has sent anything is not an answer:', () 
     expect(await charged(rig, caller, 0)).toMatchObject([{ outcome: 'interrupted', completion_tokens: 0 }])
   })
 
-  test('an image that only arrived as a draft is not charged; in an unknown format the requested number is', async () => {
+  test('an image that arrived only as a draft is not charged, and in an unknown format the requested number of images is charged', async () => {
     const caller = await rig.caller()
     const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' }
     rig.upstream.next(says('a sketch', 'text/event-stream', `data: ${JSON.stringify(sketch)}\n\ndata: [DONE]\n\n`))
@@ -154,7 +154,7 @@ describe('a stream that ends before it has sent anything is not an answer:', () 
   })
 })
 
-test('an answer that is compressed although the request forbade it, and decompresses beyond every limit', async () => {
+test('an answer that is compressed although the request forbade that, and that decompresses beyond every limit, is refused', async () => {
   const caller = await rig.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
   const packed = brotliCompressSync(text)
@@ -173,7 +173,7 @@ test('an answer that is compressed although the request forbade it, and decompre
   expect(await charged(rig, caller, 0)).toEqual([])
 }, 60_000)
 
-test('a transcript in another text format, and a form that requests a stream in another spelling, are answers', async () => {
+test('a transcript in another text format, and a form that requests a stream with another spelling, count as answers', async () => {
   const lines = says('lines', 'text/plain', '[00:00.00] Hello')
   const caller = await rig.caller()
   rig.upstream.next(lines)
@@ -186,7 +186,7 @@ test('a transcript in another text format, and a form that requests a stream in 
   expect([streamed.status, streamed.text]).toEqual([200, `data: ${JSON.stringify(done)}\n\n`])
 })
 
-test('an absurd pause is not passed on', async () => {
+test('an absurdly long retry pause is not passed on', async () => {
   const caller = await rig.caller()
   rig.upstream.next(fake.status(503, { retryAfter: '1e300' }))
   const seen = await call('/v1/chat/completions', chat, caller.token)

@@ -1,4 +1,5 @@
-// Upstreams put anything into the fields for a word or a text. That is their failure, never the gateway's.
+// Upstreams put anything into fields that should contain a word or a text. That is a failure of the upstream, never of
+// the gateway.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour, endlessStream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, chat, chatStream, expectError, type Rig, see, startRelayRig } from './setup.ts'
@@ -14,7 +15,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const noText = '{"toString":1,"valueOf":2}'
 const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
-/** An upstream that answers with exactly this. */
+/** An upstream that responds with exactly this. */
 const says = (status: number, text: string, type = 'application/json') =>
   behaviour('nonsense', async (exchange) => {
     exchange.head(status, [['content-type', type]])
@@ -48,7 +49,7 @@ const cases: readonly (readonly [name: string, status: number, body: string, see
 ]
 
 for (const [name, status, body, seenStatus, code] of cases) {
-  test(`${name}: ${seenStatus}, nothing charged`, async () => {
+  test(`${name}: ${seenStatus}, and nothing is charged`, async () => {
     const caller = await rig.caller()
     rig.upstream.next(says(status, body))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
@@ -58,7 +59,7 @@ for (const [name, status, body, seenStatus, code] of cases) {
 }
 
 test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'.repeat(1_000_000)}`])(
-  'a megabyte on one line that is not an event, instead of a stream: 502, nothing charged',
+  'a megabyte on one line that is not an event, in place of a stream: 502, and nothing is charged',
   async (text) => {
     const caller = await rig.caller()
     rig.upstream.next(says(200, text, 'text/event-stream'))
@@ -67,7 +68,7 @@ test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'
   },
 )
 
-test('an error event that is a list nested 100,000 deep: 502, nothing charged', async () => {
+test('an error event that is a list nested 100,000 levels deep: 502, and nothing is charged', async () => {
   const caller = await rig.caller()
   rig.upstream.next(says(200, `data: {"error":${nested}}\n\n`, 'text/event-stream'))
   const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -75,7 +76,7 @@ test('an error event that is a list nested 100,000 deep: 502, nothing charged', 
   await charged(rig, caller, 0)
 })
 
-describe('arguments nested 100,000 deep, which no dialect can write again:', () => {
+describe('arguments nested 100,000 levels deep, which no dialect can write again:', () => {
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const geminiPath = '/v1beta/models/m2'
   const asked = { ...chat, model: 'm2' }
@@ -122,7 +123,7 @@ describe('arguments nested 100,000 deep, which no dialect can write again:', () 
     await charged(rig, caller, 0)
   })
 
-  test('as a text, in a field where another dialect has objects', async () => {
+  test('as a text, in a field where another dialect has an object', async () => {
     const { run } = behaviour('deep text', async (exchange) => {
       exchange.head(200, streamHeaders())
       const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":${nested}}` } }
@@ -148,7 +149,7 @@ describe('arguments nested 100,000 deep, which no dialect can write again:', () 
   test.each([
     ['passed on', `${geminiPath}:generateContent`, { contents }],
     ['for callers of another dialect', '/v1/chat/completions', asked],
-  ] as const)('in a whole answer %s', async (_, path, body) => {
+  ] as const)('in an answer that is not streamed %s', async (_, path, body) => {
     const caller = await rig.caller()
     rig.upstream.next(says(200, deep))
     const seen = await see(rig.gateway.post(path, body, caller.token))
@@ -157,7 +158,7 @@ describe('arguments nested 100,000 deep, which no dialect can write again:', () 
   })
 })
 
-test('an embedding nested 100,000 deep, in a format other than the requested one: 502, nothing charged', async () => {
+test('an embedding nested 100,000 levels deep, in a format other than the requested one: 502, and nothing is charged', async () => {
   const caller = await rig.caller()
   rig.upstream.next(says(200, `{"embeddings":[${nested}]}`))
   const seen = await see(rig.gateway.post('/v1/embeddings', { model: 'm3', input: 'Hi' }, caller.token))
@@ -165,7 +166,7 @@ test('an embedding nested 100,000 deep, in a format other than the requested one
   await charged(rig, caller, 0)
 })
 
-test('a text that is a list nested 100,000 deep ends a stream with an error event, and the delivered part is charged', async () => {
+test('a text that is a list nested 100,000 levels deep ends a stream with an error event, and the delivered part is charged', async () => {
   const list = `${'[{"text":'.repeat(100_000)}""${'}]'.repeat(100_000)}`
   const said = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${content}}}]}\n\n`
   const caller = await rig.caller()
@@ -194,7 +195,7 @@ for (const [name, body] of [
   ['is passed on', chat],
   ['is translated', { ...chat, model: 'm2' }],
 ] as const) {
-  test(`an endless stream that was not requested is also ended upstream, if the answer ${name}`, async () => {
+  test(`an endless stream that was not requested is also stopped at the upstream if the answer ${name}`, async () => {
     const caller = await rig.caller()
     rig.upstream.next(endlessStream())
     const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))

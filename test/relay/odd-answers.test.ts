@@ -1,4 +1,4 @@
-// Oddities of services that speak OpenAI's chat, as callers of other dialects see them.
+// Oddities of services that use OpenAI's chat dialect, as callers of other dialects see them.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await rig.channel({ type: 44 })
 })
 
-/** A service's answer, whole or with one chunk per field. */
+/** Sets a service's answer, which is sent complete or with one chunk per field. */
 function answers(message: JsonObject, rest: JsonObject, pieces: readonly JsonObject[] = [message]): void {
   rig.upstream.always(
     behaviour('answers', async (exchange) => {
@@ -61,14 +61,14 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(await toMessages(stream)).toContain('"stop_reason":"end_turn"')
   })
 
-  test('a tool-call finish reason does not count without calls', async () => {
+  test('a finish reason for tool calls is ignored if there are no calls', async () => {
     answers({ content: 'Hello' }, { finish_reason: 'tool_calls' })
     expect(await toMessages(stream)).toContain('"stop_reason":"end_turn"')
     expect(await toResponses(stream)).toContain('"status":"completed"')
   })
 
   const call = (input: string) => ({ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: input } })
-  test.each(['null', ' ', '\n', '', ' null\n'])('the input %p of a call is an empty object', async (input) => {
+  test.each(['null', ' ', '\n', '', ' null\n'])('the input %p of a call becomes an empty object', async (input) => {
     const begun = { tool_calls: [call('')] }
     const more = [...input].map((letter) => ({ tool_calls: [{ index: 0, function: { arguments: letter } }] }))
     answers({ content: null, tool_calls: [call(input)] }, { finish_reason: 'tool_calls' }, [begun, ...more])
@@ -81,7 +81,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(items).not.toContain('null\\n')
   })
 
-  test('an input that only looks empty at its start is passed on whole', async () => {
+  test('an input that only looks empty at its start is passed on completely', async () => {
     const pieces = ['\n', '{"n', 'ull":1}'].map((text) => ({
       tool_calls: [{ index: 0, function: { arguments: text } }],
     }))
@@ -100,7 +100,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   })
 })
 
-test('audio is not text, before and after its transcript', async () => {
+test('audio is not treated as text, neither before nor after its transcript', async () => {
   const pieces = [
     { audio: { id: 'x', data: 'AAAA' } },
     { audio: { transcript: 'Hel' } },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The context of an unknown model, at one unit per token. */
+/** The context length of an unknown model, at one unit per token. */
 const context = 1_048_576
 const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', gemini: '/v1beta/models/m:generateContent' }
 const messages = (...parts: object[]) => ({
@@ -31,7 +31,7 @@ const input = (fields: object, ...items: object[]) => ({
 })
 const shown = (part: object) => ({ role: 'user', content: [part] })
 
-describe("the hold is the model's context for", () => {
+describe("the hold covers the model's whole context for", () => {
   test.each<[string, keyof typeof paths, object]>([
     ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
     ['a file by URL', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],
@@ -49,7 +49,7 @@ describe("the hold is the model's context for", () => {
   })
 })
 
-describe('the hold is what is visible for', () => {
+describe('the hold covers only the visible text for', () => {
   test.each<[string, keyof typeof paths, object]>([
     ['an image by URL', 'chat', messages({ type: 'image_url', image_url: { url: 'https://a.example/a.png' } })],
     ['a file in the request', 'chat', messages({ type: 'file', file: { file_data: 'data:text/plain;base64,SGk=' } })],
@@ -61,7 +61,7 @@ describe('the hold is what is visible for', () => {
   })
 })
 
-describe('at a service of Google', () => {
+describe('with a service of Google', () => {
   beforeAll(() => rig.clear())
   test.each<[string, object]>([
     ['a stored prompt', { ...contents(), cachedContent: 'cachedContents/1' }],
@@ -79,7 +79,7 @@ describe('at a service of Google', () => {
   })
 })
 
-describe('an account that cannot pay for a whole context', () => {
+describe('an account that cannot pay for a whole context length', () => {
   const body = messages({ type: 'file', file: { file_id: 'file-1' } })
 
   test('makes one such call at a time', async () => {
@@ -90,7 +90,7 @@ describe('an account that cannot pay for a whole context', () => {
     })
   })
 
-  test('is answered, and charged for what was used', async () => {
+  test('gets an answer, and is charged for what was used', async () => {
     const caller = await rig.caller({ user: 500_000, token: 500_000 })
     const usage = { prompt_tokens: 300_000, completion_tokens: 5, total_tokens: 300_005 }
     rig.upstream.next(fake.ok({ usage }))
@@ -100,7 +100,7 @@ describe('an account that cannot pay for a whole context', () => {
     await charged(rig, caller, 300_005, 500_000)
   })
 
-  test('is also charged for what was used by an item stored at the service', async () => {
+  test('is also charged for what an item stored at the service used', async () => {
     const caller = await rig.caller({ user: 500_000, token: 500_000 })
     const answer = {
       id: 'resp_1',
@@ -117,7 +117,7 @@ describe('an account that cannot pay for a whole context', () => {
     await charged(rig, caller, 100_005, 500_000)
   })
 
-  test('makes plain calls concurrently as before', async () => {
+  test('makes calls with visible prompts concurrently, as before', async () => {
     const caller = await rig.caller({ user: 5000 })
     await whileHeld(rig, caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
       const seen = await see(rig.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))

@@ -1,4 +1,5 @@
-// Paths that clients use besides the usual ones, and paths that are not served, with errors in the caller's dialect.
+// Paths that clients use in addition to the usual ones, and paths that are not served, with errors in the caller's
+// dialect.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import { chat, type Rig, see, startRelayRig } from './setup.ts'
@@ -13,7 +14,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const get = (path: string, headers: Record<string, string>) => see(fetch(rig.gateway.url + path, { headers }))
 const bearer = () => ({ authorization: `Bearer ${rig.gateway.token}` })
 
-test('the list of models has the format of the dialect whose header carries the key', async () => {
+test('the list of models has the format of the dialect whose header contains the key', async () => {
   const { token } = rig.gateway
   for (const path of ['/v1/models', '/models', '/v1beta/openai/models']) {
     expect(JSON.parse((await get(path, bearer())).text)).toMatchObject({ object: 'list', data: [{ id: 'm' }] })
@@ -28,7 +29,7 @@ test('the list of models has the format of the dialect whose header carries the 
   expect([wrong.status, errorDetail(wrong.text).kind]).toEqual([401, 'UNAUTHENTICATED'])
 })
 
-test('paths without the version are answered like those with it', async () => {
+test('paths without the version are served like those with the version', async () => {
   for (const [path, body] of [
     ['/chat/completions', chat],
     ['/v1beta/openai/chat/completions', chat],
@@ -44,7 +45,7 @@ test('health is reported at /health too', async () => {
   expect(JSON.parse((await get('/health', {})).text)).toEqual({ status: 'ok' })
 })
 
-test('an API that is not served is 501 in its dialect', async () => {
+test('an API that is not served returns 501 in its dialect', async () => {
   const { token } = rig.gateway
   const batches = await get('/v1/messages/batches', { 'x-api-key': token })
   expect([batches.status, JSON.parse(batches.text)]).toMatchObject([
@@ -110,7 +111,7 @@ test("an unknown path is reported in the caller's dialect", async () => {
   expect(await said('/openai/v1/nothing', { 'x-api-key': token })).toMatchObject([404, { type: 'error' }])
 })
 
-test('the error for an unknown path names the request as the caller knows it, and is not retried', async () => {
+test('the error for an unknown path names the request as the caller sent it, and clients do not retry it', async () => {
   const { token } = rig.gateway
   const chat = await get('/v1/nothing', bearer())
   const id = chat.headers.get('x-oneapi-request-id') ?? 'none'
@@ -120,7 +121,7 @@ test('the error for an unknown path names the request as the caller knows it, an
   expect(JSON.parse(messages.text)).toMatchObject({ request_id: messages.headers.get('request-id') })
 })
 
-test('a call with the wrong method is told which one to use', async () => {
+test('a call with the wrong method is told which method to use', async () => {
   expect((await get('/v1/chat/completions', bearer())).text).toContain('use POST')
   expect((await get('/v1/messages', { 'x-api-key': rig.gateway.token })).text).toContain('use POST')
   expect((await get('/v1/files', bearer())).text).toContain('ask the service itself')

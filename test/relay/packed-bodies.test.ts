@@ -1,4 +1,4 @@
-// Compressed bodies are accepted, within the limits for all others.
+// Compressed bodies are accepted within the limits that apply to all other bodies.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
@@ -32,32 +32,35 @@ const send = (encoding: string, body: Uint8Array<ArrayBuffer>) =>
     }),
   )
 
-test.each(ways)('a body compressed with %s is read', async (encoding, pack) => {
+test.each(ways)('a body compressed with %s is accepted', async (encoding, pack) => {
   const seen = await send(encoding, new Uint8Array(pack(JSON.stringify(chat))))
   expect([seen.status, seen.error]).toEqual([200, undefined])
   expect(JSON.parse(rig.upstream.requests.at(-1)?.text ?? '{}')).toMatchObject({ messages: chat.messages })
 })
 
-test.each(ways)('one of %s that decompresses to far more than its size is refused', async (encoding, pack) => {
-  const bomb = JSON.stringify({ ...chat, x: 'a'.repeat(20 * 1024 * 1024) })
-  const seen = await send(encoding, new Uint8Array(pack(bomb)))
-  expect([seen.status, seen.error?.code]).toEqual([413, 'request_too_large'])
-})
+test.each(ways)(
+  'a body compressed with %s that decompresses to far more than its size is refused',
+  async (encoding, pack) => {
+    const bomb = JSON.stringify({ ...chat, x: 'a'.repeat(20 * 1024 * 1024) })
+    const seen = await send(encoding, new Uint8Array(pack(bomb)))
+    expect([seen.status, seen.error?.code]).toEqual([413, 'request_too_large'])
+  },
+)
 
-test.each(ways)('one of %s that is truncated is refused', async (encoding, pack) => {
+test.each(ways)('a body compressed with %s that is truncated is refused', async (encoding, pack) => {
   const packed = pack(JSON.stringify(chat))
   const seen = await send(encoding, new Uint8Array(packed.subarray(0, packed.length - 6)))
   expect([seen.status, seen.error?.code]).toEqual([400, 'invalid_json'])
 })
 
-test('other encodings, and several at once, are refused by name', async () => {
+test('other encodings, and several encodings at once, are refused with an error that names them', async () => {
   for (const encoding of ['compress', 'gzip, br', 'constructor']) {
     const seen = await send(encoding, new Uint8Array([1, 2, 3]))
     expect([encoding, seen.status, seen.error?.code]).toEqual([encoding, 415, 'unsupported_media_type'])
   }
 })
 
-test.each(ways)('a form compressed with %s is read', async (encoding, pack) => {
+test.each(ways)('a form compressed with %s is accepted', async (encoding, pack) => {
   const boundary = 'b0undary'
   const field = (name: string, value: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
@@ -89,7 +92,7 @@ test.each(ways)('a form compressed with %s is read', async (encoding, pack) => {
   expect((await upload(new Uint8Array(pack(form)).slice(0, -6))).status).toBe(400)
 })
 
-test.each(ways)('a management call compressed with %s is read', async (encoding, pack) => {
+test.each(ways)('a management call compressed with %s is accepted', async (encoding, pack) => {
   const login = (body: Uint8Array<ArrayBuffer>, way: string = encoding) =>
     fetch(`${rig.gateway.url}/api/user/login`, {
       method: 'POST',
@@ -105,7 +108,7 @@ test.each(ways)('a management call compressed with %s is read', async (encoding,
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })
 
-describe.each(ways)('an answer that a service compresses with %s without being asked', (encoding, pack) => {
+describe.each(ways)('a response that a service compresses with %s without being asked', (encoding, pack) => {
   const packs = (status: number, type: string, body: string) => sends(status, type, pack(body))
   const sends = (status: number, type: string, bytes: Uint8Array) =>
     behaviour('packs its answer', async (exchange) => {
@@ -137,7 +140,7 @@ describe.each(ways)('an answer that a service compresses with %s without being a
     expect((await see(rig.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
   })
 
-  test('and is abandoned partway if it decompresses to far more than its size', async () => {
+  test('is abandoned partway if it decompresses to far more than its size', async () => {
     const bomb = pack(Buffer.alloc(64 * 1024 * 1024, 32))
     for (const [status, type, stream] of [
       [200, 'application/json', false],
@@ -151,7 +154,7 @@ describe.each(ways)('an answer that a service compresses with %s without being a
   })
 })
 
-test('an answer in an unknown compression is a failure of the upstream', async () => {
+test('a response with an unknown compression is a failure of the upstream', async () => {
   rig.upstream.next(
     behaviour('packs its answer', (exchange) =>
       sendBody(exchange, 200, Buffer.from('{}'), [

@@ -11,7 +11,10 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Sends a request exactly as written: the usual client would normalise the path. Without a host it is HTTP/1.0. */
+/**
+ * Sends a request exactly as written, because the usual client would normalise the path. Without a host it is an
+ * HTTP/1.0 request.
+ */
 function raw(
   method: string,
   target: string,
@@ -38,7 +41,7 @@ function raw(
   })
 }
 
-describe('parts of the OpenAI API that are not served → 501 for any caller with a token:', () => {
+describe('parts of the OpenAI API that are not served return 501 to any caller with a token:', () => {
   const paths: readonly (readonly [string, string])[] = [
     ['POST', '/v1/edits'],
     ['POST', '/v1/files'],
@@ -65,7 +68,7 @@ describe('parts of the OpenAI API that are not served → 501 for any caller wit
   }
 })
 
-describe('an unknown path → 404, with a request id:', () => {
+describe('an unknown path returns 404 with a request id:', () => {
   const paths = [
     '/v1',
     '/v1/',
@@ -86,7 +89,7 @@ describe('an unknown path → 404, with a request id:', () => {
   }
 })
 
-describe('a manipulated path serves nothing that its plain form would not:', () => {
+describe('a manipulated path serves nothing that its plain form would not serve:', () => {
   const tricks = [
     '/v1/../api/user/',
     '/v1/%2e%2e/api/user/',
@@ -114,7 +117,7 @@ describe('a manipulated path serves nothing that its plain form would not:', () 
     })
   }
 
-  test('a path that the URL standard normalises equals the plain one', async () => {
+  test('a path that the URL standard normalises is served like the plain one', async () => {
     for (const target of ['/v1/./chat/completions', '/x/../v1/chat/completions']) {
       const { status } = await raw('POST', target)
       expect([200, 404]).toContain(status)
@@ -154,7 +157,7 @@ describe('browsers on other sites', () => {
     },
   )
 
-  test('may read answers and errors', async () => {
+  test('may read responses and errors', async () => {
     for (const token of [caller.token, 'sk-wrong']) {
       const seen = await see(
         rig.gateway.post('/v1/chat/completions', chat, token, { headers: { origin: 'https://app.example' } }),
@@ -170,7 +173,7 @@ describe('browsers on other sites', () => {
   })
 })
 
-test('every answer has its own request id', async () => {
+test('every response has its own request id', async () => {
   const answers = await Promise.all([
     rig.gateway.post('/v1/chat/completions', chat, caller.token),
     rig.gateway.post('/v1/chat/completions', { ...chat, stream: true }, caller.token),
@@ -187,7 +190,7 @@ test('every answer has its own request id', async () => {
   await Promise.all(answers.map((answer) => answer.text()))
 })
 
-test('a model that does not exist → 404 model_not_found, one with a slash is found', async () => {
+test('a model that does not exist returns 404 model_not_found, and a model name with a slash is found', async () => {
   await rig.channel({ models: 'vendor/model' })
   const get = (model: string) =>
     see(fetch(`${rig.gateway.url}/v1/models/${model}`, { headers: { authorization: `Bearer ${caller.token}` } }))

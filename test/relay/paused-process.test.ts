@@ -1,5 +1,5 @@
-// While this process is stopped (a debugger, a migrated machine, a long block) it receives nothing, so no one counts as
-// silent.
+// While this process is stopped (by a debugger, a migration of the machine, a long block) it receives nothing, so no
+// peer may count as silent.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** Longer than every limit: the pause itself is tested. */
+/** The pause is longer than every limit, because the pause itself is tested. */
 const pauseMs = 2_500
 
 /** Stops the process, does the work while it is stopped, and resumes it. */
@@ -117,7 +117,7 @@ const streams: [caller: string, path: string, body: object, first: string, secon
 ]
 
 test.each(streams)(
-  'a stream of %s that continued during the pause is complete',
+  'a stream of %s that continued during the pause is delivered completely',
   async (_, path, body, first, second, end) => {
     const { answer, begun, goOn, sent } = inTwoParts('goes on while nobody listens', first, second)
     upstream.next(answer)
@@ -135,7 +135,7 @@ test.each(streams)(
   30_000,
 )
 
-test('one that continues only afterwards is complete too: it has as much time left as before', async () => {
+test('a stream that continues only after the pause is complete too, because it has as much time left as before', async () => {
   const { answer, begun, goOn } = inTwoParts('goes on afterwards', chunk({ content: 'Hello' }), chatEnd)
   upstream.next(answer)
   const response = gateway.post('/v1/chat/completions', { model, messages, stream: true }, token)
@@ -145,7 +145,7 @@ test('one that continues only afterwards is complete too: it has as much time le
   expect(await (await response).text()).toEndWith('data: [DONE]\n\n')
 }, 30_000)
 
-test('a plain answer that arrived during the pause is delivered', async () => {
+test('a response that is not streamed and arrived during the pause is delivered', async () => {
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>()
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
   upstream.next(
@@ -165,7 +165,7 @@ test('a plain answer that arrived during the pause is delivered', async () => {
   expect([(await response).status, await (await response).text()]).toEqual([200, expect.stringContaining('Hello')])
 }, 30_000)
 
-test('a body whose rest arrived during the pause is read', async () => {
+test('a request body whose rest arrived during the pause is read', async () => {
   const body = JSON.stringify({ model, messages, padding: 'x'.repeat(200_000) })
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -173,7 +173,7 @@ test('a body whose rest arrived during the pause is read', async () => {
   socket.once('data', (bytes) => resolve(bytes.toString()))
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
   await new Promise((done) => socket.write(head + body.slice(0, 100_000), done))
-  // A call sent after it is answered, so it has arrived by then.
+  // A later call has been answered, so the first part of the body has arrived by now.
   await gateway.post('/v1/chat/completions', { model, messages }, token)
   await paused(() => new Promise((done) => socket.write(body.slice(100_000), () => done())))
   expect(await answered).toStartWith('HTTP/1.1 200')

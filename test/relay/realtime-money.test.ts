@@ -1,4 +1,5 @@
-// What a realtime session needs from the ledger, on each database: holds that grow, limits, a charge that is made once.
+// What a realtime session needs from the ledger, on each database: holds that grow, limits, and a charge that is made
+// only once.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import {
@@ -46,7 +47,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     session.socket.close()
   })
 
-  test('a caller who leaves in the middle of a response pays what the upstream reports for the stopped response', async () => {
+  test('a caller who disconnects in the middle of a response pays what the upstream reports for the response that is stopped', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -64,7 +65,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await (await upstream.connection()).closed).toEqual({ code: 1001, reason: '' })
   })
 
-  test('the session ends when the quota runs out: earlier speech is delivered, no balance goes below zero', async () => {
+  test('the session ends when the quota runs out: speech from before is delivered, and no balance falls below zero', async () => {
     await channel()
     const caller = await rig.caller({ user: 1000, token: 1000 })
     let count = 0
@@ -77,7 +78,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       session.send({ type: 'response.create' })
       await session.event('response.done', turn)
     }
-    // Earlier turns are read again: 700 and 350 are more than the quota.
+    // Each turn reads the earlier turns again, so 700 and 350 are more than the quota.
     session.send({ type: 'response.create' })
     expect(await session.event('error')).toMatchObject({
       error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },
@@ -88,7 +89,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(row?.content).toContain('ended: quota_exhausted_mid_stream')
   })
 
-  test('the session ends in the middle of a response that costs more than the quota', async () => {
+  test('the session ends in the middle of a response if the response costs more than the quota', async () => {
     await channel()
     const caller = await rig.caller({ user: 600, token: 600 })
     upstream.onMessage = (connection, message) => {
@@ -108,7 +109,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([row?.outcome, Boolean(row?.estimated)]).toEqual(['interrupted', true])
   })
 
-  test('a disabled token gets no further response', async () => {
+  test('a token that is disabled gets no further response', async () => {
     await channel()
     const caller = await rig.caller()
     let count = 0

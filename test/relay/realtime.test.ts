@@ -53,7 +53,7 @@ const refused = (query: string, token: string, headers: Record<string, string> =
   refusedSession(rig.gateway.url, query, token, headers)
 
 describe('a session', () => {
-  test('passes on what either side sends, and charges the usage that the upstream reports', async () => {
+  test('passes on what either side sends, and charges for the usage that the upstream reports', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(20, 5), { text: 'Hello' }))
@@ -81,7 +81,7 @@ describe('a session', () => {
     expect(await connection.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
-  test('is charged by the classes of its tokens, the sum of all responses, each once', async () => {
+  test('is charged by the classes of its tokens, for the sum of all responses, each counted once', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await rig.caller()
     const usage = {
@@ -104,14 +104,14 @@ describe('a session', () => {
     session.send({ type: 'response.create' })
     await session.event('response.done', 2)
     session.socket.close()
-    // Input at 2 units, cached at 0.2, audio at 16; output at 8, audio at 32.
+    // Units per token: 2 for input, 0.2 for cached input, 16 for audio input, 8 for output and 32 for audio output.
     const once = 20 * 0.2 + 40 * 16 + 10 * 0.2 + 30 * 2 + 20 * 8 + 30 * 32
     const [row] = await charged(rig, caller, 2 * once)
     expect(row).toMatchObject({ prompt_tokens: 200, completion_tokens: 100, cached_tokens: 60, estimated: 0 })
     expect(row?.content).toContain('realtime, responses: 2')
   })
 
-  test('carries text and bytes of any size unchanged and in order', async () => {
+  test('passes on text and bytes of any size, unchanged and in order', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => connection.socket.send(message)
@@ -143,7 +143,7 @@ describe('a session', () => {
     session.socket.close()
   })
 
-  test('is authenticated by a browser through the subprotocols; the response selects the one that is not a key', async () => {
+  test('is authenticated by a browser through the subprotocols, and the response selects the one that is not a key', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, '', 'model=m', {
@@ -179,7 +179,7 @@ describe('a session', () => {
     await charged(rig, caller, 10)
   })
 
-  test('is opened at Azure in either form, with the deployment and the key in their proper fields', async () => {
+  test('is opened on Azure with either form of URL, with the deployment and the key in their proper fields', async () => {
     const caller = await rig.caller()
     const azure = { type: 3, model_mapping: '{"m":"m.2"}' }
     const id = await channel({ ...azure, other: '2025-04-01-preview' })
@@ -201,7 +201,7 @@ describe('a session', () => {
   })
 })
 
-/** The SDK only connects over TLS, which a proxy in front of the gateway would terminate. */
+/** The SDK connects only over TLS, which a proxy in front of the gateway would terminate. */
 function withoutTls<T>(connect: () => T): T {
   const { WebSocket } = globalThis
   globalThis.WebSocket = class extends WebSocket {
@@ -216,8 +216,8 @@ function withoutTls<T>(connect: () => T): T {
   }
 }
 
-describe('refused before it is a WebSocket', () => {
-  test('because of the caller, the request, or the cost', async () => {
+describe('a session that is refused before it becomes a WebSocket', () => {
+  test('is refused because of the caller, the request, or the cost', async () => {
     await channel()
     const { gateway } = rig
     const caller = await rig.caller()
@@ -246,7 +246,7 @@ describe('refused before it is a WebSocket', () => {
     expect((await gateway.balances(caller.userId, caller.tokenId)).holds).toBe(0)
   })
 
-  test('because the channel type has no sessions', async () => {
+  test('is refused because the channel type has no sessions', async () => {
     const caller = await rig.caller()
     const id = await channel({ type: 14 })
     expect(await refused('model=m', caller.token)).toMatchObject({ status: 400, code: 'mode_not_supported' })
@@ -256,7 +256,7 @@ describe('refused before it is a WebSocket', () => {
     })
   })
 
-  test('by the upstream: its status and message, without the key; nothing is charged', async () => {
+  test('is refused by the upstream: the caller gets its status and message without the key, and nothing is charged', async () => {
     await channel({ key: 'a-secret-key' })
     const caller = await rig.caller()
     upstream.answers.push(() =>
@@ -270,9 +270,9 @@ describe('refused before it is a WebSocket', () => {
   })
 })
 
-describe('the choice of a channel', () => {
+describe('the choice of a channel for a session', () => {
   for (const what of ['answers 500', 'cannot be reached']) {
-    test(`goes to another when the first ${what}`, async () => {
+    test(`continues with another channel when the first ${what}`, async () => {
       await rig.gateway.setOption('RetryTimes', '1')
       const first = await channel({
         priority: 10,
@@ -320,7 +320,7 @@ describe('the choice of a channel', () => {
 })
 
 describe('the end of a session', () => {
-  test('by the upstream passes on its code and reason, without the key', async () => {
+  test('initiated by the upstream passes on its code and reason, without the key', async () => {
     await channel({ key: 'a-secret-key' })
     const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.socket.close(4001, 'over for a-secret-key')
@@ -331,7 +331,7 @@ describe('the end of a session', () => {
     expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
   })
 
-  test('by an upstream that vanishes charges what passed, and says so', async () => {
+  test('caused by an upstream that vanishes is reported, and what was transferred is charged', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -354,7 +354,7 @@ describe('the end of a session', () => {
     expect(units).toBe(11)
   })
 
-  test('charges audio by its length if the usage never arrives', async () => {
+  test('charges for audio by its length if the usage never arrives', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await rig.caller()
     const second = Buffer.alloc(48_000).toString('base64')
@@ -370,12 +370,12 @@ describe('the end of a session', () => {
     session.send({ type: 'response.create' })
     await session.event('response.output_audio.delta')
     session.socket.close()
-    // A second is 10 input and 20 output tokens: at 16 and 32 units.
+    // A second is 10 input tokens and 20 output tokens, at 16 and 32 units each.
     const [row] = await charged(rig, caller, 10 * 16 + 20 * 32)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: 10, completion_tokens: 20 })
   })
 
-  test('does not believe impossible usage', async () => {
+  test('does not charge for impossible usage', async () => {
     await channel()
     const wrong = [
       { input_tokens: -5, output_tokens: 5 },
@@ -397,7 +397,7 @@ describe('the end of a session', () => {
     }
   })
 
-  test('comes from the options: both sides idle, the upstream silent, the whole session too long', async () => {
+  test('follows from the options if both sides are idle, the upstream is silent, or the session is too long', async () => {
     await channel()
     const { gateway } = rig
     for (const [option, isResponding, code] of [
@@ -426,7 +426,7 @@ describe('the end of a session', () => {
 })
 
 describe('in the middle of a session', () => {
-  test("another model's transcript of the speech is charged at that model's price, once", async () => {
+  test("another model's transcript of the speech is charged once, at that model's price", async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
     await channel()
@@ -449,7 +449,7 @@ describe('in the middle of a session', () => {
     expect(row?.content).toContain('transcriptions: 1, 54 units')
   })
 
-  test('a response that was requested and has not begun yet is stopped and charged like a running one', async () => {
+  test('a response that was requested and has not begun yet is stopped and charged like one that is running', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -463,7 +463,7 @@ describe('in the middle of a session', () => {
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 0 })
   })
 
-  test('the path in front of the gateway is removed', async () => {
+  test('a path prefix in front of the gateway’s paths is removed', async () => {
     await using gateway = await startTestGateway({ env: { BASE_PATH: '/gate' } })
     await gateway.setOption('ModelRatio', '{"m":1}')
     await gateway.addChannel({ base_url: upstream.url, models: 'm' })
@@ -515,7 +515,7 @@ describe('an invalid handshake:', () => {
   }
 })
 
-test('over TLS the certificate must be trusted; back-pressure is the same', async () => {
+test('over TLS, the certificate must be trusted, and back-pressure works the same way', async () => {
   const certificate = selfSignedCertificate()
   await using secure = await startRealtimeUpstream(certificate)
   await channel({ base_url: secure.url })
@@ -541,7 +541,7 @@ test('over TLS the certificate must be trusted; back-pressure is the same', asyn
 }, 120_000)
 
 describe('an upstream that breaks the protocol:', () => {
-  /** Sends raw bytes once the session is established, and nothing more. */
+  /** Sends raw bytes when the session is established, and then nothing more. */
   async function rawUpstream(bytes: Uint8Array) {
     const server = createServer((socket) => {
       socket.on('error', () => undefined)
@@ -575,7 +575,7 @@ describe('an upstream that breaks the protocol:', () => {
     })
   }
 
-  test('one that answers no ping is disconnected', async () => {
+  test('an upstream that answers no ping is disconnected', async () => {
     const { server, url } = await rawUpstream(new Uint8Array())
     let aheadMs = 0
     await using gateway = await startTestGateway({ clock: { nowMs: () => Date.now() + aheadMs } })
@@ -593,7 +593,7 @@ describe('an upstream that breaks the protocol:', () => {
   })
 })
 
-test('a caller who leaves during the handshake ends it, and is charged nothing', async () => {
+test('a caller who disconnects during the handshake ends it and is charged nothing', async () => {
   const arrived = Promise.withResolvers<{ gone: Promise<void> }>()
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -637,7 +637,7 @@ describe('the end of the process', () => {
     return { gateway, token: key.startsWith('sk-') ? key : `sk-${key}`, logs, name }
   }
 
-  test('SIGTERM ends an idle session at once, and a speaking one after its response; both are charged', async () => {
+  test('SIGTERM ends an idle session at once, and a session with a running response after that response, and charges both', async () => {
     const { gateway, token, name } = await start()
     upstream.onMessage = (connection, message) => {
       if (String(message).includes('response.create')) connection.send(response('r1', textUsage(10, 5))[0])
@@ -663,7 +663,7 @@ describe('the end of the process', () => {
     await next.kill()
   }, 120_000)
 
-  test('kill -9 leaves every response that was seen complete charged once', async () => {
+  test('after kill -9, every response that was received completely is charged once', async () => {
     const { gateway, token, name } = await start()
     upstream.onMessage = (connection) => connection.send(...response('r1', textUsage(100, 50)))
     const session = await openSession(gateway.url, token)
@@ -682,8 +682,8 @@ describe('the end of the process', () => {
   }, 120_000)
 })
 
-describe('a side that is slow or too loud', () => {
-  test('a caller who does not read stops the upstream; nothing is lost', async () => {
+describe('a side that is slow or sends too much', () => {
+  test('a caller who does not read stops the upstream, and nothing is lost', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, caller.token)
@@ -699,7 +699,7 @@ describe('a side that is slow or too loud', () => {
     await charged(rig, caller, 0)
   }, 120_000)
 
-  test('an upstream that does not read stops the caller; nothing is lost', async () => {
+  test('an upstream that does not read stops the caller, and nothing is lost', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, caller.token)
@@ -714,7 +714,7 @@ describe('a side that is slow or too loud', () => {
     await charged(rig, caller, 0)
   }, 120_000)
 
-  test('an upstream that never reads is disconnected after the time in the option', async () => {
+  test('an upstream that never reads is disconnected after the time set in the option', async () => {
     await channel()
     await rig.gateway.setOption('StreamIdleTimeout', '0.3')
     const caller = await rig.caller()
@@ -729,7 +729,7 @@ describe('a side that is slow or too loud', () => {
     connection.socket.terminate()
   })
 
-  test('a caller who never reads is disconnected after the time in the option', async () => {
+  test('a caller who never reads is disconnected after the time set in the option', async () => {
     await channel()
     await rig.gateway.setOption('CallerIdleTimeout', '0.2')
     const caller = await rig.caller()
@@ -763,28 +763,28 @@ describe('a side that is slow or too loud', () => {
   })
 })
 
-/** A body in chunks (RFC 9112, section 7.1). */
+/** A body with chunked encoding (RFC 9112, section 7.1). */
 function inChunks(...parts: string[]): string {
   return [...parts, ''].map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')
 }
 
 /**
- * Number of one-megabyte messages, more than kernels buffer: Linux grows the buffers of a connection up to 4 MB for
- * sending and 32 MB for receiving, and there are two connections.
+ * The number of one-megabyte messages, which is more than kernels buffer. Linux grows the buffers of a connection up to
+ * 4 MB for sending and 32 MB for receiving, and there are two connections.
  */
 const MEGABYTES = 150
 
-/** Bytes that a sender must still have when the kernels' buffers are full. */
+/** The bytes that a sender must still have when the kernels' buffers are full. */
 const STILL_WAITING = 60_000_000
 
-/** A numbered message of one megabyte. */
+/** A message of one megabyte that contains a number. */
 const numbered = (n: number) => `{"n":${n},"pad":"${'x'.repeat(1_000_000)}"}`
 
-/** The numbers of messages, in order of arrival. */
+/** The numbers in the messages, in order of arrival. */
 const numbers = (messages: readonly unknown[]) =>
   messages.map((message) => (JSON.parse(String(message)) as { n: number }).n)
 
-/** A number once it has stopped changing. */
+/** The value that `read` returns when it has stopped changing. */
 async function steady(read: () => number): Promise<number> {
   for (let last = -1, same = 0; ; ) {
     await new Promise((resolve) => setTimeout(resolve, 50))

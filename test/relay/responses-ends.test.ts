@@ -37,7 +37,7 @@ describe.each([
   ['that comes from a service of the same dialect', 1, responsesFake],
   ['that comes from a service of another dialect', 14, messagesFake],
 ] as const)('a stream %s', (_title, type, fake) => {
-  test('ends with response.failed and continuing sequence numbers if it breaks off', async () => {
+  test('ends with response.failed and continues the sequence numbers if it breaks off', async () => {
     await rig.channel({ type })
     const pieces = fake.pieces(said)
     rig.upstream.always(sends(pieces.slice(0, pieces.length - 3)))
@@ -76,7 +76,7 @@ describe('an upstream that reports no usage', () => {
       'completion_tokens',
     ],
   ] as const)(
-    'is charged by an estimate, which callers of %s get at the end',
+    'is charged by an estimate, which callers of %s get at the end of the stream',
     async (_name, path, body, prompt, completion) => {
       await rig.channel({ type: 14 })
       rig.upstream.always(sends(silent(messagesFake.pieces(said))))
@@ -92,7 +92,7 @@ describe('an upstream that reports no usage', () => {
     },
   )
 
-  test('is charged by an estimate, which callers of Messages get at the beginning and at the end', async () => {
+  test('is charged by an estimate, which callers of Messages get at the beginning and at the end of the stream', async () => {
     await rig.channel({ type: 1, models: 'gpt-5.1-codex' })
     await rig.gateway.setOption('ModelRatio', '{"gpt-5.1-codex":1}')
     rig.upstream.always(sends(silent(responsesFake.pieces(said))))

@@ -15,7 +15,7 @@ import {
 } from './setup.ts'
 
 let rig: Rig
-/** Offset of the gateway's clock. */
+/** How far the gateway's clock is ahead. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function call(body: object = chat) {
 }
 
 describe('retry', () => {
-  test('500 once, then good, without retries: the caller sees the 500 and pays nothing', async () => {
+  test('after one 500 and without retries, the caller gets the 500 and pays nothing', async () => {
     await rig.channel({ key: 'key-a' })
     await rig.channel({ key: 'key-b' })
     rig.upstream.next(fake.status(500))
@@ -43,7 +43,7 @@ describe('retry', () => {
     await charged(rig, caller, 0)
   })
 
-  test('500 once, then good, with one retry: the other channel answers, once charged, both attempts in the log', async () => {
+  test('after one 500 and with one retry, the other channel’s answer is charged once, and both attempts are in the log', async () => {
     const first = await rig.channel({ key: 'key-a', priority: 1 })
     const second = await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -60,7 +60,7 @@ describe('retry', () => {
     ])
   })
 
-  test('a channel without a price for its own name of the model is skipped while another is left', async () => {
+  test('a channel that maps the model to one without a price is skipped while another channel is left', async () => {
     const mapped = { model_mapping: '{"m":"unheard-of"}' }
     await rig.channel({ key: 'key-a', priority: 2, ...mapped })
     const priced = await rig.channel({ key: 'key-b', priority: 1 })
@@ -75,13 +75,13 @@ describe('retry', () => {
     rig.upstream.requests.length = 0
     rig.upstream.next(fake.status(500))
     const failing = await call()
-    // The error reports what went wrong upstream, not that the rest has no price.
+    // The error reports the failure of the upstream, not that the remaining channel has no price.
     expectError(failing.seen, 500, null)
     expect(keys()).toEqual(['key-b'])
     await charged(rig, failing.caller, 0)
   })
 
-  test('if no channel has a price the call is refused, and no upstream is called', async () => {
+  test('if no channel has a price, the call is refused and no upstream is called', async () => {
     for (const key of ['key-a', 'key-b']) await rig.channel({ key, model_mapping: '{"m":"unheard-of"}' })
     const { caller, seen } = await call()
     expectError(seen, 503, 'model_not_priced')
@@ -89,7 +89,7 @@ describe('retry', () => {
     await charged(rig, caller, 0)
   })
 
-  test('a channel without a price for the tier is skipped, and reported if no other is left', async () => {
+  test('a channel without a price for the service tier is skipped, and the missing price is reported if no other channel is left', async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"gpt-5.1":1}')
     await rig.gateway.setOption('ServiceTierRatio', '{"ultra:gpt-5.1":2}')
     const mapped = { model_mapping: '{"m":"gpt-5.1"}' }
@@ -102,12 +102,12 @@ describe('retry', () => {
     expect((await chargedUnits(rig, caller)).units).toBeGreaterThan(0)
     await rig.gateway.api('DELETE', `/api/channel/${other}`)
     await rig.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
-    // The error reports what the caller can fix, not what the operator failed to configure.
+    // The error reports what the caller can change, not what the operator failed to configure.
     expectError((await call(tiered)).seen, 400, 'tier_not_priced')
     expect(keys()).toEqual(['with'])
   })
 
-  test('an admin who chose a channel without a price is told so', async () => {
+  test('an admin who chose a channel without a price is told that it has none', async () => {
     const id = await rig.channel({ key: 'chosen', model_mapping: '{"m":"unheard-of"}' })
     await rig.channel({ key: 'other' })
     const caller = await rig.caller(undefined, { user: { role: 10 } })
@@ -116,7 +116,7 @@ describe('retry', () => {
     expect(keys()).toEqual([])
   })
 
-  test('a channel whose own model cannot do the task is skipped', async () => {
+  test('a channel whose mapped model does not support the task is skipped', async () => {
     await rig.gateway.setOption('ModelRatio', '{"gpt-image-1":1,"dall-e-2":1}')
     const first = await rig.channel({ key: 'able', models: 'gpt-image-1' })
     await rig.channel({
@@ -135,13 +135,13 @@ describe('retry', () => {
     expect(keys()).toEqual(['able'])
     await rig.gateway.setOption('RetryTimes', '1')
     rig.upstream.always(fake.status(500))
-    // The error reports what went wrong upstream, not what the other channel would have refused.
+    // The error reports the failure of the upstream, not what the other channel would have refused.
     expectError(await images(), 500, null)
     await rig.gateway.api('DELETE', `/api/channel/${first}`)
     expectError(await images(), 400, 'size_not_supported')
   })
 
-  test('the hold grows before a more expensive channel is called; one that the quota does not cover is skipped', async () => {
+  test('the hold grows before a more expensive channel is called, and a channel that the quota does not cover is skipped', async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"dear":50,"dearest":1000}')
     await rig.gateway.setOption('RetryTimes', '3')
     await rig.channel({ key: 'cheap', priority: 3 })
@@ -161,7 +161,7 @@ describe('retry', () => {
       .select('amount')
       .where('user_id', '=', caller.userId)
       .executeTakeFirstOrThrow()
-    // 18 tokens at 50 units each, and no more than there is.
+    // 18 tokens at 50 units each, but no more than the balance.
     expect(amount).toBeWithin(18 * 50, 2001)
     leave.abort()
     await rig.upstream.until(({ openStreams }) => openStreams === 0)
@@ -169,7 +169,7 @@ describe('retry', () => {
     rig.upstream.requests.length = 0
     const poor = await rig.caller({ user: 1000, token: 100 })
     const refused = await see(rig.gateway.post('/v1/chat/completions', body, poor.token))
-    // The rest is too expensive for it: the error reports what went wrong upstream.
+    // The quota does not cover the remaining channels, so the error reports the failure of the upstream.
     expectError(refused, 500, null)
     expect(keys()).toEqual(['cheap'])
     await until(async () => (await rig.gateway.balances(poor.userId, poor.tokenId)).holds === 0)
@@ -196,18 +196,21 @@ describe('retry', () => {
     fake.cutsStream('reset', { after: 0 }),
     fake.redirects('http://127.0.0.1:1/'),
   ]
-  test.each(retried.map((each) => [each.name, each] as const))('%s goes to the next channel', async (_, behaviour) => {
-    await rig.channel({ key: 'key-a', priority: 1 })
-    await rig.channel({ key: 'key-b' })
-    await rig.gateway.setOption('RetryTimes', '1')
-    rig.upstream.forKey('key-a', behaviour)
-    const { caller, seen } = await call(chatStream)
-    expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
-    expect(keys()).toEqual(['key-a', 'key-b'])
-    await charged(rig, caller, 15)
-  })
+  test.each(retried.map((each) => [each.name, each] as const))(
+    '%s is retried on the next channel',
+    async (_, behaviour) => {
+      await rig.channel({ key: 'key-a', priority: 1 })
+      await rig.channel({ key: 'key-b' })
+      await rig.gateway.setOption('RetryTimes', '1')
+      rig.upstream.forKey('key-a', behaviour)
+      const { caller, seen } = await call(chatStream)
+      expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
+      expect(keys()).toEqual(['key-a', 'key-b'])
+      await charged(rig, caller, 15)
+    },
+  )
 
-  test.each([400, 413, 422])("%d is the caller's fault and goes nowhere else", async (status) => {
+  test.each([400, 413, 422])("%d is the caller's fault and is not retried", async (status) => {
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '3')
@@ -217,7 +220,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['key-a'])
   })
 
-  test('503 on all channels: each is called once, none twice, and the last answer is returned', async () => {
+  test('503 on all channels: each channel is called once, and the last response is returned', async () => {
     for (const key of ['key-a', 'key-b', 'key-c']) await rig.channel({ key })
     await rig.gateway.setOption('RetryTimes', '10')
     rig.upstream.always(fake.status(503))
@@ -227,7 +230,7 @@ describe('retry', () => {
     await charged(rig, caller, 0)
   })
 
-  test('never after the first byte', async () => {
+  test('never retries after the first byte', async () => {
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '3')
@@ -237,7 +240,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['key-a'])
   })
 
-  test('an admin who chose the channel gets its failure, not another channel', async () => {
+  test('an admin who chose the channel gets its failure, and no other channel is tried', async () => {
     const first = await rig.channel({ key: 'key-a' })
     await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '3')
@@ -259,8 +262,8 @@ describe('retry', () => {
   })
 })
 
-describe('choice of a channel', () => {
-  test('goes by priority first', async () => {
+describe('the choice of a channel', () => {
+  test('depends on priority first', async () => {
     await rig.channel({ key: 'low', priority: -1 })
     await rig.channel({ key: 'high', priority: 5 })
     await rig.channel({ key: 'middle' })
@@ -268,7 +271,7 @@ describe('choice of a channel', () => {
     expect(new Set(keys())).toEqual(new Set(['high']))
   })
 
-  test('goes by weight within a priority', async () => {
+  test('depends on weight within a priority', async () => {
     await rig.channel({ key: 'one', weight: 1 })
     await rig.channel({ key: 'three', weight: 3 })
     await rig.channel({ key: 'none', weight: 0 })
@@ -280,20 +283,20 @@ describe('choice of a channel', () => {
     }
     for (let index = 0; index < 300; index++) await call()
     const count = (key: string) => keys().filter((each) => each === key).length
-    // No weight counts as one.
+    // A channel without a weight counts as one with weight one.
     expect(count('one')).toBeWithin(40, 81)
     expect(count('none')).toBeWithin(40, 81)
     expect(count('three')).toBeWithin(150, 211)
   })
 })
 
-describe('the breaker of a channel', () => {
+describe('the circuit breaker of a channel', () => {
   const state = () => {
     const { breaker, routing } = rig.gateway.context.relay.relay
     return breaker.snapshot().filter(({ channelId }) => routing().channel(channelId))
   }
 
-  test('opens after five failures in a row, allows one trial call after a pause, and closes if it succeeds', async () => {
+  test('opens after five failures in a row, allows one trial call after a pause, and closes if the trial succeeds', async () => {
     const bad = await rig.channel({ key: 'bad', priority: 1 })
     await rig.channel({ key: 'good' })
     rig.upstream.forKey('bad', fake.status(503))
@@ -303,12 +306,12 @@ describe('the breaker of a channel', () => {
     expect(keys().at(-1)).toBe('good')
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'half-open' }])
-    // Two at once: one is the trial, the other goes to the good channel.
+    // Of two concurrent calls, one is the trial and the other is sent to the good channel.
     rig.upstream.forKey('bad', fake.late(100, fake.status(503)))
     const pair = await Promise.all([call(), call()])
     expect(pair.map(({ seen }) => seen.status).sort()).toEqual([200, 503])
     expect(state()).toMatchObject([{ state: 'open' }])
-    // The pause grows each time.
+    // The pause becomes longer each time.
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'open' }])
     aheadMs += 5_001
@@ -346,7 +349,7 @@ describe('the breaker of a channel', () => {
     expect(state()).toEqual([])
   })
 
-  test('is not affected by the limit for the whole call, which is ours', async () => {
+  test('is not affected by the time limit for the whole call, which is set by the gateway', async () => {
     await rig.channel({ key: 'key-a', models: 'm,tts-1' })
     await rig.gateway.setOption('RelayTimeout', '0.4')
     const slowly = (head: readonly (readonly [string, string])[], piece: string) =>
@@ -380,7 +383,7 @@ describe('the breaker of a channel', () => {
     expect(state()).toEqual([{ channelId: id, model: 'm', state: 'open' }])
   })
 
-  test('counts by model', async () => {
+  test('counts failures for each model separately', async () => {
     await rig.channel({ key: 'key-a', models: 'm,m2' })
     rig.upstream.forModel('m', fake.status(503))
     for (let index = 0; index < 5; index++) await call()
@@ -388,7 +391,7 @@ describe('the breaker of a channel', () => {
     expect((await call({ ...chat, model: 'm2' })).seen.status).toBe(200)
   })
 
-  test('that is the only one left is tried anyway', async () => {
+  test('does not prevent a call if the channel is the only one left', async () => {
     await rig.channel({ key: 'key-a' })
     rig.upstream.always(fake.status(503))
     for (let index = 0; index < 6; index++) await call()
@@ -397,7 +400,7 @@ describe('the breaker of a channel', () => {
     expect(state()).toEqual([])
   })
 
-  test('a channel that asks for a pause gets it, up to RetryAfterLimit, and a running call does not end it', async () => {
+  test('a channel that requests a pause gets it, up to RetryAfterLimit, and a call that is running does not end the pause', async () => {
     await rig.channel({ key: 'busy', priority: 1 })
     await rig.channel({ key: 'idle' })
     rig.upstream.forKey('busy', fake.late(150, fake.okChat()), fake.status(429, { retryAfter: 3600 }), fake.okChat())
@@ -425,7 +428,7 @@ describe('AutomaticDisableChannelEnabled', () => {
 
   const dead: readonly fake.Behaviour[] = [fake.status(401), fake.outOfQuota(), fake.status(403)]
   test.each(dead.map((each) => [each.name, each] as const))(
-    '%s sets status 3, and the channel is no longer used',
+    '%s sets the channel to status 3, and it is no longer used',
     async (_, reply) => {
       const id = await rig.channel({ key: 'dead', priority: 1 })
       await rig.channel({ key: 'alive' })
@@ -439,14 +442,14 @@ describe('AutomaticDisableChannelEnabled', () => {
     },
   )
 
-  test('off: the channel stays in use', async () => {
+  test('if the option is off, the channel stays in use', async () => {
     const id = await rig.channel({ key: 'dead' })
     rig.upstream.forKey('dead', fake.status(401))
     await call()
     expect(await status(id)).toBe(1)
   })
 
-  test("a caller's mistake, and a busy or broken upstream, disable nothing", async () => {
+  test('a mistake of the caller, or an overloaded or broken upstream, disables nothing', async () => {
     const id = await rig.channel({ key: 'key-a' })
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const message = 'your balance of the load balancer and credit are fine'

@@ -24,7 +24,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 
 describe('quota that runs out in the middle of a stream', () => {
   for (const who of ['user', 'token'] as const) {
-    test(`of the ${who}: an error event, the delivered part is charged, no balance goes below zero`, async () => {
+    test(`of the ${who}: an error event is sent, the delivered part is charged, and no balance falls below zero`, async () => {
       const quota = { user: 1000, token: 1000, [who]: 100 }
       const caller = await rig.caller(quota)
       rig.upstream.next(fake.endlessStream())
@@ -36,7 +36,7 @@ describe('quota that runs out in the middle of a stream', () => {
       expect(balances.holds).toBe(0)
       expect(balances.quota).toBe(quota.user - balances.used)
       expect(balances.remain).toBe(quota.token - balances.used)
-      // The text that arrived together with the last of it, some 70 words, is neither delivered nor charged.
+      // The text that arrived together with the end of the quota, some 70 words, is neither delivered nor charged.
       expect(balances.used).toBeWithin(100 - 75, 101)
       const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
       expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
@@ -55,7 +55,7 @@ describe('quota that runs out in the middle of a stream', () => {
     const words = delivered.length / 'word '.length
     expect(words).toBeWithin(300, 992)
     const { units, rows } = await chargedUnits(rig, caller, 1000)
-    // Some tokenizers count one more at the end.
+    // Some tokenizers count one token more at the end.
     expect(units - promptTokens).toBeWithin(words, words + 2)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', completion_tokens: units - promptTokens })
   })
@@ -65,7 +65,7 @@ describe('quota that runs out in the middle of a stream', () => {
   test.each([
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
-  ])('a one-piece answer that is too expensive is not delivered at all (%s)', async (_, path, body) => {
+  ])('an answer in one piece that is too expensive is not delivered at all (%s)', async (_, path, body) => {
     const caller = await rig.caller({ user: 1000, token: 20 })
     rig.upstream.next(
       fake.behaviour('all at once', async (exchange) => {
@@ -102,7 +102,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(seen.text).not.toContain('餳')
   })
 
-  test("the upstream's prompt count is used when the quota runs out", async () => {
+  test("the upstream's count of the prompt is used when the quota runs out", async () => {
     await rig.channel({ models: 'claude', type: 14, key: 'cached' })
     await rig.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
@@ -131,12 +131,12 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(delivered).toBeGreaterThan(100)
     const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
     expect(row).toMatchObject({ prompt_tokens: 3010, outcome: 'interrupted' })
-    // 10 tokens of the prompt at full price and 3,000 at a tenth.
+    // 10 prompt tokens at full price and 3,000 at a tenth of it.
     expect((row?.quota ?? 0) - 310).toBeWithin(delivered, delivered + 3)
   })
 
-  test('an answer in one piece is priced by the usage that comes with it, not by our count', async () => {
-    // Chunks are longer with it.
+  test('an answer in one piece is charged by the usage that comes with it, not by the gateway’s count', async () => {
+    // With this option the gateway's slices are larger.
     await rig.gateway.setOption('PreConsumedQuota', '500')
     const caller = await rig.caller({ user: 1000, token: 100 })
     const usage = { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 }
@@ -155,11 +155,11 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances).toMatchObject({ used: 60, holds: 0 })
   })
 
-  test("is not the upstream's fault", () => {
+  test('is not a fault of the upstream', () => {
     expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
 
-  test('a balance that is just enough lets the stream end', async () => {
+  test('a balance that is just enough lets the stream be completed', async () => {
     const caller = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.okStream({ chunks: 400 }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -167,7 +167,7 @@ describe('quota that runs out in the middle of a stream', () => {
     await charged(rig, caller, 410, 1000)
   })
 
-  test("does not cut a stream under one-api's policy, which may overdraw", async () => {
+  test("does not cut a stream under one-api's policy, which allows overdrafts", async () => {
     await rig.gateway.setOption('QuotaPolicy', 'compat')
     const caller = await rig.caller({ user: 100, token: 100 })
     rig.upstream.next(fake.okStream({ chunks: 400 }))
@@ -178,20 +178,20 @@ describe('quota that runs out in the middle of a stream', () => {
   })
 })
 
-describe('a call that costs more than there is', () => {
-  test('of the user → 403 insufficient_user_quota', async () => {
+describe('a call that costs more than the balance', () => {
+  test('of the user gets 403 insufficient_user_quota', async () => {
     const caller = await rig.caller({ user: 5, token: 1000 })
     expectError(await see(rig.gateway.post('/v1/chat/completions', chat, caller.token)), 403, 'insufficient_user_quota')
     expect((await chargedUnits(rig, await rig.caller())).units).toBe(0)
   })
 
-  test('of the token → 403 pre_consume_token_quota_failed', async () => {
+  test('of the token gets 403 pre_consume_token_quota_failed', async () => {
     const caller = await rig.caller({ user: 1000, token: 5 })
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expectError(seen, 403, 'pre_consume_token_quota_failed')
   })
 
-  test('of an empty token → 401 token_exhausted, and its status says so', async () => {
+  test('of an empty token gets 401 token_exhausted, and the token’s status says so', async () => {
     const caller = await rig.caller({ user: 1000, token: 0 })
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expectError(seen, 401, 'token_exhausted')
@@ -199,13 +199,13 @@ describe('a call that costs more than there is', () => {
     expectError(again, 401, 'token_exhausted')
   })
 
-  test('goes to no upstream', () => {
-    // The streams above, and nothing since.
+  test('is not sent to any upstream', () => {
+    // The upstream got the streams above, and no requests since then.
     expect(rig.upstream.requests).toHaveLength(10)
   })
 })
 
-describe('an answer that comes whole although a stream was requested', () => {
+describe('an answer that is not streamed although a stream was requested', () => {
   const body = { ...chatStream, model: 'claude-whole' }
   const usage = { input_tokens: 10, output_tokens: 50 }
   const whole = fake.behaviour('answers whole', async (exchange) => {
@@ -254,7 +254,9 @@ describe('a thinking budget', () => {
     await rig.gateway.setOption('CompletionRatio', `{"m":1,"${claude}":1}`)
   })
 
-  /** The request sent upstream for a caller who can pay for this many tokens beyond the prompt. */
+  /**
+   * The request that is sent to the upstream for a caller who can pay for this many tokens in addition to the prompt.
+   */
   async function sent(path: string, fields: object, units: number): Promise<Sent> {
     const caller = await rig.caller({ user: 1_000_000, token: promptTokens + units })
     rig.upstream.next(fake.status(400))
@@ -264,7 +266,7 @@ describe('a thinking budget', () => {
     return rig.upstream.last.json as Sent
   }
 
-  test('allows no more than the limit that the hold covers', async () => {
+  test('is no larger than the limit that the hold covers', async () => {
     const one = await sent('/v1/chat/completions', { max_completion_tokens: 1, reasoning_effort: 'high' }, 50)
     expect(one).toMatchObject({ max_tokens: 1 })
     expect(one.thinking).toBeUndefined()
@@ -274,7 +276,7 @@ describe('a thinking budget', () => {
     ['/v1/chat/completions', { reasoning_effort: 'high' }],
     ['/v1/messages', { max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 24_576 } }],
   ] as const) {
-    test(`stays below what the balance affords at ${path}`, async () => {
+    test(`stays below what the balance covers at ${path}`, async () => {
       const many = await sent(path, fields, 5000)
       expect(many.max_tokens).toBeWithin(4900, 5010)
       expect(many.thinking).toEqual({ type: 'enabled', budget_tokens: Math.floor(many.max_tokens * 0.8) })
@@ -285,11 +287,11 @@ describe('a thinking budget', () => {
   }
 })
 
-describe('without a slice in advance', () => {
+describe('without a slice held in advance', () => {
   beforeAll(() => rig.gateway.setOption('PreConsumedQuota', '0'))
   afterAll(() => rig.gateway.setOption('PreConsumedQuota', '20'))
 
-  test.each(['user', 'token'])('a stream continues as far as the quota of the %s', async (who) => {
+  test.each(['user', 'token'])('a stream continues as long as the quota of the %s lasts', async (who) => {
     const enough = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.okStream({ chunks: 100 }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, enough.token))
@@ -302,7 +304,7 @@ describe('without a slice in advance', () => {
     expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBeWithin(9, 101)
   })
 
-  test('a call is still retried at another channel', async () => {
+  test('a call can still be retried on another channel', async () => {
     await rig.gateway.setOption('RetryTimes', '1')
     await rig.channel()
     const caller = await rig.caller({ user: 1000, token: 1000 })

@@ -1,11 +1,11 @@
-// Ranking that is priced per search: the hold depends on the documents, the charge on what the answer reports.
+// Ranking that is priced per search: the hold depends on the documents, and the charge on what the answer reports.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 const model = 'rerank-v3.5'
-/** Quota of one search unit at $0.002. */
+/** The quota that one search unit costs at $0.002. */
 const unit = 1_000
 const path = '/v1/rerank'
 let rig: Rig
@@ -17,12 +17,12 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Texts of this many tokens by the quick estimate, of three characters each. */
+/** Texts that have this many tokens by the quick estimate, at three characters per token. */
 const documents = (count: number, tokens = 1) => Array.from({ length: count }, () => 'abc'.repeat(tokens))
 
 const body = (texts: readonly unknown[], query = 'q') => ({ model, query, documents: texts })
 
-/** The units charged for a call whose answer has this besides its results. */
+/** The units charged for a call whose answer contains `beside` in addition to its results. */
 async function ranked(asked: object, beside: object, units: number) {
   const caller = await rig.caller()
   rig.upstream.next(
@@ -38,7 +38,7 @@ async function ranked(asked: object, beside: object, units: number) {
 
 const told = (units: unknown) => ({ meta: { billed_units: { search_units: units } } })
 
-describe('the documents decide the hold, and the charge if the answer reports nothing,', () => {
+describe('the documents decide the hold, and also the charge if the answer reports nothing,', () => {
   const cases: [name: string, asked: object, units: number][] = [
     ['one unit for a document', body(documents(1)), 1],
     ['one for a hundred', body(documents(100)), 1],
@@ -59,8 +59,8 @@ describe('the documents decide the hold, and the charge if the answer reports no
   })
 })
 
-test('the units that the answer reports are charged, and passed on', async () => {
-  // By the estimate two chunks each; by their bytes, four at the most.
+test('the units that the answer reports are charged and passed on', async () => {
+  // By the estimate each document has two chunks, and by its bytes at most four.
   const asked = body(documents(100, 600))
   const { answer, row } = await ranked(asked, told(1), unit)
   expect(answer).toMatchObject(told(1))
@@ -68,42 +68,42 @@ test('the units that the answer reports are charged, and passed on', async () =>
   await ranked(asked, told(3), 3 * unit)
 })
 
-test('so are units for fields other than the text, and for more of it than usual', async () => {
+test('units for fields other than the text, and for texts with more tokens than usual, are charged too', async () => {
   const hidden = { ...body([{ text: 'Hi', body: 'abc'.repeat(499 * 150) }]), rank_fields: ['body'] }
   const { row } = await ranked(hidden, told(2), 2 * unit)
   expect(row).toMatchObject({ estimated: 0 })
   await ranked(body(documents(1, 499 * 150)), told(2), 2 * unit)
 })
 
-describe('units that the documents cannot account for are not believed:', () => {
+describe('more units than the documents can account for are not believed:', () => {
   const wrong: [units: unknown][] = [[0], [-1], [2.5], ['2'], [null], [3], [1e9]]
-  test.each(wrong)('%p for 101 short ones', async (units) => {
+  test.each(wrong)('%p for 101 short documents', async (units) => {
     const { row } = await ranked(body(documents(101)), told(units), 2 * unit)
     expect(row).toMatchObject({ estimated: 1 })
   })
 })
 
-test('on Bedrock it is the same', async () => {
+test('the same applies on Bedrock', async () => {
   const asked = { ...body(documents(250)), model: 'amazon.rerank-v1:0' }
   await ranked(asked, {}, 3 * 500)
   await ranked({ ...asked, documents: documents(250, 300) }, told(4), 4 * 500)
 })
 
 describe('an option for such a model', () => {
-  test('ModelPrice is the price of a search unit', async () => {
+  test('ModelPrice sets the price of a search unit', async () => {
     await rig.gateway.setOption('ModelPrice', `{"${model}":0.01}`)
     await ranked(body(documents(101)), {}, 2 * 5_000)
     await rig.gateway.setOption('ModelPrice', '{}')
   })
 
-  test('ModelRatio is that of a token', async () => {
+  test('ModelRatio sets the price of a token', async () => {
     await rig.gateway.setOption('ModelRatio', `{"${model}":1}`)
     await ranked(body(documents(101)), told(2), 102)
     await rig.gateway.setOption('ModelRatio', '{}')
   })
 })
 
-test('a model that is priced per call, or per token, stays so however many documents there are', async () => {
+test('a model that is priced per call or per token stays so, however many documents there are', async () => {
   await rig.gateway.setOption('ModelPrice', '{"my-ranks":0.01}')
   await rig.gateway.setOption('ModelRatio', '{"other-ranks":1}')
   await rig.channel({ models: 'my-ranks,other-ranks' })

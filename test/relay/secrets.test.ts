@@ -6,7 +6,7 @@ import { openServerDatabase } from '../helpers/server-database.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, type Seen, see, until } from './setup.ts'
 
-// A separate process, so that everything it writes to its log can be read.
+// The gateway runs in a separate process, so that everything that it writes to its log can be read.
 let gateway: ChildGateway
 let upstream: fake.FakeUpstream
 const seen: Seen[] = []
@@ -38,9 +38,9 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** An upstream that repeats what it was sent, as some do. */
+/** An error of an upstream that repeats the key that it received, as some upstreams do. */
 const echo = `Incorrect API key provided: ${channelKey}. You can find your key at https://upstream.example.`
-/** The same in JSON as some write it. */
+/** The same error in JSON, escaped as some upstreams escape it. */
 const escapedEcho = JSON.stringify({ error: { message: echo, type: 'invalid_request_error', code: null } })
   .replaceAll('/', String.raw`\/`)
   .replaceAll('+', String.raw`\u002b`)
@@ -95,7 +95,7 @@ describe('no secret is shown', () => {
   })
 
   test('in log rows', async () => {
-    // A test of the channel has its own row.
+    // A test of the channel writes its own row.
     upstream.next(fake.status(401, { message: echo }))
     await gateway.api('GET', '/api/channel/test/1').catch(() => undefined)
     const rows = JSON.stringify(await gateway.api('GET', '/api/log/'))
@@ -118,7 +118,7 @@ describe('no secret is shown', () => {
       expect(gateway.output()).not.toContain(secret)
   })
 
-  test("in the gateway's own log, whatever the network error repeats, even a key that is no longer valid", async () => {
+  test("in the gateway's own log, whatever the network error repeats, even if the key is no longer valid", async () => {
     const inAddress = 'sk-proj-in-the-address-0987654321.invalid'
     const twoLines = 'sk-proj-first-1234567890\nsk-proj-second-1234567890'
     const channel = { type: 1, name: 'odd', group: 'default' }

@@ -1,5 +1,5 @@
-// Service tiers cost more or less than usual: the charge uses the tier that the answer names, the hold the requested
-// tier.
+// Service tiers cost more or less than usual: the charge uses the tier that the answer names, and the hold uses the
+// requested tier.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -20,7 +20,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const openAiUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 const paths = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' }
 
-/** An answer in a dialect; `named` is the tier that it reports. */
+/** An answer in each dialect. `named` is the tier that the answer reports. */
 const answers = {
   chat: (named: object) => ({
     id: 'c',
@@ -67,7 +67,7 @@ async function call(dialect: Dialect, fields: object, answer: fake.Behaviour) {
 
 const whole = (body: object) => fake.behaviour('whole', (exchange) => sendJson(exchange, 200, body))
 
-/** Server-sent events, each with its name where the dialect has one. */
+/** Server-sent events, each with its name if the dialect uses event names. */
 const events = (list: readonly object[], last = '') =>
   fake.behaviour('events', (exchange) => {
     const text = list.map((each) => {
@@ -77,7 +77,7 @@ const events = (list: readonly object[], last = '') =>
     return sendBody(exchange, 200, text.join('') + last, [['content-type', 'text/event-stream']])
   })
 
-describe('a whole answer is charged by', () => {
+describe('an answer that is not streamed is charged by', () => {
   test.each<[string, Dialect, object, object, number, string]>([
     ['the tier that it names', 'chat', { service_tier: 'priority' }, { service_tier: 'priority' }, 30, '× 2'],
     ['the usual tier that it names instead', 'chat', { service_tier: 'priority' }, { service_tier: 'default' }, 15, ''],
@@ -116,7 +116,7 @@ describe('a whole answer is charged by', () => {
   })
 })
 
-test('a tier that a translation has no field for is not requested, and not charged', async () => {
+test('a tier for which a translation has no field is neither requested nor charged', async () => {
   const asked = { model: 'claude', service_tier: 'priority', messages: [{ role: 'user', content: 'Hi' }] }
   for (const stream of [false, true]) {
     const caller = await rig.caller()
@@ -204,14 +204,14 @@ test.each([
   ['priority', 2],
   ['flex', 1],
   ['default', 1],
-])('the hold uses the requested tier, if that is more expensive: %s', async (tier, times) => {
+])('the hold uses the requested tier if that is more expensive: %s', async (tier, times) => {
   const body = { ...chat, max_tokens: 1000, service_tier: tier }
   const amount = await whileHeld(rig, await rig.caller(), paths.chat, body, (held) => held)
   expect(amount).toBeGreaterThan(1000 * times)
   expect(amount).toBeLessThanOrEqual(1020 * times)
 })
 
-test('a low balance caps the answer by the price of the tier', async () => {
+test('a low balance limits the length of the answer according to the price of the tier', async () => {
   const caller = await rig.caller({ user: 4000 })
   await see(rig.gateway.post(paths.chat, { ...chat, service_tier: 'priority' }, caller.token))
   expect(rig.upstream.last.fields['max_tokens']).toBe(4000 / 2 - 8)

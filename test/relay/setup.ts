@@ -7,26 +7,26 @@ import { addTokenWithKey } from '../helpers/accounts.ts'
 import { type FakeUpstream, neverAnswers, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** A caller's account with the quota that every test starts with. */
+/** A caller's account, with the quota that every test starts with. */
 export interface Caller {
   userId: number
   tokenId: number
   token: string
 }
 
-/** A gateway with one upstream. A token of model `m` costs one unit, whether of the prompt or of the answer. */
+/** A gateway with one upstream. A token of model `m` costs one unit, both in the prompt and in the answer. */
 export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
   /** Adds a channel to the upstream, for model `m`. */
   channel(fields?: Partial<ChannelInput>): Promise<number>
-  /** A new user with a token; both can be customised. */
+  /** Creates a user with a token. Both can be customised. */
   caller(quota?: Quota, fields?: CallerFields): Promise<Caller>
-  /** Forgets all channels, rules and requests; resets options that a test changed to the given values. */
+  /** Removes all channels, rules and requests, and resets options that a test changed to the given values. */
   clear(options?: Record<string, string>): Promise<void>
 }
 
-/** Quota of a user and its token; without one the token is unlimited. */
+/** The quota of a user and of its token. If the token's quota is omitted, the token is unlimited. */
 interface Quota {
   user: number
   token?: number
@@ -40,7 +40,7 @@ interface CallerFields {
 /** Enough for every call that does not test running out of quota. */
 const plenty = 1_000_000
 
-/** Starts gateway and upstream; `channels: false` leaves the gateway without a channel. */
+/** Starts the gateway and the upstream. With `channels: false` the gateway has no channel. */
 export async function startRelayRig(
   options: Parameters<typeof startTestGateway>[0] & { channels?: false; settings?: Record<string, string> } = {},
 ): Promise<Rig> {
@@ -69,7 +69,7 @@ export async function startRelayRig(
   return rig
 }
 
-/** Directly in the database: password hashing would take most of a test's time. */
+/** Writes directly to the database, because password hashing would take most of a test's time. */
 async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerFields): Promise<Caller> {
   const { secrets, store } = context.api
   return store.write(async (trx) => {
@@ -86,9 +86,9 @@ async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerF
   })
 }
 
-/** A chat request for model `m`; the gateway counts 8 prompt tokens, the fake upstream reports 10. */
+/** A chat request for model `m`. The gateway counts 8 prompt tokens, and the fake upstream reports 10. */
 export const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
-/** The same, as a stream. */
+/** The same request, streamed. */
 export const chatStream = { ...chat, stream: true }
 /** The same question in each caller's dialect. */
 export const callerCalls = {
@@ -102,7 +102,7 @@ export const callerCalls = {
 } as const
 export type CallerName = keyof typeof callerCalls
 export const callers = Object.keys(callerCalls) as CallerName[]
-/** The gateway's own count of the prompt of `chat`. */
+/** The number of prompt tokens that the gateway counts for `chat`. */
 export const promptTokens = 8
 
 /** What a caller received. */
@@ -110,13 +110,13 @@ export interface Seen {
   status: number
   headers: Headers
   text: string
-  /** The error object of the body, or of the stream's last event. */
+  /** The error object in the body, or in the stream's last event. */
   error: { message: string; type: string; param: string | null; code: string | number | null } | undefined
-  /** The transfer of the body broke off. */
+  /** True if the transfer of the body broke off. */
   broken: boolean
 }
 
-/** Reads an answer until it ends, in whatever way. */
+/** Reads a response until it ends, in whatever way. */
 export async function see(answer: Response | Promise<Response>): Promise<Seen> {
   const response = await answer
   const decoder = new TextDecoder()
@@ -137,7 +137,7 @@ function errorIn(text: string): Seen['error'] {
       const body = JSON.parse(candidate) as { error?: Seen['error'] }
       if (body.error) return body.error
     } catch {
-      // Not an error object.
+      // This is not an error object.
     }
   }
   return undefined
@@ -168,7 +168,7 @@ export function textOf(stream: string): string {
   return text
 }
 
-/** Checks that an answer is an OpenAI-shaped error with this status and code, and has a request id. */
+/** Checks that a response is an error in OpenAI's format with this status and code, and has a request id. */
 export function expectError(seen: Seen, status: number, code: string | number | null): void {
   const id = seen.headers.get('x-oneapi-request-id') ?? ''
   expect(id).toMatch(/^\d{20,}$/)
@@ -182,7 +182,7 @@ export function expectError(seen: Seen, status: number, code: string | number | 
   expect(seen.error).toHaveProperty('param')
 }
 
-/** Checks that a stream began well and ended with an error event of this code, without the end mark. */
+/** Checks that a stream began well and ended with an error event with this code, without the end marker. */
 export function expectErrorEvent(seen: Seen, code: string): void {
   expect(seen.status).toBe(200)
   expect(seen.broken).toBe(false)
@@ -191,7 +191,7 @@ export function expectErrorEvent(seen: Seen, code: string): void {
   expect(seen.text).not.toContain('[DONE]')
 }
 
-/** Waits for a condition of the gateway that nothing signals. */
+/** Waits for a condition of the gateway for which there is no signal. */
 export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await condition())) {
@@ -201,7 +201,7 @@ export async function until(condition: () => Promise<boolean> | boolean, timeout
 }
 
 /**
- * Waits until no hold is open, then checks that user, token and channels agree with the log about what was charged.
+ * Waits until no hold is open, then checks that the charges in the user, the token and the channels match the log.
  * Returns the log rows, newest first.
  */
 export async function charged(rig: Rig, caller: Caller, units: number, before = plenty): Promise<LogRow[]> {
@@ -225,7 +225,7 @@ export async function charged(rig: Rig, caller: Caller, units: number, before = 
   return rows
 }
 
-/** Sends a call whose upstream never answers, looks at the hold during it, and leaves. */
+/** Sends a call to which the upstream never responds, calls `look` while the hold is open, and disconnects. */
 export async function whileHeld<T>(
   { gateway, upstream }: Rig,
   caller: Caller,
@@ -249,7 +249,7 @@ export async function whileHeld<T>(
   return seen
 }
 
-/** Units charged to one caller, once no hold is open; for cases where the exact count does not matter. */
+/** The units charged to one caller, read when no hold is open. For cases where the exact count does not matter. */
 export async function chargedUnits(
   rig: Rig,
   caller: Caller,

@@ -1,4 +1,5 @@
-// An empty event does not begin an answer: a failure after it goes to the next channel, and costs nothing.
+// An answer does not begin with an empty event: a failure after such an event is retried on the next channel and costs
+// nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chargedUnits, chat, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
@@ -82,8 +83,8 @@ const faults: readonly (readonly [name: string, run: (exchange: fake.Exchange) =
 ]
 
 describe.each(silent)('after %s', (_, type, events) => {
-  test.each(faults)('a stream that %s is retried at the next channel', async (_name, fault) => {
-    // Mistral speaks only chat, whatever the caller's dialect.
+  test.each(faults)('a stream that %s is retried on the next channel', async (_name, fault) => {
+    // Mistral supports only chat, whatever the caller's dialect.
     await rig.channel({ type: type === 1 ? 28 : type, key: 'key-a', priority: 1 })
     await rig.channel({ type: 28, key: 'key-b' })
     rig.upstream.forKey(
@@ -107,7 +108,7 @@ describe.each(silent)('after %s', (_, type, events) => {
   })
 })
 
-test('an empty answer that ends properly is an answer', async () => {
+test('an empty answer that ends properly counts as an answer', async () => {
   await rig.channel()
   const events = [
     chunk({ role: 'assistant', content: '' }),

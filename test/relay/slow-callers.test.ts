@@ -11,12 +11,14 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** A generous limit for what the sockets of both connections may buffer; unbounded read-ahead exceeds it in no time. */
+/**
+ * A generous limit for what the sockets of both connections may buffer. Unlimited read-ahead would quickly exceed it.
+ */
 const mostBytes = 48 * 1024 * 1024
 
 const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
 
-/** Writes as fast as the other side reads; `written` is the number of bytes. */
+/** Writes as fast as the other side reads. `written` is the number of bytes. */
 function source(head: fake.Behaviour['run'], piece: string) {
   const state = { written: 0 }
   const run = fake.behaviour('source', async (exchange) => {
@@ -29,7 +31,7 @@ function source(head: fake.Behaviour['run'], piece: string) {
   return { state, run }
 }
 
-/** A call over a bare socket that stops reading after the first bytes of the answer. */
+/** Makes a call over a raw socket that stops reading after the first bytes of the response. */
 function callAndStopReading(path: string, body: object, { token }: Caller): Promise<Socket> {
   const { port } = new URL(rig.gateway.url)
   const text = JSON.stringify(body)
@@ -47,8 +49,8 @@ function callAndStopReading(path: string, body: object, { token }: Caller): Prom
 }
 
 /**
- * Continues reading; resolves with the last bytes of the answer (for a complete one, the final chunk) once the other
- * side has disconnected.
+ * Continues reading. When the other side has disconnected, resolves with the last bytes of the response, which are the
+ * final chunk if the response is complete.
  */
 async function lastBytes(socket: Socket): Promise<string> {
   let end = ''
@@ -80,7 +82,7 @@ test('a caller who stops reading a stream stops the upstream too, and the upstre
   rig.upstream.next(run)
   const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
   await stopsGrowing(state)
-  // Longer than StreamIdleTimeout: the silence is the caller's.
+  // This is longer than StreamIdleTimeout, but it is the caller who causes the silence.
   await new Promise((resolve) => setTimeout(resolve, 3600))
   expect(rig.upstream.openStreams).toBe(1)
   const held = state.written
@@ -97,7 +99,7 @@ test('a caller who stops reading a stream stops the upstream too, and the upstre
   expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
 }, 120_000)
 
-test('so does a caller who stops reading speech', async () => {
+test('a caller who stops reading speech also stops the upstream', async () => {
   const caller = await rig.caller({ user: 1e12, token: 1e12 })
   const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
   const { state, run } = source(head, '\u0001'.repeat(16_384))
@@ -111,11 +113,11 @@ test('so does a caller who stops reading speech', async () => {
   expect(rows[0]).toMatchObject({ outcome: 'aborted' })
 }, 120_000)
 
-describe('a caller who reads nothing for longer than CallerIdleTimeout frees upstream and quota', () => {
+describe('a caller who reads nothing for longer than CallerIdleTimeout releases the upstream and the quota', () => {
   beforeAll(() => rig.gateway.setOption('CallerIdleTimeout', '1'))
   afterAll(() => rig.gateway.setOption('CallerIdleTimeout', '120'))
 
-  test('of a stream, which breaks off when it is read after all', async () => {
+  test('of a stream, which is broken off when it is read later', async () => {
     const caller = await rig.caller({ user: 1e12, token: 1e12 })
     const { run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
     rig.upstream.next(run)
@@ -126,7 +128,7 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout frees ups
     expect(await lastBytes(socket)).not.toBe('0\r\n\r\n')
   }, 120_000)
 
-  test('of speech, which breaks off when it is read after all', async () => {
+  test('of speech, which is broken off when it is read later', async () => {
     const caller = await rig.caller({ user: 1e12, token: 1e12 })
     const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
     const { run } = source(head, '\u0001'.repeat(16_384))
@@ -141,7 +143,7 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout frees ups
   }, 120_000)
 })
 
-describe('a caller who does not finish its request is answered 408, and the connection ends', () => {
+describe('a caller who does not finish a request gets 408, and the connection is closed', () => {
   beforeAll(async () => {
     await rig.gateway.setOption('CallerIdleTimeout', '0.5')
     await rig.gateway.setOption('RequestSizeLimit', '100000')
@@ -151,7 +153,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
     await rig.gateway.setOption('RequestSizeLimit', '33554432')
   })
 
-  /** Sends the start of a body and nothing more; resolves with the answer once the other side has disconnected. */
+  /** Sends the start of a body and nothing more. Resolves with the response when the other side has disconnected. */
   function begin(path: string, headers: readonly string[], piece: string): Promise<string> {
     const { port } = new URL(rig.gateway.url)
     const socket = connect(Number(port), '127.0.0.1')
@@ -171,7 +173,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
   const chunked = 'transfer-encoding: chunked'
   const form = 'content-type: multipart/form-data; boundary=b'
 
-  test('of a relay call: short and long JSON of known and unknown length, and a form', async () => {
+  test('for a relay call: short and long JSON of known and unknown length, and a form', async () => {
     const { token } = await rig.caller()
     const authorization = `authorization: Bearer ${token}`
     const before = rig.upstream.requests.length
@@ -188,7 +190,7 @@ describe('a caller who does not finish its request is answered 408, and the conn
     expect(rig.upstream.requests.length).toBe(before)
   })
 
-  test('of a management call, which needs no account for this', async () => {
+  test('for a management call, which needs no account for this', async () => {
     const answers = await Promise.all([
       begin('/api/user/login', [long], '{"username"'),
       begin('/api/user/login', [chunked], '4\r\n{"us\r\n'),

@@ -1,13 +1,13 @@
-// Speech priced by tokens: instructions besides the text, and the usage that Google reports.
+// Speech that is priced by tokens: instructions in addition to the text, and the usage that Google reports.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 const path = '/v1/audio/speech'
-/** A prompt token costs a quarter of a unit, an audio token five. */
+/** A prompt token costs a quarter of a unit, and an audio token five units. */
 const google = 'gemini-2.5-flash-preview-tts'
-/** A prompt token costs 0.3, an audio token six. */
+/** A prompt token costs 0.3 units, and an audio token six. */
 const openai = 'gpt-4o-mini-tts'
 let rig: Rig
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** 900 bytes are 300 tokens of text, and 1,250 when they are spoken. */
+/** 900 bytes count as 300 text tokens, and as 1,250 audio tokens when they are spoken. */
 const long = 'x'.repeat(9_000)
 const body = (model: string) => ({ model, input: 'x'.repeat(900), instructions: long, voice: 'alloy' })
 
@@ -59,7 +59,7 @@ describe('the usage that Google reports', () => {
     },
   })
 
-  test('is charged', async () => {
+  test('is charged if it is plausible', async () => {
     const caller = await rig.caller()
     says(usage(400, 700))
     const spoken = await see(rig.gateway.post(path, body(google), caller.token))

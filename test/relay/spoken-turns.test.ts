@@ -1,5 +1,5 @@
-// Parts of a history that only the caller's dialect has: no empty turn is sent upstream, and no two turns of one side
-// in a row.
+// Parts of a history that only the caller's dialect has: the upstream gets no empty turn, and no two consecutive turns
+// of one side.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
@@ -29,7 +29,7 @@ interface Turn {
   results: number
 }
 
-/** The turns of a request of any dialect, reduced to what can be compared. */
+/** The turns of a request in any dialect, reduced to what can be compared. */
 function turnsOf(sent: JsonObject): Turn[] {
   const list = (sent['messages'] ?? sent['input'] ?? sent['contents'] ?? []) as JsonObject[]
   const isCall = (part: JsonObject) =>
@@ -70,7 +70,7 @@ const services: readonly (readonly [string, Parameters<Rig['channel']>[0] & obje
 ]
 
 const white = ' \n\t'
-/** Histories that would leave empty turns, and what remains of them. */
+/** Histories that would leave empty turns, and what is sent of them. */
 const histories: readonly (readonly [
   string,
   string,
@@ -175,7 +175,7 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
     '/v1/responses': 'the Responses API',
   }
   const others = services.filter(([name]) => own[path] !== name && !(path.startsWith('/v1beta') && name === 'Gemini'))
-  test.each(others)('go to %s as non-empty turns, of alternating sides', async (_name, fields, fake) => {
+  test.each(others)('are sent to %s as non-empty turns of alternating sides', async (_name, fields, fake) => {
     const model = fields.models ?? 'm'
     await rig.channel({ models: 'm', ...fields })
     rig.upstream.always(says(fake, said))
@@ -188,7 +188,7 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
     expect(turns.some(({ role }) => role === 'system')).toBe(false)
     for (const [at, turn] of turns.entries()) {
       const last = turns[at - 1]
-      // Results and calls are messages or items of their own in OpenAI's dialects.
+      // In OpenAI's dialects, results and calls are separate messages or items.
       const isOwn = turn.results > 0 || (last?.results ?? 0) > 0 || _name === 'the Responses API'
       if (last && !isOwn) expect([last, turn, last.role !== turn.role]).toEqual([last, turn, true])
     }
@@ -210,7 +210,7 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
   })
 })
 
-test('answers of white space are not sent to Anthropic if the request is passed on', async () => {
+test('answers that consist of white space are not sent to Anthropic, even if the request is otherwise passed on unchanged', async () => {
   await rig.channel({ type: 14 })
   rig.upstream.always(says(messagesFake, said))
   const caller = await rig.caller()
@@ -240,7 +240,7 @@ test('answers of white space are not sent to Anthropic if the request is passed 
   ])
 })
 
-test('a request without any text is left for the service to refuse', async () => {
+test('a request without any text is sent, so that the service can refuse it', async () => {
   await rig.channel({ type: 44 })
   rig.upstream.always(says(chatFake, said))
   const caller = await rig.caller()

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Characters of one to four bytes, and some that look like line ends. */
+/** Characters of one to four bytes, and some that look like line endings. */
 const words = ['Zürich', ' 東京', ' 🚀🏳️‍🌈', ' a\u2028b\u0085c', ' \r\n\n{"data: x"}', ' end']
 
 const styles: Record<string, fake.SseStyle> = {
@@ -31,7 +31,7 @@ const styles: Record<string, fake.SseStyle> = {
   'named events with ids': { named: true },
 }
 
-describe('a stream arrives whole and is charged correctly, written as', () => {
+describe('a stream arrives completely and is charged correctly if it is written as', () => {
   for (const [name, style] of Object.entries(styles)) {
     test(name, async () => {
       const caller = await rig.caller()
@@ -39,14 +39,14 @@ describe('a stream arrives whole and is charged correctly, written as', () => {
       const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
       expect(textOf(seen.text.replace('\ufeff', ''))).toBe(words.join(''))
       expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
-      // The usage chunk was requested by the gateway, not by the caller.
+      // The gateway requested the usage chunk, not the caller.
       expect(seen.text).not.toContain('"usage"')
       const [row] = await charged(rig, caller, 10 + words.length)
       expect(row).toMatchObject({ outcome: 'complete', estimated: 0, prompt_tokens: 10 })
     })
   }
 
-  test("a caller who asked for usage gets the upstream's bytes", async () => {
+  test('a caller who requests usage gets the bytes of the upstream', async () => {
     const caller = await rig.caller()
     rig.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
     const body = { ...chatStream, stream_options: { include_usage: true } }
@@ -59,7 +59,7 @@ describe('a stream arrives whole and is charged correctly, written as', () => {
     expect(seen.text).toBe(direct)
   })
 
-  test('a last event of several lines without a blank line at the end', async () => {
+  test('a last event of several lines that has no blank line after it', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('no last blank line', async (exchange) => {
@@ -89,8 +89,8 @@ describe('an event of 20 MB on one line', () => {
   const bytes = 20 * 1024 * 1024
   const usage = { prompt_tokens: 10, completion_tokens: 25, total_tokens: 35 }
 
-  test('passes through, and what follows it is still understood', async () => {
-    // Until the upstream reports how little it was, the quota must cover all of it.
+  test('is passed on, and what follows it is still parsed', async () => {
+    // Until the upstream reports how few tokens the text has, the quota must cover the estimate for all of it.
     const caller = await rig.caller({ user: 1e9, token: 1e9 })
     rig.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -120,7 +120,7 @@ describe('an event of 20 MB on one line', () => {
     await charged(rig, caller, 35)
   })
 
-  test('that breaks off is closed before the error event', async () => {
+  test('that breaks off is closed before the error event is sent', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('half of a long event', async (exchange) => {

@@ -1,4 +1,4 @@
-// Where system messages go in requests to services, and `metadata` for services that refuse it.
+// Where system messages are sent in requests to services, and `metadata` for services that refuse it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Rig, see, startRelayRig } from './setup.ts'
@@ -31,7 +31,10 @@ const call = {
 }
 const result = { role: 'tool', tool_call_id: 'c1abcdefg', content: 'warm' }
 
-/** The request, what is sent to services that want the system message first, and where all become one. */
+/**
+ * The request, what is sent to services that accept a system message only at the beginning, and what is sent if all
+ * system messages become one.
+ */
 const cases: readonly (readonly [title: string, asked: object[], spoken: object[], first: object[]])[] = [
   [
     'behind the user',
@@ -98,17 +101,17 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
 ]
 
 describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
-  test.each([50, 8, 36, 28, 39, 56])('go to type %d where it accepts them', async (type) => {
-    // Several at the beginning are the caller's own choice.
+  test.each([50, 8, 36, 28, 39, 56])('are sent to type %d where it accepts them', async (type) => {
+    // Several system messages at the beginning are the caller's own choice and stay.
     const out = title === 'twice at the beginning' ? asked : spoken
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(out)
   })
 
-  test.each([1, 20, 45, 4])('go to type %d unchanged', async (type) => {
+  test.each([1, 20, 45, 4])('are sent to type %d unchanged', async (type) => {
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(asked)
   })
 
-  test('go where the channel wants them', async () => {
+  test('are sent where the channel’s configuration says', async () => {
     const to = (type: number, system_turns: string) =>
       messagesOf('/v1/chat/completions', { messages: asked }, { type, config: JSON.stringify({ system_turns }) })
     expect(await to(50, 'keep')).toEqual(asked)
@@ -117,7 +120,7 @@ describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
   })
 })
 
-test('a channel’s own system prompt replaces the first, and later system messages remain', async () => {
+test('a channel’s own system prompt replaces the first system message, and later ones remain', async () => {
   expect(
     await messagesOf(
       '/v1/chat/completions',
@@ -127,7 +130,7 @@ test('a channel’s own system prompt replaces the first, and later system messa
   ).toEqual([{ role: 'system', content: 'Mine.' }, user(`Hi\n\n${words}`)])
 })
 
-test('several at the beginning become one if they come from another dialect', async () => {
+test('several system messages at the beginning become one if they come from another dialect', async () => {
   const body = { instructions: 'Be brief.', input: [{ ...late, role: 'developer' }, user('Hi')] }
   const one = [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')]
   for (const type of [50, 8, 28, 36]) expect(await messagesOf('/v1/responses', body, { type })).toEqual(one)
@@ -135,7 +138,7 @@ test('several at the beginning become one if they come from another dialect', as
   expect(await messagesOf('/v1/messages', { system: 'Be brief.', messages, max_tokens: 9 }, { type: 50 })).toEqual(one)
 })
 
-test('Codex items in the middle become the user’s for a strict service, and the system’s for OpenAI', async () => {
+test('Codex items in the middle become user messages for a strict service, and system messages for OpenAI', async () => {
   const input = [
     { type: 'message', role: 'user', content: 'Hi' },
     { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak French.' }] },
@@ -154,7 +157,7 @@ test('Codex items in the middle become the user’s for a strict service, and th
   expect((await sent(path, { input }, { type: 1 })).body['input']).toEqual(input)
 })
 
-test('system turns go to models of the Messages API that accept them, and become the user’s for others', async () => {
+test('system turns are sent to models of the Messages API that accept them, and become user turns for others', async () => {
   const messages = [user('Hi'), late, assistant, user('Go on')]
   const body = { messages, max_tokens: 10 }
   const spoken = [user(`Hi\n\n${words}`), assistant, user('Go on')]
@@ -168,7 +171,7 @@ test('system turns go to models of the Messages API that accept them, and become
   expect(await messagesOf('/v1/messages', body, { type: 50 })).toEqual(spoken)
 })
 
-test('system messages never come between a call and its result, in any dialect', async () => {
+test('system messages are never placed between a call and its result, in any dialect', async () => {
   const called = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
   const output = { type: 'function_call_output', call_id: 'c1', output: 'warm' }
   const developer = { type: 'message', role: 'developer', content: 'Speak French.' }
@@ -207,7 +210,7 @@ describe('in a translated request', () => {
   describe.each(Object.entries(orders))('system messages %s', (_title, rest) => {
     const messages = [user('Hi'), asks, ...rest, user('Go on')]
 
-    test('follow them, for a model of the Messages API that does not accept them there', async () => {
+    test('are placed after the results, for a model of the Messages API that does not accept them there', async () => {
       const sonnet = { type: 14, model_mapping: '{"m":"claude-sonnet-4-5"}' }
       expect(await messagesOf('/v1/chat/completions', { messages }, sonnet)).toEqual([
         user('Hi'),
@@ -216,7 +219,7 @@ describe('in a translated request', () => {
       ])
     })
 
-    test('follow them, for a model of the Messages API that accepts them', async () => {
+    test('are placed after the results, for a model of the Messages API that accepts them', async () => {
       expect(await messagesOf('/v1/chat/completions', { model: 'claude-opus-5', messages }, { type: 14 })).toEqual([
         user('Hi'),
         { role: 'assistant', content: [used('a'), used('b')] },
@@ -226,7 +229,7 @@ describe('in a translated request', () => {
       ])
     })
 
-    test('follow them, for Google', async () => {
+    test('are placed after the results, for Google', async () => {
       const { body } = await sent('/v1/chat/completions', { messages }, { type: 24 })
       expect((body['contents'] as JsonObject[])[2]).toEqual({
         role: 'user',
@@ -234,7 +237,7 @@ describe('in a translated request', () => {
       })
     })
 
-    test('follow them, for a strict chat service and callers of another dialect', async () => {
+    test('are placed after the results, for a strict chat service and callers of another dialect', async () => {
       const developer = { type: 'message', role: 'developer', content: 'Speak French.' }
       const input = [
         { type: 'message', role: 'user', content: 'Hi' },
@@ -254,7 +257,7 @@ describe('in a translated request', () => {
     })
   })
 
-  test('user text between results follows them too', async () => {
+  test('user text between results is placed after them too', async () => {
     const messages = [user('Hi'), asks, tool('a'), user('Wait'), tool('b')]
     expect(await messagesOf('/v1/chat/completions', { messages }, { type: 14 })).toEqual([
       user('Hi'),
@@ -263,7 +266,7 @@ describe('in a translated request', () => {
     ])
   })
 
-  test('a call without a result delays nothing', async () => {
+  test('a call without a result does not move the messages after it', async () => {
     const messages = [user('Hi'), asks, tool('a'), late, assistant, user('Go on')]
     expect(await messagesOf('/v1/chat/completions', { messages }, { type: 14 })).toEqual([
       user('Hi'),
@@ -274,7 +277,7 @@ describe('in a translated request', () => {
     ])
   })
 
-  test('a request of system messages alone becomes the user’s for services that require a turn', async () => {
+  test('a request with only system messages becomes a user message for services that require a turn', async () => {
     const messages = [system, { role: 'developer', content: 'Say hello.' }]
     expect((await sent('/v1/chat/completions', { messages }, { type: 14 })).body).toMatchObject({
       system: 'Be brief.',
@@ -291,7 +294,7 @@ describe('in a translated request', () => {
   })
 })
 
-test('messages from two named speakers are not merged', async () => {
+test('messages of two named speakers are not merged', async () => {
   const messages = [{ ...user('Hi'), name: 'ann' }, late, { ...user('Ho'), name: 'bob' }]
   expect(await messagesOf('/v1/chat/completions', { messages }, { type: 50 })).toEqual([
     { ...user(`Hi\n\n${words}`), name: 'ann' },
@@ -299,7 +302,7 @@ test('messages from two named speakers are not merged', async () => {
   ])
 })
 
-test('a system turn with more than text stays a turn', async () => {
+test('a system turn that contains more than text stays a separate turn', async () => {
   const added = { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'f' } }] }
   const messages = [user('Hi'), added]
   expect(await messagesOf('/v1/messages', { messages, max_tokens: 10 }, { type: 36 })).toEqual(messages)
@@ -309,7 +312,7 @@ describe('metadata', () => {
   const metadata = { session: 's1' }
   const chat = { messages: [user('Hi')], metadata }
 
-  test.each([28, 29, 56, 1])('is not sent to type %d, and is named as dropped', async (type) => {
+  test.each([28, 29, 56, 1])('is not sent to type %d, and is reported as dropped', async (type) => {
     const { body, header } = await sent('/v1/chat/completions', chat, { type })
     expect(body).not.toHaveProperty('metadata')
     expect(header).toBe('metadata')
@@ -320,7 +323,7 @@ describe('metadata', () => {
     expect([body['metadata'], header]).toEqual([metadata, null])
   })
 
-  test('goes to OpenAI with an answer that is to be stored', async () => {
+  test('is sent to OpenAI with an answer that is to be stored', async () => {
     expect((await sent('/v1/chat/completions', { ...chat, store: true }, { type: 1 })).body['metadata']).toEqual(
       metadata,
     )
@@ -329,7 +332,7 @@ describe('metadata', () => {
     )
   })
 
-  test('of callers of the Responses API is named as dropped too', async () => {
+  test('of callers of the Responses API is reported as dropped too', async () => {
     const { body, header } = await sent('/v1/responses', { input: 'Hi', metadata }, { type: 28 })
     expect(body).not.toHaveProperty('metadata')
     expect(header).toContain('metadata')

@@ -1,4 +1,4 @@
-// Threads of Anthropic's Messages API: the service stores the conversation, and the caller sends only what is new.
+// Threads of Anthropic's Messages API: the service stores the conversation, and the caller sends only the new messages.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -6,13 +6,13 @@ import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import { type Behaviour, behaviour, status } from '../helpers/fake-upstream.ts'
 import { chargedUnits, type Rig, startRelayRig, whileHeld } from './setup.ts'
 
-/** The context of an unknown model, at one unit per token. */
+/** The context length of an unknown model, at one unit per token. */
 const context = 1_048_576
 
 let rig: Rig
 let answers = 0
 
-/** An answer of Anthropic's with its own thread id; the thousand prompt tokens are stored there. */
+/** A response of Anthropic with its own thread id. It reports a thousand prompt tokens, which are stored there. */
 function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
   return behaviour('says', (exchange) => {
     const usage = { input_tokens: 1000, output_tokens: 5 }
@@ -36,7 +36,7 @@ function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
 const sunny = says([{ type: 'text', text: 'Sunny.' }])
 const asks = says([{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Bern' } }], 'tool_use')
 
-/** The same in the format of OpenAI's chat. */
+/** The same response in the format of OpenAI's chat. */
 const chat = (message: JsonObject, reason: string) =>
   behaviour('chat', (exchange) =>
     sendJson(exchange, 200, {
@@ -75,7 +75,7 @@ async function errorOf(response: Response): Promise<JsonObject> {
   return { status: response.status, type: error['type'], details: error['details'] }
 }
 
-/** Runs a tool with the SDK's own runner, and returns its final text. */
+/** Runs a tool with the SDK's own runner, and returns the final text. */
 async function runTool(token = rig.gateway.token): Promise<string> {
   const client = new Anthropic({ baseURL: rig.gateway.url, apiKey: token, maxRetries: 0 })
   const runner = client.beta.messages.toolRunner({
@@ -97,7 +97,7 @@ async function runTool(token = rig.gateway.token): Promise<string> {
 }
 
 describe('a channel without threads', () => {
-  test('says so in the form that makes a client send the whole conversation', async () => {
+  test('reports that in the format that makes a client send the whole conversation', async () => {
     await rig.channel()
     for (const thread of [{ type: 'create' }, goOn('msg_1')])
       expect(await errorOf(await ask(thread))).toEqual({
@@ -108,14 +108,14 @@ describe('a channel without threads', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('is skipped in favour of one that has threads', async () => {
+  test('is skipped if another channel has threads', async () => {
     await rig.channel({ priority: 10 })
     await claude()
     rig.upstream.always(sunny)
     expect((await ask({ type: 'create' })).status).toBe(200)
   })
 
-  test('includes Claude on other services', async () => {
+  test('can also be a channel to Claude on another service', async () => {
     await rig.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
     const refused = await ask({ type: 'create' }, undefined, said, { model: 'claude-sonnet-4-5' })
     expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
@@ -132,7 +132,7 @@ describe('a channel without threads', () => {
 })
 
 describe('a thread at Anthropic', () => {
-  test("continues with the SDK's tool runner, which sends only what is new", async () => {
+  test("continues with the SDK's tool runner, which sends only the new messages", async () => {
     await claude()
     rig.upstream.next(asks)
     rig.upstream.always(sunny)
@@ -142,7 +142,7 @@ describe('a thread at Anthropic', () => {
     expect(second).toMatchObject({ thread: { type: 'continue' }, messages: [{ role: 'user' }] })
   })
 
-  test('continues at the channel that began it, whatever the others are like', async () => {
+  test('continues on the channel that began it, whatever other channels there are', async () => {
     const keys = ['key-a', 'key-b', 'key-c', 'key-d']
     await claude({ key: keys[0] })
     rig.upstream.always(sunny)
@@ -155,7 +155,7 @@ describe('a thread at Anthropic', () => {
     expect(rig.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).toEqual(Array(4).fill(keys[0]))
   })
 
-  test('keeps the system prompt of the channel where it began', async () => {
+  test('keeps the system prompt of the channel on which it began', async () => {
     await claude({ system_prompt: 'Be brief.' })
     rig.upstream.always(sunny)
     const id = await idOf(await ask({ type: 'create' }))
@@ -174,11 +174,11 @@ describe('a thread at Anthropic', () => {
     expect(new Set(rig.upstream.requests.map(({ headers }) => headers.get('x-api-key'))).size).toBe(1)
   })
 
-  describe('of a key of several', () => {
+  describe('that began with one of several keys', () => {
     const many = { key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' }
     const keys = () => rig.upstream.requests.map(({ headers }) => headers.get('x-api-key') ?? '')
     const lost = { status: 404, details: { error_code: 'thread_not_found' } }
-    /** A thread, and the key it began with. */
+    /** Begins a thread, and returns its id and the key that began it. */
     const begin = async (token?: string) => {
       const id = await idOf(await ask({ type: 'create' }, token))
       return { id, key: keys().at(-1) ?? '' }
@@ -198,7 +198,7 @@ describe('a thread at Anthropic', () => {
         expect((await ask({ type: 'create' })).status).toBe(200)
       })
 
-    test('starts again if that key is refused for good, and is not sent to the account of another key', async () => {
+    test('starts again if that key is permanently refused, and is not sent to the account of another key', async () => {
       await claude(many)
       rig.upstream.always(sunny)
       const { id, key } = await begin()
@@ -210,7 +210,7 @@ describe('a thread at Anthropic', () => {
       expect(keys().slice(before)).toEqual([key])
     })
 
-    test('waits for a key that is rate limited, and goes to no other', async () => {
+    test('waits for a key that is rate limited, and is not sent with another key', async () => {
       await claude(many)
       rig.upstream.always(sunny)
       const { id, key } = await begin()
@@ -221,7 +221,7 @@ describe('a thread at Anthropic', () => {
       expect(keys().slice(before)).toEqual([key, key])
     })
 
-    test('keeps its key at a channel that an admin has chosen', async () => {
+    test('keeps its key on a channel that an admin has chosen', async () => {
       const channel = await claude(many)
       rig.upstream.always(sunny)
       const token = `${rig.gateway.token}-${channel}`
@@ -248,7 +248,7 @@ describe('a thread at Anthropic', () => {
     expect((await errorOf(await ask(goOn(id), other.token))).status).toBe(404)
   })
 
-  test("is passed to the only channel there is, and that channel's error to the caller", async () => {
+  test("is sent to the only channel if there is just one, and the caller gets that channel's error", async () => {
     await claude()
     const details = { error_code: 'thread_already_continued' }
     const error = { type: 'invalid_request_error', message: 'It went on already.', details }
@@ -256,7 +256,7 @@ describe('a thread at Anthropic', () => {
     expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
   })
 
-  test("the hold treats it as a prompt that cannot be seen, and the charge follows the service's count", async () => {
+  test("the hold treats it as a prompt that the gateway cannot see, and the charge follows the service's count", async () => {
     await claude()
     rig.upstream.always(sunny)
     const caller = await rig.caller()

@@ -22,14 +22,14 @@ function call(authorization: string | undefined, init: RequestInit = {}, body: u
   )
 }
 
-/** A refused call reaches no upstream and moves nothing. */
+/** Checks that a refused call reached no upstream and changed no balance. */
 async function refused(seen: Seen, status: number, code: string, caller?: Caller): Promise<void> {
   expectError(seen, status, code)
   expect(rig.upstream.requests).toEqual([])
   if (caller) expect(await rig.gateway.balances(caller.userId, caller.tokenId)).toMatchObject({ used: 0, holds: 0 })
 }
 
-describe('an invalid token → 401 invalid_token:', () => {
+describe('an invalid token gets 401 invalid_token:', () => {
   const headers: Record<string, string | undefined> = {
     'no header': undefined,
     'an empty header': '',
@@ -47,7 +47,7 @@ describe('an invalid token → 401 invalid_token:', () => {
     test(name, async () => refused(await call(value), 401, 'invalid_token'))
   }
 
-  test("the management API's access token, and a token in other headers or the query", async () => {
+  test('an access token of the management API, and a token in other headers or in the query', async () => {
     const { token } = await rig.caller()
     await refused(await call('testgatewayaccesstoken'), 401, 'invalid_token')
     await refused(
@@ -57,7 +57,7 @@ describe('an invalid token → 401 invalid_token:', () => {
     )
   })
 
-  test('a valid one works in every usual form', async () => {
+  test('a valid token works in every usual form', async () => {
     const { token } = await rig.caller()
     for (const form of [`Bearer ${token}`, `bearer ${token}`, token, token.slice(3), `Bearer   ${token.slice(3)} `]) {
       expect((await call(form)).status).toBe(200)
@@ -95,7 +95,7 @@ describe('a token that may not be used:', () => {
     })
   }
 
-  test('of a deleted owner → 403 user_banned or 401 invalid_token', async () => {
+  test('a token of a deleted owner gets 403 user_banned or 401 invalid_token', async () => {
     const caller = await rig.caller()
     expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
     rig.upstream.requests.length = 0
@@ -120,7 +120,7 @@ describe('a token that may not be used:', () => {
     await refused(await call(`Bearer ${caller.token}`), 403, 'user_banned')
   })
 
-  test('an expired one is shown as expired from then on', async () => {
+  test('an expired token is shown as expired from then on', async () => {
     const caller = await rig.caller(undefined, { token: { expired_time: now - 5 } })
     await call(`Bearer ${caller.token}`)
     const { read } = rig.gateway.context.store
@@ -129,7 +129,7 @@ describe('a token that may not be used:', () => {
     await until(async () => (await status()).status === 3)
   })
 
-  test('a subnet is matched against the address that a trusted proxy reports', async () => {
+  test('a subnet is compared with the address that a trusted proxy reports', async () => {
     const caller = await rig.caller(undefined, { token: { subnet: '203.0.113.0/24,2001:db8::/32' } })
     const from = (address: string) => call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })
     for (const address of ['203.0.113.9', '::ffff:203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8::1']) {
@@ -141,7 +141,7 @@ describe('a token that may not be used:', () => {
     }
   })
 
-  test('an IPv4 subnet may be written as IPv6; a short form matches no address', async () => {
+  test('an IPv4 subnet may be written as IPv6, and a short form matches no address', async () => {
     const from = async (subnet: string, address: string) => {
       const caller = await rig.caller(undefined, { token: { subnet } })
       return (await call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })).status
@@ -158,7 +158,7 @@ async function userOf({ userId }: Caller): Promise<{ username: string }> {
 }
 
 describe('sk-…-<channel>', () => {
-  test('an admin gets the channel', async () => {
+  test('gives an admin the chosen channel', async () => {
     const other = await rig.channel({ key: 'chosen', priority: -5 })
     for (let index = 0; index < 5; index++) {
       expect((await call(`Bearer ${rig.gateway.token}-${other}`)).status).toBe(200)
@@ -167,26 +167,26 @@ describe('sk-…-<channel>', () => {
     rig.upstream.requests.length = 0
   })
 
-  test('anybody else gets 403', async () => {
+  test('is refused with 403 for anybody else', async () => {
     const caller = await rig.caller()
     await refused(await call(`Bearer ${caller.token}-${channel}`), 403, 'channel_choice_not_allowed', caller)
   })
 
   test.each(['999999', 'abc', '', '1.5', '-1', '1e0', '99999999999999999999'])(
-    'an admin who names "%s" gets 400',
+    'is refused with 400 if an admin names "%s"',
     async (id) => {
       await refused(await call(`Bearer ${rig.gateway.token}-${id}`), 400, 'invalid_channel_id')
     },
   )
 
-  test('a disabled channel → 403', async () => {
+  test('is refused with 403 for a disabled channel', async () => {
     const disabled = await rig.channel()
     await rig.gateway.api('PUT', '/api/channel/', { id: disabled, status: 2 })
     await until(() => rig.gateway.context.relay.relay.routing().channel(disabled)?.status === 2)
     await refused(await call(`Bearer ${rig.gateway.token}-${disabled}`), 403, 'channel_disabled')
   })
 
-  test('a channel that cannot serve the call → 400', async () => {
+  test('is refused with 400 for a channel that cannot serve the call', async () => {
     const azure = await rig.channel({ type: 3 })
     const seen = await see(
       rig.gateway.post('/v1/moderations', { model: 'm', input: 'Hi' }, `${rig.gateway.token}-${azure}`),
@@ -196,7 +196,7 @@ describe('sk-…-<channel>', () => {
 })
 
 describe('a model', () => {
-  test('that no channel serves → 503', async () => {
+  test('that no channel serves gets 503', async () => {
     const caller = await rig.caller()
     await refused(
       await call(`Bearer ${caller.token}`, {}, { ...chat, model: 'nobody-has-it' }),
@@ -206,7 +206,7 @@ describe('a model', () => {
     )
   })
 
-  test('that no channel serves for this kind of call is refused, naming what was requested', async () => {
+  test('that no channel serves for this kind of call is refused with an error that names what was requested', async () => {
     await rig.channel({ type: 14, models: 'claude' })
     const { token } = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/embeddings', { model: 'claude', input: 'a' }, token))
@@ -219,12 +219,12 @@ describe('a model', () => {
     ])
   })
 
-  test('that is served to another group only → 503', async () => {
+  test('that is served only to another group gets 503', async () => {
     const caller = await rig.caller(undefined, { user: { group: 'vip' } })
     await refused(await call(`Bearer ${caller.token}`), 503, 'no_available_channel', caller)
   })
 
-  test('without a price is refused, or charged at the fallback ratio, by UnpricedModelPolicy', async () => {
+  test('without a price is refused or charged at the fallback ratio, as UnpricedModelPolicy says', async () => {
     await rig.channel({ models: 'unheard-of' })
     const body = { ...chat, model: 'unheard-of' }
     const caller = await rig.caller()

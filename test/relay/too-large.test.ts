@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 
-// A separate process, so that its memory can be measured without that of the test.
+// The gateway runs in a separate process, so that its memory can be measured without that of the test.
 let gateway: ChildGateway
 
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 const size = 100 * 1024 * 1024
-/** What sockets and the runtime's read buffers may hold. */
+/** The memory that sockets and the runtime's read buffers may use. */
 const margin = 40 * 1024 * 1024
 
 async function residentBytes(): Promise<number> {
@@ -20,7 +20,8 @@ async function residentBytes(): Promise<number> {
 }
 
 /**
- * Sends the headers, then zeros as long as they are accepted, or nothing; resolves with the answer, however it ends.
+ * Sends the headers, and then either nothing or zeros as long as they are accepted. Resolves with the response, however
+ * it ends.
  */
 function send(path: string, headers: readonly string[], body: 'plain' | 'chunked' | 'none'): Promise<string> {
   const { port } = new URL(gateway.url)
@@ -66,9 +67,9 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
     ['a form', '/v1/audio/transcriptions', form],
   ]
   for (const [name, path, type] of cases) {
-    test(`${name} with a Content-Length → 413 before it is read`, async () => {
+    test(`${name} with a Content-Length gets 413 before it is read`, async () => {
       const headers = [type, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
-      // The headers alone are answered, without waiting for the body.
+      // The response is sent after the headers alone, without waiting for the body.
       expect(await send(path, headers, 'none')).toStartWith('HTTP/1.1 413')
       await send(path, headers, 'plain')
       const before = await residentBytes()
@@ -76,16 +77,16 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
       expect((await residentBytes()) - before).toBeLessThan(margin)
     })
 
-    test(`${name} without one → 413 once it exceeds the limit`, async () => {
+    test(`${name} without a Content-Length gets 413 as soon as it exceeds the limit`, async () => {
       const before = await residentBytes()
       const headers = [type, `authorization: Bearer ${gateway.token}`, 'transfer-encoding: chunked']
       const answer = await send(path, headers, 'chunked')
       expect(answer).toStartWith('HTTP/1.1 4')
-      // The limit is 32 MB, and that much of a JSON body may be buffered.
+      // The limit is 32 MB, and up to that much of a JSON body may be buffered.
       expect((await residentBytes()) - before).toBeLessThan(40 * 1024 * 1024 + margin)
     })
 
-    test(`${name} without a token → 401 before it is read`, async () => {
+    test(`${name} without a token gets 401 before it is read`, async () => {
       const before = await residentBytes()
       const answer = await send(path, [type, `content-length: ${size}`], 'plain')
       expect(answer).toStartWith('HTTP/1.1 401')

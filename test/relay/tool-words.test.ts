@@ -1,5 +1,5 @@
-// Call ids and tool names that a service would refuse are made valid, one to one. In the answer the caller gets its own
-// again.
+// Call ids and tool names that a service would refuse are made valid, with a unique replacement for each. In the
+// answer, the caller gets the original ones back.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
@@ -77,7 +77,7 @@ const histories: Readonly<Record<string, (ids: readonly string[]) => JsonObject>
   }),
 }
 
-/** Ids of calls and of results in a request, in order. */
+/** The ids of the calls and of the results in a request, in order. */
 function idsIn(value: unknown): { calls: string[]; results: string[] } {
   const found = { calls: [] as string[], results: [] as string[] }
   const walk = (each: unknown): void => {
@@ -108,23 +108,26 @@ const services: readonly [
   ['the Responses API', { type: 1, models: responsesModel }, responsesFake, /^[\s\S]{1,64}$/],
 ]
 
-describe.each(services)('call ids that go to %s', (_service, fields, fake, pattern) => {
+describe.each(services)('call ids that are sent to %s', (_service, fields, fake, pattern) => {
   const model = fields.models ?? 'm'
   const ids = ['functions.Bash:0', 'a:0', 'a.0', 'a_0', 'call_123', 'x'.repeat(90), `${'x'.repeat(90)}y`, '', '']
-  test.each(Object.keys(histories))('from %s are valid, distinct, and the same in call and result', async (path) => {
-    await rig.channel({ models: 'm', ...fields })
-    rig.upstream.always(says(fake, spoken))
-    const { sent } = await ask(path, { ...histories[path]?.(ids), model })
-    const { calls, results } = idsIn(sent)
-    expect(calls).toHaveLength(ids.length)
-    expect(results).toEqual(calls)
-    expect(new Set(calls).size).toBe(ids.length)
-    for (const id of calls) expect(id).toMatch(pattern)
-    for (const id of ['a_0', 'call_123']) if (pattern.test(id)) expect(calls).toContain(id)
-  })
+  test.each(Object.keys(histories))(
+    'from %s are valid, distinct, and the same in the call and its result',
+    async (path) => {
+      await rig.channel({ models: 'm', ...fields })
+      rig.upstream.always(says(fake, spoken))
+      const { sent } = await ask(path, { ...histories[path]?.(ids), model })
+      const { calls, results } = idsIn(sent)
+      expect(calls).toHaveLength(ids.length)
+      expect(results).toEqual(calls)
+      expect(new Set(calls).size).toBe(ids.length)
+      for (const id of calls) expect(id).toMatch(pattern)
+      for (const id of ['a_0', 'call_123']) if (pattern.test(id)) expect(calls).toContain(id)
+    },
+  )
 
   test.each(Object.keys(histories))(
-    'from %s are distinguished if two calls have the same id and the service requires it',
+    'from %s are made distinct if two calls have the same id and the service requires that',
     async (path) => {
       await rig.channel({ models: 'm', ...fields })
       rig.upstream.always(says(fake, spoken))
@@ -151,7 +154,7 @@ test('a request whose ids are valid is passed on byte for byte', async () => {
   }
 })
 
-test('an id that a caller could not send is embedded in another, and comes back as it was', async () => {
+test('an id that a caller could not send back is encoded inside another id, and comes back unchanged', async () => {
   await rig.channel({ type: 1 })
   const own = 'functions.Bash:0'
   for (const stream of [false, true]) {
@@ -171,7 +174,7 @@ test('an id that a caller could not send is embedded in another, and comes back 
   }
 })
 
-test('calls of an answer with missing or equal ids get ids of their own', async () => {
+test('calls in an answer with missing or equal ids get separate ids', async () => {
   await rig.channel({ type: 14 })
   for (const stream of [false, true]) {
     rig.upstream.always(says(messagesFake, calling('look', '', '', 'a', 'a')))
@@ -247,7 +250,7 @@ describe('tool names', () => {
     return [...new Set(out)]
   }
 
-  /** Calls the tool that is `at` positions after the first. */
+  /** Calls the offered tool at position `at`, counted from 0. */
   const callsOffered = (fake: Fake, at: number): Behaviour =>
     behaviour('calls what is offered', (exchange) =>
       says(fake, calling(offered(exchange.request.fields)[at] ?? '', 'b')).run(exchange),
@@ -270,11 +273,11 @@ describe('tool names', () => {
   )
 
   test.each(ways)(
-    'from %s go to %s in the form that it accepts, and are the caller’s own again',
+    'from %s are sent to %s in a form that it accepts, and come back to the caller unchanged',
     async (path, service, fields, fake, pattern) => {
       await rig.channel({ models: 'm', ...fields })
       const whole = tools[path]?.(fields.models ?? 'm') ?? {}
-      // If a tool is chosen, Cohere is offered no other.
+      // If the request chooses a tool, Cohere is offered only that one, so the choice is removed.
       const body = service === 'Cohere' ? { ...whole, tool_choice: undefined } : whole
       for (const at of [0, 5, 7])
         for (const stream of [false, true]) {
@@ -284,7 +287,7 @@ describe('tool names', () => {
           expect([service, sentNames.length]).toEqual([service, names.length])
           for (const name of sentNames) expect(name).toMatch(pattern)
           for (const [index, name] of names.entries()) if (pattern.test(name)) expect(sentNames[index]).toBe(name)
-          // In the history and in the tool choice they are the same.
+          // The history and the tool choice use the same names.
           const rest = JSON.stringify({ ...sent, tools: [] })
           expect(rest).toContain(JSON.stringify(sentNames[0]))
           expect(text).toContain(JSON.stringify(names[at]))

@@ -1,4 +1,4 @@
-// A skipped channel is tried by one call at a time; a trial that ends without a verdict makes room for the next.
+// A skipped channel is tried by one call at a time. A trial that ends without a verdict makes room for the next.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
@@ -17,7 +17,7 @@ const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
 const sound: readonly (readonly [string, string])[] = [['content-type', 'audio/mpeg']]
 
 let rig: Rig
-/** Offset of the gateway's clock. */
+/** How far the gateway's clock is ahead. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function call(path: string, body: object, quota?: { user: number }) {
   return see(rig.gateway.post(path, body, caller.token))
 }
 
-/** Makes the channel with the key `bad` fail until it is skipped, and lets the pause pass. */
+/** Makes the channel with the key `bad` fail until it is skipped, and advances the clock until the pause is over. */
 async function halfOpen(path: string, body: object): Promise<void> {
   rig.upstream.forKey('bad', fake.status(503))
   for (let count = 0; count < 5; count++) expect((await call(path, body)).status).toBe(503)
@@ -52,20 +52,20 @@ async function twoChannels(path: string, body: object): Promise<void> {
 
 const chatPath = '/v1/chat/completions'
 
-/** The channel that the next call goes to. */
+/** Makes another call, and returns the key of the channel that served it. */
 async function next(path: string, body: object): Promise<string | undefined> {
   rig.upstream.forKey('bad', path === chatPath ? fake.ok() : fake.okSpeech())
   expect((await call(path, body)).status).toBe(200)
   return rig.upstream.last.key
 }
 
-test('a call that is refused before it is sent anywhere', async () => {
+test('a trial call that is refused before it is sent makes room for the next', async () => {
   await twoChannels(chatPath, chat)
   expectError(await call(chatPath, chat, { user: 5 }), 403, 'insufficient_user_quota')
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('a call that cannot pay for the next channel', async () => {
+test('a trial call that cannot pay for the channel makes room for the next', async () => {
   await rig.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
   await rig.channel({ key: 'good' })
   await halfOpen(chatPath, chat)
@@ -78,7 +78,7 @@ test('a call that cannot pay for the next channel', async () => {
   expect(await next(chatPath, { ...chat, max_tokens: 1 })).toBe('bad')
 })
 
-test('a stream whose quota runs out', async () => {
+test('a trial stream whose quota runs out makes room for the next', async () => {
   await twoChannels(chatPath, chat)
   rig.upstream.forKey('bad', fake.endlessStream())
   expectErrorEvent(await call(chatPath, chatStream, { user: 100 }), 'quota_exhausted_mid_stream')
@@ -86,7 +86,7 @@ test('a stream whose quota runs out', async () => {
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('speech whose caller leaves', async () => {
+test('trial speech whose caller disconnects makes room for the next', async () => {
   await twoChannels('/v1/audio/speech', speech)
   rig.upstream.forKey(
     'bad',
@@ -106,7 +106,7 @@ test('speech whose caller leaves', async () => {
   expect(await next('/v1/audio/speech', speech)).toBe('bad')
 })
 
-test('a token count, which requests no answer', async () => {
+test('a token count, which requests no answer, makes room for the next trial', async () => {
   await twoChannels(chatPath, chat)
   expect((await call('/v1/messages/count_tokens', { ...chat, max_tokens: 9 })).status).toBe(200)
   expect(await next(chatPath, chat)).toBe('bad')
@@ -142,7 +142,7 @@ test('calls that were already running when the channel was skipped do not length
 test.each([
   ['is refused', fake.status(400), 400],
   ['fails', fake.status(503), 503],
-])('an earlier call that %s does not decide for the trial', async (_, ending, status) => {
+])('an earlier call that %s does not decide the result of the trial', async (_, ending, status) => {
   await rig.channel({ key: 'bad', priority: 1 })
   await rig.channel({ key: 'good' })
   const before = held(ending)
@@ -156,7 +156,7 @@ test.each([
   await rig.upstream.received(7)
   before.goOn()
   expect((await old).status).toBe(status)
-  // The trial is still running: others go elsewhere.
+  // The trial is still running, so other calls are sent to the good channel.
   expect((await call(chatPath, chat)).status).toBe(200)
   expect(rig.upstream.last.key).toBe('good')
   trial.goOn()
@@ -164,7 +164,7 @@ test.each([
   expect(stateOfBad()).toBeUndefined()
 })
 
-test('a channel that is deleted is forgotten', async () => {
+test('the state of a deleted channel is removed', async () => {
   await twoChannels(chatPath, chat)
   const leftAlone = async () => {
     const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())

@@ -1,5 +1,5 @@
-// Tools that a service runs with another model: images have their own price, others are refused unless unpriced items
-// may pass.
+// Tools that a service runs with another model: images have their own price, and others are refused unless unpriced
+// items are allowed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -30,7 +30,7 @@ const answer = fake.behaviour('response', (exchange) =>
   }),
 )
 
-test('image_generation has a price per image, which is charged if one arrives', async () => {
+test('image_generation has a price per image, which is charged if an image arrives', async () => {
   await rig.channel()
   const caller = await rig.caller()
   rig.upstream.next(answer)
@@ -40,7 +40,7 @@ test('image_generation has a price per image, which is charged if one arrives', 
   await charged(rig, caller, 15)
 })
 
-test('other tools pass', async () => {
+test('other tools are accepted', async () => {
   await rig.channel()
   const caller = await rig.caller()
   rig.upstream.next(answer)
@@ -49,7 +49,7 @@ test('other tools pass', async () => {
   await charged(rig, caller, 15)
 })
 
-test('a model that makes images itself is asked to, instead of the tool', async () => {
+test('a model that makes images itself is asked for an image without the tool', async () => {
   await rig.channel({ type: 24 })
   const caller = await rig.caller()
   const parts = [{ inlineData: { mimeType: 'image/png', data: fake.PNG_BASE64 } }]
@@ -66,7 +66,7 @@ test('a model that makes images itself is asked to, instead of the tool', async 
   await charged(rig, caller, 1300)
 })
 
-describe('the advisor of Anthropic, which is another model,', () => {
+describe('Anthropic’s advisor tool, which runs another model,', () => {
   const messages = '/v1/messages'
   const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-5-5' }
   const asked = {
@@ -92,7 +92,7 @@ describe('the advisor of Anthropic, which is another model,', () => {
     ['', asked],
     [' in a stream', { ...asked, stream: true }],
     [' by any name', { ...asked, tools: [{ ...advisor, type: 'consult_20270101' }] }],
-  ])('is refused%s: nothing is sent or charged', async (_, body) => {
+  ])('is refused%s, and nothing is sent or charged', async (_, body) => {
     await rig.channel({ type: 14 })
     const caller = await rig.caller()
     const seen = await post(body, caller.token)
@@ -104,7 +104,7 @@ describe('the advisor of Anthropic, which is another model,', () => {
     await charged(rig, caller, 0)
   })
 
-  test('passes if unpriced items may pass', async () => {
+  test('is accepted if unpriced items are allowed', async () => {
     await rig.clear({ UnpricedModelPolicy: 'fallback' })
     await rig.channel({ type: 14 })
     const caller = await rig.caller()

@@ -22,8 +22,8 @@ interface SilentHost {
 }
 
 /**
- * A port whose connections are never accepted: a frozen process, with a full connection queue. Further connections get
- * no answer from the kernel, as with a host that is off behind a firewall.
+ * A port whose connections are never accepted, like that of a frozen process with a full connection queue. The kernel
+ * does not respond to further connections, as with a host that is off behind a firewall.
  */
 async function startSilentHost(): Promise<SilentHost> {
   const program = `const { createServer } = require('node:net')
@@ -49,7 +49,7 @@ function connects(port: number, waiting: Socket[]): Promise<boolean> {
   socket.on('error', () => undefined)
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
-    // Long enough for a busy machine: a connection that is accepted late would make room for the next.
+    // This is long enough for a busy machine. A connection that is accepted late would make room for the next.
     setTimeout(() => resolve(false), 2000)
   })
 }
@@ -59,7 +59,7 @@ describe('ConnectTimeout', () => {
     ['plain', chat],
     ['stream', chatStream],
   ] as const) {
-    test(`a host that does not answer → 504, nothing charged (${kind})`, async () => {
+    test(`if a host does not respond, the caller gets 504 and nothing is charged (${kind})`, async () => {
       const caller = await rig.caller()
       const seen = await see(rig.gateway.post('/v1/chat/completions', { ...body, model: 'm2' }, caller.token))
       expectError(seen, 504, 'upstream_timeout')
@@ -68,7 +68,7 @@ describe('ConnectTimeout', () => {
     }, 120_000)
   }
 
-  test('a caller who leaves before it is known that a host does not answer is charged nothing', async () => {
+  test('a caller who disconnects before it is known that a host does not respond is charged nothing', async () => {
     const caller = await rig.caller()
     const leave = new AbortController()
     const body = { ...chat, model: 'm2' }
@@ -79,7 +79,7 @@ describe('ConnectTimeout', () => {
     expect(await charged(rig, caller, 0)).toEqual([])
   }, 120_000)
 
-  test('the gateway waits for an upstream that is reachable and still thinking', async () => {
+  test('the gateway waits for an upstream that is reachable and needs time to think', async () => {
     const caller = await rig.caller()
     rig.upstream.next(fake.late(3000, fake.okChat()))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))

@@ -1,5 +1,5 @@
-// An unreadable event, where caller and service speak the same dialect, is skipped and counted, unless it may have held
-// something that the answer cannot do without.
+// If caller and service use the same dialect, an unreadable event is skipped and counted, unless it may have contained
+// something that the answer needs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
@@ -30,7 +30,7 @@ const sends = (pieces: readonly string[], headers = [['content-type', 'text/even
     exchange.end()
   })
 
-/** A service's answer to a call in a caller's dialect that it speaks too. */
+/** A service's response to a call in a caller's dialect that the service also uses. */
 async function ask(name: CallerName, pieces: readonly string[]) {
   await rig.clear()
   await rig.channel({ type: services[name].type })
@@ -45,7 +45,7 @@ async function ask(name: CallerName, pieces: readonly string[]) {
 }
 
 const piecesOf = (name: CallerName) => services[name].fake.pieces(said) as string[]
-/** Position of the second half of the text. */
+/** The position of the second half of the text. */
 const middleOf = (name: CallerName) => piecesOf(name).findIndex((piece) => piece.includes('s blue.'))
 const put = (name: CallerName, at: number, ...lines: readonly string[]) => {
   const pieces = piecesOf(name)
@@ -57,7 +57,7 @@ describe.each(names)('a stream of %s', (name) => {
     ['that breaks off in a text', '{"choices":[{"index":0,"finish_reason":null,"usage":null,"delta":{"content":"lo'],
     ['that is a list', '["text"]'],
     ['that is a word', 'oops'],
-  ])('continues without an event %s, is charged as reported, and its row says so', async (_, line) => {
+  ])('continues without an event %s, is charged as reported, and has a row that mentions it', async (_, line) => {
     const whole = await ask(name, piecesOf(name))
     const { seen, row, units } = await ask(name, put(name, middleOf(name), line))
     expect(seen.text).toBe(whole.seen.text)
@@ -66,7 +66,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
   })
 
-  test('continues without a line that has no field name, alone or beside an event', async () => {
+  test('continues without a line that has no field name, whether the line is alone or beside an event', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -83,7 +83,7 @@ describe.each(names)('a stream of %s', (name) => {
     }
   })
 
-  test('is read although no blank lines separate its events', async () => {
+  test('can be read although no blank lines separate its events', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -95,7 +95,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).not.toContain('unreadable')
   })
 
-  test('ends with an error that arrives between its events unchanged', async () => {
+  test('ends with an error that arrives between its events, which is passed on unchanged', async () => {
     const middle = middleOf(name)
     const error = '{"error":{"message":"overloaded","type":"overloaded_error"}}'
     const line = name === 'messages' ? `{"type":"error",${error.slice(1)}` : error
@@ -109,7 +109,7 @@ describe.each(names)('a stream of %s', (name) => {
     ])
   })
 
-  test('continues without several of them, which are counted', async () => {
+  test('continues without several unreadable events, which are counted', async () => {
     const middle = middleOf(name)
     const pieces = put(name, middle, 'oops')
     const { seen, row } = await ask(name, [
@@ -156,7 +156,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).not.toContain('skipped')
   })
 
-  test('without its end is broken even with its end mark', async () => {
+  test('without its end is broken even if it has its end marker', async () => {
     const end = piecesOf(name).findIndex((piece) =>
       /"(?:finish_reason|finishReason|stop_reason)":"|response\.completed/.test(piece),
     )
@@ -167,13 +167,13 @@ describe.each(names)('a stream of %s', (name) => {
   })
 })
 
-test('a truncated type of a text event does not end a stream of messages', async () => {
+test('a truncated type of a text event does not end a stream of Messages', async () => {
   const whole = await ask('messages', piecesOf('messages'))
   const { seen, row } = await ask('messages', put('messages', middleOf('messages'), '{"type":"content_bl'))
   expect([seen.text, row?.outcome]).toEqual([whole.seen.text, 'complete'])
 })
 
-describe('a stream with a call', () => {
+describe('a stream that contains a call', () => {
   const calling = {
     thought: '',
     text: 'I look.',
@@ -185,7 +185,7 @@ describe('a stream with a call', () => {
       .filter((piece) => piece !== '')
       .map((piece) => `${piece}\n\n`)
 
-  /** Each is an event that nothing later in the stream replaces. */
+  /** Each of these is an event that nothing later in the stream replaces. */
   test.each([
     ['chat', 'the first piece of an input', /"tool_calls":\[/, 1],
     ['chat', 'the last piece of an input', /"tool_calls":\[/, 2],
@@ -217,7 +217,7 @@ describe('a stream with a call', () => {
     expect([seen.status, seen.error?.message]).toEqual([502, expect.stringContaining('cannot be read')])
   })
 
-  test('of words is broken by an unreadable event in the middle: nobody can tell whether the words are complete', async () => {
+  test('of words is broken by an unreadable event in the middle, because nobody can tell whether the words are complete', async () => {
     const piece = (custom: object, id?: string) => ({
       id: 'c1',
       choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...(id && { id, type: 'custom' }), custom }] } }],
@@ -232,7 +232,7 @@ describe('a stream with a call', () => {
   })
 })
 
-test('without the usage that may have been in it, a stream is broken', async () => {
+test('a stream is broken if the unreadable event may have contained its usage', async () => {
   const pieces = piecesOf('chat')
   const usage = pieces.findIndex((piece) => piece.includes('"usage":'))
   const { row } = await ask('chat', pieces.with(usage, 'data: oops\n\n'))

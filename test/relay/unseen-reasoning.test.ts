@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const question = { model: 'o4-mini', stream: true, messages: [{ role: 'user', content: 'hi' }] }
 
-/** Reads a stream up to its finish reason and leaves, as `for await … break` does. */
+/** Reads a stream up to its finish reason and disconnects, as `for await … break` does. */
 async function leaveAtFinish(token: string): Promise<void> {
   const leave = new AbortController()
   const response = await gateway.post('/v1/chat/completions', question, token, { signal: leave.signal })
@@ -40,7 +40,7 @@ async function leaveAtFinish(token: string): Promise<void> {
 }
 
 describe('reasoning that a stream does not show', () => {
-  test('is paid for even if the caller leaves at the last word', async () => {
+  test('is charged even if the caller disconnects at the last word', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     upstream.next(fake.okStream({ usage, usageChunk: 'asked', delayMs: 30 }))
     await leaveAtFinish(caller.token)
@@ -49,7 +49,7 @@ describe('reasoning that a stream does not show', () => {
     expect(row).toMatchObject({ outcome: 'complete', completion_tokens: reasoning + 5, reasoning_tokens: reasoning })
   })
 
-  test('is covered by the hold for any model that is asked to think', async () => {
+  test('is covered by the hold for any model that is told to think', async () => {
     await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4o' })
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     const ask = async (fields: object) => {
@@ -64,19 +64,19 @@ describe('reasoning that a stream does not show', () => {
     expect(await ask({ reasoning_effort: 'none' })).toBeUndefined()
   })
 
-  test('is covered by the hold: a stream is capped by the balance', async () => {
+  test('is covered by the hold, so the length of a stream is limited by the balance', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     upstream.next(fake.okStream({ promptTokens: 10 }))
     const response = await gateway.post('/v1/chat/completions', question, caller.token)
     await response.text()
     const sent = upstream.last?.json as { max_completion_tokens?: number }
-    // 700 units at 2.2 per completion token, minus the prompt.
+    // 700 units at 2.2 units per completion token, minus the prompt.
     expect(sent.max_completion_tokens).toBeGreaterThan(100)
     expect(sent.max_completion_tokens).toBeLessThan(320)
   })
 })
 
-describe('the larger of two limits decides the hold, and neither is sent with more than the balance affords', () => {
+describe('the larger of two limits decides the hold, and neither is sent with more than the balance covers', () => {
   const sentFor = async (model: string) => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     const body = { ...question, model, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
@@ -97,7 +97,7 @@ describe('the larger of two limits decides the hold, and neither is sent with mo
   })
 })
 
-test('a price that no balance covers is named in the log row', async () => {
+test('a price that exceeds the balance is named in the log row', async () => {
   await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4.1' })
   const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000 })
   upstream.next(fake.okChat({ usage: { prompt_tokens: 10, completion_tokens: 20_000, total_tokens: 20_010 } }))

@@ -34,7 +34,7 @@ function spooled(): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-/** A part with the given headers, or a plain field. */
+/** A part with the given headers, or a plain field if `head` is only a name. */
 function part(head: string, value: string | Uint8Array): Buffer {
   const disposition = head.includes(':') ? head : `Content-Disposition: form-data; name="${head}"`
   return Buffer.concat([
@@ -74,7 +74,7 @@ async function call(body: Body, init: { type?: string; path?: string } = {}) {
 
 describe('an upload', () => {
   test.each([5_000, 900_000, 25 * 1024 * 1024])(
-    'of %d bytes arrives with every byte, and with the mapped model',
+    'of %d bytes arrives with every byte, and with the mapped model name',
     async (length) => {
       const sound = soundBytes(length)
       const body = form(part('language', 'de'), part('model', 'speech'), file(sound), part('prompt', 'Zürich'))
@@ -108,7 +108,7 @@ describe('an upload', () => {
     `multipart/form-data; x-boundary=inner; boundary=${boundary}`,
     `multipart/form-data; x="boundary=inner;"; boundary=${boundary}`,
     `multipart/form-data; boundary=${boundary}; boundary=inner`,
-  ])('is read by one boundary, the only one that the upstream gets: %s', async (given) => {
+  ])('is read by one boundary, which is the only one that the upstream gets: %s', async (given) => {
     const inner = '--inner\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-image-1\r\n--inner--\r\n'
     const { caller, seen } = await call(form(file(inner), part('model', 'whisper-1')), { type: given })
     expect(seen.status).toBe(200)
@@ -117,7 +117,7 @@ describe('an upload', () => {
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
-  test('without a model requests the charged one, ahead of the first part', async () => {
+  test('without a model requests the charged model, in a field before the first part', async () => {
     const { caller, seen } = await call(Buffer.concat([Buffer.from('\r\n'), form(file())]))
     expect(seen.status).toBe(200)
     const expected = Buffer.concat([Buffer.from('\r\n'), form(part('model', 'whisper-1'), file())])
@@ -126,21 +126,21 @@ describe('an upload', () => {
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
-  test('of an image whose size is a file → 400, because some readers accept it as a field', async () => {
+  test('of an image whose size is a file gets 400, because some parsers accept the file as a field', async () => {
     const size = part('Content-Disposition: form-data; name="size"; filename=""', '1024x1024')
     const { seen } = await call(form(part('model', 'gpt-image-1'), size, file()), { path: '/v1/images/edits' })
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'size' })
   })
 
-  test('of an image whose n is negative → 400, as in JSON', async () => {
+  test('of an image whose n is negative gets 400, as in JSON', async () => {
     const image = form(part('model', 'gpt-image-1'), part('prompt', 'x'), part('n', '-1'), file())
     const { seen } = await call(image, { path: '/v1/images/edits' })
     expectError(seen, 400, 'n_not_within_range')
     expect(seen.error?.message).toStartWith('n must be from 1 to 10 for gpt-image-1')
   })
 
-  test('in many small pieces, without a length', async () => {
+  test('can arrive in many small pieces and without a length', async () => {
     const body = form(part('model', 'speech'), file(soundBytes(3_000)))
     const pieces = new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect(rig.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
-  test("that cannot be stored on this machine → 503, because it is not the caller's fault; nothing is charged", async () => {
+  test("that cannot be stored on this machine gets 503, because it is not the caller's fault, and nothing is charged", async () => {
     const folder = join(rig.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')
@@ -189,7 +189,7 @@ describe('an upload', () => {
     rig.upstream.forKey('first', fake.okTranscription())
   })
 
-  test('whose caller leaves in the middle leaves no file and no charge behind', async () => {
+  test('whose caller disconnects in the middle leaves no file and no charge behind', async () => {
     const caller = await rig.caller()
     const leave = new AbortController()
     const before = rig.upstream.requests.length
@@ -309,13 +309,13 @@ describe('an unreadable form', () => {
     })
   }
 
-  test('a form to a path that takes JSON → 400 invalid_json', async () => {
+  test('a form to a path that accepts only JSON gets 400 invalid_json', async () => {
     const { seen } = await call(form(model, sound), { path: '/v1/chat/completions' })
     expectError(seen, 400, 'invalid_json')
   })
 })
 
-describe('an upload above RequestSizeLimit → 413', () => {
+describe('an upload above RequestSizeLimit gets 413', () => {
   let caller: Caller
   beforeAll(async () => {
     caller = await rig.caller()
@@ -328,12 +328,12 @@ describe('an upload above RequestSizeLimit → 413', () => {
     return see(fetch(rig.gateway.url + path, { method: 'POST', body, headers }))
   }
 
-  test('by its length', async () => {
+  test('because of its length', async () => {
     expectError(await post(form(part('model', 'whisper-1'), file(soundBytes(3_000_000)))), 413, 'request_too_large')
     expect(spooled()).toEqual([])
   })
 
-  test('as it arrives, if it has no length, and its file is removed', async () => {
+  test('while it arrives, if it has no length, and its file is removed', async () => {
     const pieces = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(Buffer.concat([part('model', 'whisper-1'), file(soundBytes(2_500_000))]))

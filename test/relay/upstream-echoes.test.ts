@@ -1,5 +1,5 @@
-// What else of an upstream's answer reaches callers: no part of a key, and a request id under the caller's own header
-// name.
+// What else from an upstream's response reaches callers: no part of a key, and a request id under the caller's own
+// header name.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chat, chatStream, type Rig, see, startRelayRig } from './setup.ts'
@@ -21,7 +21,7 @@ const calls = {
   gemini: ['/v1beta/models/m:generateContent', { contents }, 'x-request-id'],
 } as const
 
-test('neither errors nor headers hold a part of the key of the channel, or its base64', async () => {
+test('neither errors nor headers contain a part of the channel’s key or of its base64 form', async () => {
   await rig.channel({ key })
   const echoes = [key.slice(0, 20), Buffer.from(key).toString('base64'), Buffer.from(`:${key}`).toString('base64url')]
   for (const echo of echoes) {
@@ -30,7 +30,7 @@ test('neither errors nor headers hold a part of the key of the channel, or its b
       rig.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
       const seen = await see(rig.gateway.post(path, body))
       expect(seen.status).toBe(400)
-      // At most a few characters of base64 come before it, which reveal next to nothing.
+      // At most a few base64 characters precede the key, and they reveal next to nothing.
       expect(seen.text).toMatch(/The request with \S{0,4}\[key\]/)
       expect(seen.text + JSON.stringify([...seen.headers])).not.toContain(echo.slice(0, 16))
     }
@@ -42,13 +42,13 @@ test('neither errors nor headers hold a part of the key of the channel, or its b
   }
 })
 
-test('every answer carries its request id under the name that the caller’s library reads', async () => {
+test('every response has its request id in the header that the caller’s library reads', async () => {
   await rig.channel({ type: 28 })
   for (const reply of [fake.ok(), fake.status(500), fake.status(401)]) {
     rig.upstream.always(reply)
     for (const [path, body, name] of Object.values(calls)) {
       const seen = await see(rig.gateway.post(path, body))
-      // The service's own id is kept where it sent one.
+      // The service's own id is kept if the service sent one.
       const own = [seen.headers.get('x-oneapi-request-id'), ...(seen.status === 200 ? ['req_fake'] : [])]
       expect(own).toContain(seen.headers.get(name))
     }
@@ -59,7 +59,7 @@ test('every answer carries its request id under the name that the caller’s lib
   expect(list.headers.get('x-request-id')).toBe(list.headers.get('x-oneapi-request-id'))
 })
 
-test('529 is Anthropic’s own status: other callers get 503', async () => {
+test('529 is a status that only Anthropic uses, so callers of other dialects get 503', async () => {
   await rig.channel()
   rig.upstream.always(fake.status(529))
   for (const [name, [path, body]] of Object.entries(calls)) {
@@ -69,7 +69,7 @@ test('529 is Anthropic’s own status: other callers get 503', async () => {
   }
 })
 
-test('vectors of a Gemini channel come with usage, which the service does not report', async () => {
+test('vectors of a Gemini channel come with usage, although the service reports none', async () => {
   await rig.channel({ type: 24, models: 'text-embedding-004' })
   rig.upstream.always(
     fake.behaviour('embeds', async (exchange) => {

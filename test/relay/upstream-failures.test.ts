@@ -12,7 +12,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 interface Case {
   upstream: fake.Behaviour
   status: number
-  /** The gateway's code, or the upstream's own if it sent an error in OpenAI's shape. */
+  /** The gateway's code, or the upstream's own code if it sent an error in OpenAI's format. */
   code: string | number | null
   message?: string
   only?: 'plain' | 'stream'
@@ -128,7 +128,7 @@ for (const kind of ['plain', 'stream'] as const) {
   })
 }
 
-test('an upstream that refuses connections costs nothing', async () => {
+test('an upstream that refuses connections causes no charge', async () => {
   const port = await fake.closedPort()
   await rig.channel({ base_url: `http://127.0.0.1:${port}`, models: 'm2', key: 'refused-key' })
   const caller = await rig.caller()
@@ -159,8 +159,8 @@ test('error responses are counted by code, although they have no log row', async
   expect(await charged(rig, caller, 0)).toEqual([])
 })
 
-test('a short answer that stops in the middle drops its connection, and costs nothing', async () => {
-  // A call that may be silent for long is read at once.
+test('a short response that stops in the middle is disconnected from the upstream and costs nothing', async () => {
+  // The response is read at once if the call may be silent for a long time.
   await rig.gateway.setOption('StreamIdleTimeout', '60')
   await rig.gateway.setOption('RelayTimeout', '1')
   const caller = await rig.caller()
@@ -198,7 +198,7 @@ test('a slow stream within the limits is not a failure', async () => {
   await charged(rig, caller, 15)
 })
 
-describe('the row of a failed call shows administrators', () => {
+describe('the row of a failed call shows admins', () => {
   const rowOf = async (upstream: fake.Behaviour, body: object = chat) => {
     await rig.clear()
     await rig.channel({ type: 8 })
@@ -230,7 +230,7 @@ describe('the row of a failed call shows administrators', () => {
     expect(attempts.at(-1)?.error).toContain('<html>')
   })
 
-  test('where a redirect leads', async () => {
+  test('where a redirect leads to', async () => {
     const { row } = await rowOf(fake.redirects('http://127.0.0.1:1/elsewhere'))
     expect(row?.upstream_message).toBe('redirected to http://127.0.0.1:1/elsewhere')
   })
@@ -241,7 +241,7 @@ describe('the row of a failed call shows administrators', () => {
     expect(row?.content).toBe('the request to the upstream failed')
   })
 
-  test('what the upstream reported about its account in the middle of a stream', async () => {
+  test('what the upstream reported about the operator’s account in the middle of a stream', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }
     const error = {
       error: { message: 'Incorrect API key provided', type: 'invalid_request_error', code: 'invalid_api_key' },

@@ -1,5 +1,5 @@
-// Usage whose numbers do not say what they include, as callers are charged for it: whole and streamed, passed on and
-// translated.
+// Usage whose numbers do not tell what they include, and what callers are charged for it: streamed and not, passed on
+// and translated.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(() => rig.clear())
 
-/** A service that speaks only chat, and Google. */
+/** The types of a service that supports only chat, and of Google. */
 type Type = 28 | 24
 
 const message = { role: 'assistant', content: 'Hello.' }
@@ -42,7 +42,7 @@ const geminiAnswer = (usageMetadata: object) => ({
   usageMetadata,
 })
 
-/** An upstream that answers whole with the last usage, or streams one chunk for each. */
+/** An upstream that responds with the last usage, or streams one chunk for each usage. */
 function reports(type: Type, usages: readonly object[]) {
   return fake.behaviour('reports', (exchange) => {
     const isStream = exchange.request.fields['stream'] === true || exchange.request.path.includes(':stream')
@@ -121,7 +121,7 @@ describe.each([28, 24] as const)('an upstream of type %d,', (type) => {
         }
 
   test.each(each)(
-    'a %s caller, %s: thoughts that only the total includes are charged, and logged',
+    'a %s caller, %s: thoughts that only the total includes are charged and logged',
     async (name, how) => {
       const { units, row } = await rowOf(type, name, how === 'streamed', [openThoughts])
       expect(units).toBe(9 + 1985 * 5)
@@ -130,20 +130,20 @@ describe.each([28, 24] as const)('an upstream of type %d,', (type) => {
     },
   )
 
-  test.each(each)('a %s caller, %s: cached images cost a share of the image price', async (name, how) => {
+  test.each(each)('a %s caller, %s: cached images cost a fraction of the image price', async (name, how) => {
     const { units, row } = await rowOf(type, name, how === 'streamed', [cachedImages])
     expect(units).toBe(10 + 180 + 31 * 5)
     expect(row?.content).not.toContain('doubtful')
   })
 
-  test.each(names)('a %s caller: real usage followed by zeros counts', async (name) => {
+  test.each(names)('a %s caller: if zeros follow real usage, the real usage counts', async (name) => {
     const { units, row } = await rowOf(type, name, true, [openThoughts, zeros])
     expect(units).toBe(9 + 1985 * 5)
     expect(row).toMatchObject({ estimated: 0 })
   })
 })
 
-test.each(names)('a %s caller: reasoning larger than the completion is added to it', async (name) => {
+test.each(names)('a %s caller: reasoning tokens that exceed the completion tokens are added to them', async (name) => {
   const usage = { prompt_tokens: 36, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 690 } }
   const { units, row } = await rowOf(28, name, false, [usage])
   expect(units).toBe(36 + 700 * 5)

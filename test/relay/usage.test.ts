@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const text = 'word0 word1 word2 word3 word4'
-/** The gateway's count of that text. */
+/** The number of tokens that the gateway counts for that text. */
 const textTokens = 10
 const words = ['word0', ' word1', ' word2', ' word3', ' word4']
 const counted = { estimated: 1, prompt_tokens: promptTokens, completion_tokens: textTokens }
@@ -41,7 +41,7 @@ for (const kind of ['plain', 'stream'] as const) {
       })
     }
 
-    test('missing: nothing was rejected', async () => {
+    test('missing usage is not reported as rejected', async () => {
       const { caller } = await call(kind, fake.missingUsage({ text, chunks: words }))
       const [row] = await charged(rig, caller, promptTokens + textTokens)
       expect(row).toMatchObject({ outcome: 'complete', ...counted })
@@ -51,19 +51,19 @@ for (const kind of ['plain', 'stream'] as const) {
 }
 
 describe('usage that is sent more than once', () => {
-  test('equal usage twice is charged once', async () => {
+  test('is charged once if both reports are equal', async () => {
     const { caller } = await call('stream', fake.duplicateUsage({ chunks: words }))
     const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
-  test('running totals: the last counts', async () => {
+  test('is charged by the last report if the reports are running totals', async () => {
     const { caller } = await call('stream', fake.runningUsage({ chunks: words }))
     const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
-  test('a bad total after a good one does not fall back to the good one', async () => {
+  test('is charged by the gateway’s count if the last total is impossible, even if an earlier one was plausible', async () => {
     const { caller } = await call('stream', fake.wrongUsage('negative', { chunks: words, usageChunk: 'twice' }))
     const [row] = await charged(rig, caller, promptTokens + textTokens)
     expect(row).toMatchObject(counted)
@@ -71,7 +71,7 @@ describe('usage that is sent more than once', () => {
 })
 
 describe('an upstream that ignores max_tokens', () => {
-  test('is charged what it reports, within reason', async () => {
+  test('is charged by what it reports, within reason', async () => {
     const { caller } = await call('plain', fake.ignoresMaxTokens(50), { max_tokens: 5 })
     await charged(rig, caller, 60)
   })
@@ -85,7 +85,7 @@ describe('an upstream that ignores max_tokens', () => {
     expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 100, quota: 40 })
   })
 
-  test('a plain call is capped by the balance', async () => {
+  test('the length of an answer that is not streamed is limited by the balance', async () => {
     const caller = await rig.caller({ user: 40, token: 40 })
     rig.upstream.next(fake.okChat({ text: 'word '.repeat(100).trim() }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
@@ -97,7 +97,7 @@ describe('an upstream that ignores max_tokens', () => {
   })
 })
 
-test('the metrics report what calls used, however often they are read', async () => {
+test('the metrics report what calls used, regardless of how often they are read', async () => {
   const figures = async () => {
     const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
     const figure = (name: string) =>

@@ -1,4 +1,5 @@
-// One request must not block all the others: work for each pair of its many parts would take minutes here.
+// One request must not block all the others. If the work grew with the number of pairs of its many parts, these
+// requests would take minutes.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Rig, see, startRelayRig } from './setup.ts'
@@ -62,7 +63,7 @@ const requests: [name: string, path: string, body: () => object | string][] = [
   ],
 ]
 
-describe('passed on at once:', () => {
+describe('is passed on quickly:', () => {
   test.each(requests)(
     '%s',
     async (_, path, body) => {
@@ -76,7 +77,7 @@ describe('passed on at once:', () => {
   )
 })
 
-test('refused at once: a name in both spellings among many', async () => {
+test('is refused quickly: a name in both spellings among many fields', async () => {
   const caller = await rig.caller()
   const fields = Object.fromEntries(times(4_000, (index) => [`k${index}`, 0]))
   const body = { ...fields, some_field: 0, someField: 0 }

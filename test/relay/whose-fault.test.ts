@@ -1,5 +1,5 @@
-// Who is at fault for a failure, and whether it may pass: what callers are told when an upstream refuses the operator's
-// account.
+// Who is at fault for a failure, whether a retry can help, and what callers are told when an upstream refuses the
+// operator's account.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(() => rig.clear({ RetryTimes: '0', AutomaticDisableChannelEnabled: 'false' }))
 
-/** Types of channels by the dialect that their upstreams speak. */
+/** Channel types, by the dialect that their upstreams use. */
 const channelTypes = { chat: 1, messages: 14, gemini: 24 } as const
 
 async function ask(caller: CallerName, init: { token?: string; headers?: Record<string, string>; stream?: true } = {}) {
@@ -49,7 +49,7 @@ const json = (status: number, body: unknown, headers: readonly (readonly [string
     exchange.end()
   })
 
-/** Words that make a client ask its user for another key, or a person check their own bill. */
+/** Words that make a client ask its user for another key, or make a person check their own bill. */
 const alarming =
   /key|auth|credential|log.?in|token|quota|credit|billing|balance|account|plan|permission|forbidden|40[0-9]/i
 
@@ -135,7 +135,7 @@ describe("an upstream's refusal of the operator's account is 503 for the caller:
     )
   })
 
-  test('it is also reported in a stream that has begun', async () => {
+  test('the refusal is also reported in a stream that has begun', async () => {
     await rig.channel()
     const refused = {
       error: { message: 'Your credit balance is too low', type: 'billing_error', code: 'insufficient_quota' },
@@ -169,7 +169,7 @@ describe("errors in the caller's own request are passed on:", () => {
   })
 })
 
-describe('whether it may pass', () => {
+describe('whether a retry can help', () => {
   test("an upstream's x-should-retry is passed on", async () => {
     await rig.channel()
     for (const [status, said] of [
@@ -185,7 +185,7 @@ describe('whether it may pass', () => {
     expect((await ask('chat')).seen.headers.get('x-should-retry')).toBeNull()
   })
 
-  test('a lasting refusal says that another call will not help, in every dialect', async () => {
+  test('a permanent refusal tells the caller that another call will not help, in every dialect', async () => {
     await rig.channel()
     const empty = await rig.caller({ user: 1_000, token: 0 }, { token: { status: 4 } })
     const banned = await rig.caller(undefined, { user: { status: 2 } })
@@ -200,14 +200,14 @@ describe('whether it may pass', () => {
     }
   })
 
-  test('an invalid call says so, and one that found no channel does not', async () => {
+  test('an invalid call also tells the caller that, and a call that found no channel does not', async () => {
     const none = (await ask('chat')).seen
     expect([none.status, none.headers.get('x-should-retry')]).toEqual([503, null])
     const wrong = await see(rig.gateway.post('/v1/chat/completions', { model: 'm' }))
     expect([wrong.status, wrong.headers.get('x-should-retry')]).toEqual([400, 'false'])
   })
 
-  test('Codex, which ignores this header, is refused with the only status that it does not retry', async () => {
+  test('Codex, which ignores the x-should-retry header, gets the only status that it does not retry', async () => {
     await rig.channel()
     const marks: Record<string, string>[] = [
       { originator: 'codex_exec' },
@@ -221,7 +221,7 @@ describe('whether it may pass', () => {
     expect((await ask('responses', { headers: { originator: 'codex_exec' } })).seen.status).toBe(503)
   })
 
-  test('a stream that never began reports it like a plain answer', async () => {
+  test('for a stream that never began, x-should-retry is passed on as for an answer that is not streamed', async () => {
     await rig.channel()
     rig.upstream.always(fake.status(429, { headers: [['x-should-retry', 'false']] }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream))

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The call through the gateway ends the same as the call to the upstream itself. */
+/** Checks that the call through the gateway ends in the same way as the call to the upstream itself. */
 async function expectSame(call: (sdk: OpenAI) => Promise<unknown>) {
   const direct = await outcomeOf(() => call(rig.direct))
   expect(direct.error).toBeUndefined()
@@ -55,7 +55,7 @@ describe('the official SDK', () => {
     await expectLog(12, 7)
   })
 
-  test('a stream, without the usage event if the caller did not ask for it', async () => {
+  test('a stream, without the usage event if the caller did not request it', async () => {
     const told = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Four ° ☀' }), chunk({}, 'stop')]
     rig.answer(events(...told, usageChunk, '[DONE]'))
     const ask = (include_usage: boolean) => (sdk: OpenAI) =>
@@ -66,7 +66,7 @@ describe('the official SDK', () => {
     await expectLog(12, 7)
   })
 
-  test('a tool loop by runTools, whole and streamed', async () => {
+  test('a tool loop by runTools, streamed and not', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'warmth', arguments: '{"city":"Oslo"}' } }
     const loops = [
       [json(chatReply({ content: null, tool_calls: [call] }, 'tool_calls')), json(chatReply({ content: 'Four.' }))],
@@ -209,7 +209,7 @@ describe('the official SDK', () => {
     expect(headers.get('retry-after')).toBe('7')
   })
 
-  test('an answer that breaks off, or stops without its end, throws', async () => {
+  test('an answer that breaks off, or stops without its end, makes the SDK throw', async () => {
     rig.answer(events(chunk({ role: 'assistant', content: 'Half an ans' })))
     const got: unknown[] = []
     const read = async () => {

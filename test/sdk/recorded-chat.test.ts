@@ -36,8 +36,8 @@ const create = (client: OpenAI, recording: RecordingCase, body: JsonObject): Pro
     : client.completions.create(body as unknown as OpenAI.CompletionCreateParamsNonStreaming)
 
 /**
- * The log row must show the recorded usage and its price; without usage, the gateway's count and a mark that it was
- * counted.
+ * The log row must show the recorded usage and its price. If there is no usage, it must show the gateway's count and be
+ * marked as estimated.
  */
 async function expectCharge(recording: RecordingCase, outcome = 'complete'): Promise<void> {
   const row = await rig.lastLog()
@@ -61,7 +61,9 @@ async function expectCharge(recording: RecordingCase, outcome = 'complete'): Pro
   }).toEqual({ content: row.content, prompt, completion, cached, reasoning, quota, estimated: false, outcome })
 }
 
-/** The recorded path, with the version if the service's own has none: channels of these types always send one. */
+/**
+ * The recorded path, with a version if the service's path has none, because channels of these types always send one.
+ */
 function expectedTarget({ provider, api, request }: RecordingCase): string {
   const version = request.query['api-version']
   if (provider === 'azure' && request.path.includes('/deployments/'))
@@ -71,7 +73,7 @@ function expectedTarget({ provider, api, request }: RecordingCase): string {
   return `${request.path.slice(0, -task.length)}/v1${task}`
 }
 
-describe('recorded whole answers through the SDK', () => {
+describe('recorded answers that are not streamed, through the SDK', () => {
   for (const recording of wholeOnes) {
     test(recording.id, async () => {
       rig.answer(recorded(recording))
@@ -86,7 +88,9 @@ describe('recorded whole answers through the SDK', () => {
   }
 })
 
-/** The chunks that the gateway's caller gets: the usage-only event is withheld if the caller did not ask for it. */
+/**
+ * The chunks that the gateway's caller gets. The event with only usage is withheld if the caller did not request it.
+ */
 function expectedChunks(direct: Outcome, body: JsonObject): unknown {
   const asked = isObject(body['stream_options']) && body['stream_options']['include_usage'] === true
   const isUsageOnly = (chunk: unknown) =>

@@ -30,13 +30,16 @@ function cutAt(recording: RecordingCase, bytes: number, ending: Ending) {
   })
 }
 
-/** Offsets after each blank line. */
+/** The offsets after each blank line. */
 function boundaries({ response }: RecordingCase): number[] {
   const text = Buffer.from(response.body).toString('latin1')
   return [...text.matchAll(/\r\n\r\n|\n\n|\r\r/g)].map(({ index, 0: mark }) => index + mark.length)
 }
 
-/** Every boundary; in the middle of streams longer than `most` events only some, spread evenly. */
+/**
+ * Every boundary. In streams with more than `most` events, the middle is represented by some boundaries that are spread
+ * evenly.
+ */
 function sampled(all: readonly number[], most = 60): number[] {
   if (all.length <= most) return [...all]
   const ends = most / 4
@@ -44,7 +47,7 @@ function sampled(all: readonly number[], most = 60): number[] {
   return all.filter((_, at) => at < ends || at >= all.length - ends || Math.floor((at - ends) % step) === 0)
 }
 
-/** Positions inside events, spread over the stream, the same in every run. */
+/** Positions inside events, spread over the stream. They are the same in every run. */
 function inside({ response }: RecordingCase, count: number): number[] {
   return Array.from({ length: count }, (_, index) => 1 + Math.floor(((index + 0.37) * response.body.length) / count))
 }
@@ -54,7 +57,7 @@ interface Prefix {
   isComplete: boolean
 }
 
-/** The complete part before the cut. */
+/** The complete events before the cut. */
 function prefixOf(recording: RecordingCase, bytes: number, choices: number): Prefix {
   const responseText = Buffer.from(recording.response.body.subarray(0, bytes)).toString()
   const data = sseData({ ...recording, responseText }).filter((text) => text.trim() !== '')
@@ -66,7 +69,7 @@ function prefixOf(recording: RecordingCase, bytes: number, choices: number): Pre
   return { chunks, isComplete: hasEndMark || isWholeStream(chunks, false, choices) }
 }
 
-/** The text that a caller has received, as it is counted. */
+/** The text that a caller has received, in the form in which the gateway counts it. */
 function deliveredText(chunks: readonly JsonObject[]): string {
   const parts: unknown[] = []
   for (const choice of chunks.flatMap((chunk) =>
@@ -90,7 +93,7 @@ function partTexts(part: JsonObject): unknown[] {
   return [part['text'], ...thinking]
 }
 
-/** A chat chunk as the SDK returns it: a choice without a finish reason has null. */
+/** A chat chunk as the SDK returns it, where a choice without a finish reason has null. */
 function asRead(chunk: JsonObject): JsonObject {
   if (!Array.isArray(chunk['choices'])) return chunk
   const choices = (chunk['choices'] as JsonObject[]).map((each) => ({
@@ -100,7 +103,7 @@ function asRead(chunk: JsonObject): JsonObject {
   return { ...chunk, choices }
 }
 
-/** A chunk with only a role, empty texts and filter results does not begin an answer. */
+/** False for a chunk with only a role, empty texts and filter results, which does not begin an answer. */
 function saysSomething(chunk: JsonObject): boolean {
   const isThere = (value: unknown) =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)
@@ -113,7 +116,10 @@ function saysSomething(chunk: JsonObject): boolean {
   })
 }
 
-/** One cut: the SDK gets what came before it, and throws unless that was the whole answer; the charge matches. */
+/**
+ * Tests one cut: the SDK gets what came before it, and throws unless that was the complete answer. The charge must
+ * match.
+ */
 async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: number, ending: Ending): Promise<void> {
   rig.answer(cutAt(recording, bytes, ending))
   const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
@@ -128,7 +134,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
     >
   const got = await collected(call)
   const where = `${recording.id} cut at ${bytes} by ${ending}`
-  // A breaking connection may lose what had arrived but was not read yet; then it must be an error.
+  // When a connection breaks, data that had arrived but was not read yet may be lost. In that case the SDK must throw.
   const begun = chunks.some(saysSomething) ? chunks : []
   const read = recording.api === 'chat' ? numberedCalls(begun.map(asRead)) : begun
   const expected = ending === 'fin' && got.error ? read.slice(0, got.value.length) : read
@@ -137,7 +143,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   else if (ending === 'end') expect([where, got.error]).toEqual([where, undefined])
   const charged = (await rig.logCount()) - before
   if (got.error?.status !== undefined) {
-    // It failed before its first byte: an ordinary error response, and no charge.
+    // The call failed before its first byte, so it got an ordinary error response and no charge.
     expect([where, got.value, charged]).toEqual([where, [], 0])
     return
   }
@@ -149,7 +155,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   const responseText = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
   const counted = countTokens(deliveredText(sent), { disallowedSpecial: new Set() })
   if (recordedUsage({ ...recording, responseText })) {
-    // Some services report usage along the way: it is believed unless it is less than what was delivered.
+    // Some services report usage during the stream. It is believed unless it is less than what was delivered.
     expect([where, row.completion_tokens >= counted * 0.7 - 2]).toEqual([where, true])
     return
   }
@@ -159,7 +165,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
     true,
     plainCharge(row.prompt_tokens, row.completion_tokens),
   ])
-  // Long texts are counted in pieces, and older models with another vocabulary.
+  // Long texts are counted in pieces, and older models use a different vocabulary, so small differences are allowed.
   const difference = Math.abs(row.completion_tokens - counted)
   expect([where, difference <= 2 + counted * 0.1, counted, row.completion_tokens]).toEqual([
     where,
@@ -169,7 +175,7 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
   ])
 }
 
-describe('recorded streams cut short', () => {
+describe('recorded streams that are cut', () => {
   for (const recording of streams) {
     test(recording.id, { timeout: 120_000 }, async () => {
       const client = await rig.through()

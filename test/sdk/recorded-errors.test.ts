@@ -9,7 +9,7 @@ import { type Rig, recorded, startRelayRig } from './support/rig.ts'
 
 const apis = ['chat', 'completions', 'embeddings', 'images', 'images-edit', 'moderations', 'speech', 'transcriptions']
 const failed = apis.flatMap((api) => openaiCases(api, { status: 'error' }))
-/** Errors that came with status 200. */
+/** Errors that were sent with status 200. */
 const hidden = openaiCases('chat', { status: 'ok', kind: 'json' }).filter(
   ({ responseJson }) => isObject(responseJson) && !Array.isArray(responseJson['choices']),
 )
@@ -30,7 +30,7 @@ function call(client: OpenAI, recording: RecordingCase): Promise<unknown> {
   return client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming)
 }
 
-/** The upstream's message, in whatever field it is. */
+/** The upstream's error message, in whatever field it is. */
 function upstreamMessage({ responseJson }: RecordingCase): string {
   const body = Array.isArray(responseJson) ? responseJson[0] : responseJson
   if (!isObject(body)) return 'bad response status code'
@@ -66,17 +66,18 @@ describe('recorded errors through the SDK', () => {
       if (isObject(body) && isObject(body['error'])) {
         const told = { code: direct?.code, type: direct?.type, param: direct?.param }
         expect([through?.code ?? null, through?.param ?? null]).toEqual([told.code ?? null, told.param ?? null])
-        // OpenAI's errors always have a type; if the upstream's has none, the gateway says whose error it is.
+        // OpenAI's errors always have a type. If the upstream's error has none, the gateway sets one that shows whose
+        // error it is.
         expect(through?.type).toEqual(told.type === undefined ? 'upstream_error' : told.type)
       } else {
-        // Not in OpenAI's format: the gateway names the error itself.
+        // The error is not in OpenAI's format, so the gateway sets its type and code.
         expect(through).toMatchObject({ type: 'upstream_error', code: 'bad_response_status_code' })
       }
     })
   }
 
   for (const recording of hidden) {
-    test(`${recording.id}: an error with status 200 is an error`, async () => {
+    test(`${recording.id}: an error with status 200 is reported as an error`, async () => {
       rig.answer(recorded(recording))
       const client = await rig.through(setupOf(recording))
       const charged = await rig.logCount()

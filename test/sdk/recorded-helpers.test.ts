@@ -16,7 +16,7 @@ const chats = openaiCases('chat', { status: 'ok' })
 const streams = chats.filter(
   (one) => one.kind === 'sse' && isWholeStream(recordedEvents(one), one.responseText.includes('[DONE]')),
 )
-/** Recordings whose request asks for an answer with a JSON schema. */
+/** Recordings whose request sets a JSON schema for the answer. */
 const structured = chats.filter((one) => schemaOf(one) !== undefined)
 
 let rig: Rig
@@ -32,7 +32,7 @@ function schemaOf({ requestJson }: RecordingCase): { name: string; schema: JsonO
   return { name: String(named['name'] ?? 'answer'), schema: { additionalProperties: false, ...named['schema'] } }
 }
 
-/** Every event of the SDK's stream helper with its content, and the completion that it assembles. */
+/** Every event of the SDK's stream helper with its content, and the completion that the helper assembles. */
 async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
   const stream = client.chat.completions.stream(body as unknown as StreamParams)
   const events: [name: string, carried: unknown][] = []
@@ -44,7 +44,7 @@ async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
   ]
   for (const name of names) {
     stream.on(name, (carried?: unknown) => {
-      // The snapshot in each event is only the sum of the events.
+      // The snapshot in each event is only the sum of the previous events.
       const { snapshot: _whole, ...rest } = isObject(carried) ? carried : { value: carried }
       events.push([name, JSON.parse(JSON.stringify(rest))])
     })
@@ -53,7 +53,7 @@ async function helped(client: OpenAI, body: JsonObject): Promise<unknown> {
   return { outcome, events }
 }
 
-describe.skipIf(!recordingsAvailable)('recorded streams by the stream helper (skipped without recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded streams through the stream helper (skipped without recordings)', () => {
   for (const recording of streams) {
     test(recording.id, async () => {
       const body: JsonObject = { ...requestOf(recording), stream_options: { include_usage: true } }
@@ -67,14 +67,14 @@ describe.skipIf(!recordingsAvailable)('recorded streams by the stream helper (sk
   }
 })
 
-describe.skipIf(!recordingsAvailable)('recorded structured outputs by parse (skipped without recordings)', () => {
+describe.skipIf(!recordingsAvailable)('recorded structured outputs through parse (skipped without recordings)', () => {
   for (const recording of structured) {
     test(recording.id, async () => {
       rig.answer(recorded(recording))
       const { name, schema } = schemaOf(recording) ?? { name: '', schema: {} }
       const body: JsonObject = { ...requestOf(recording) }
       body['response_format'] = zodResponseFormat(z.fromJSONSchema(schema), name)
-      // The SDK parses answers only with strict tools, which is another helper.
+      // With tools, the SDK parses answers only if the tools are strict, and those are made by another helper.
       delete body['tools']
       delete body['tool_choice']
       const run = (client: OpenAI) =>
@@ -90,7 +90,7 @@ describe.skipIf(!recordingsAvailable)('recorded structured outputs by parse (ski
       expect(through).toEqual(direct)
     })
   }
-  test.skipIf(!runsAll)('some of them are parsed (skipped where a tenth of the recordings is run)', () =>
+  test.skipIf(!runsAll)('some of the answers are parsed (skipped if only a tenth of the recordings is run)', () =>
     expect(structured.length).toBeGreaterThan(5),
   )
 })

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Makes the same call at the upstream and through the gateway; both must end the same. */
+/** Makes the same call to the upstream and through the gateway, and checks that both end in the same way. */
 async function expectSame(recording: RecordingCase, call: (client: OpenAI) => Promise<unknown>): Promise<void> {
   rig.answer(recorded(recording))
   const client = await rig.through(setupOf(recording))
@@ -45,7 +45,7 @@ describe.skipIf(!recordingsAvailable)('recorded embeddings (skipped without reco
     test(recording.id, async () => {
       const data = (recording.responseJson as { data: { embedding: unknown }[] }).data
       const body: JsonObject = { ...requestOf(recording) }
-      // Without the field, the SDK asks for base64 and decodes it: correct only if base64 was recorded.
+      // Without the field, the SDK requests base64 and decodes it, which is correct only if base64 was recorded.
       if (Array.isArray(data[0]?.embedding)) body['encoding_format'] = 'float'
       await expectSame(recording, (client) => client.embeddings.create(body as unknown as OpenAI.EmbeddingCreateParams))
       const usage = recordedUsage(recording) ?? {}
@@ -65,7 +65,7 @@ describe.skipIf(!recordingsAvailable)('recorded images (skipped without recordin
   for (const recording of edits) {
     test(recording.id, async () => {
       if (recording.requestJson) {
-        // The SDK's own method only supports the form; services that take JSON are called by path.
+        // The SDK's own method supports only the form. Services that accept JSON are called by path.
         const body = requestOf(recording)
         await expectSame(recording, (client) => client.post('/images/edits', { body }))
         expect(rig.upstream.last.json).toEqual(body)
@@ -93,7 +93,7 @@ describe.skipIf(!recordingsAvailable)('recorded moderations (skipped without rec
   }
 })
 
-/** Audio and plain text that their source stored as JSON, with the content type of such an answer. */
+/** Audio and plain text that the source stored as JSON, with the content type that such a response has. */
 function withType(recording: RecordingCase, type: string): RecordingCase {
   const { response, kind } = recording
   if (kind === 'json' || !String(response.headers['content-type'] ?? '').includes('json')) return recording
@@ -116,7 +116,7 @@ describe.skipIf(!recordingsAvailable)('recorded speech (skipped without recordin
   }
 })
 
-/** The fields of the recorded form, or plausible ones. */
+/** The fields of the recorded form, or plausible fields if there is none. */
 async function formOf(recording: RecordingCase): Promise<OpenAI.Audio.TranscriptionCreateParams> {
   const { request, kind, responseText } = recording
   const form = request.body && (await new Response(request.body, { headers: { ...request.headers } }).formData())
@@ -151,7 +151,7 @@ describe.skipIf(!recordingsAvailable)('recorded transcriptions (skipped without 
 })
 
 describe.skipIf(!recordingsAvailable)('recorded model lists (skipped without recordings)', () => {
-  test('every listed model is listed by the gateway once a channel has it, and can be looked up', async () => {
+  test('every listed model is listed by the gateway when a channel has it, and can be looked up', async () => {
     const listed = allOpenaiCases('models', ok)
       .filter(({ responseJson }) => isObject(responseJson) && Array.isArray(responseJson['data']))
       .flatMap(({ responseJson }) => (responseJson as { data: { id: string }[] }).data.map(({ id }) => id))

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The recorded tools with functions that return, call by call, the recorded results. */
+/** The recorded tools, with functions that return the recorded results call by call. */
 function runnableTools(steps: readonly RecordingCase[]): unknown[] {
   const last = requestOf(steps.at(-1) as RecordingCase)
   const results = (last['messages'] as JsonObject[]).filter(({ role }) => role === 'tool').map(({ content }) => content)
@@ -28,11 +28,11 @@ function runnableTools(steps: readonly RecordingCase[]): unknown[] {
   }))
 }
 
-/** Runs the loop with the SDK; returns what was sent and received, and the final conversation. */
+/** Runs the loop with the SDK. Returns what was sent and received, and the final conversation. */
 async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise<unknown> {
   rig.answer(...(steps.map(recorded) as [ReturnType<typeof recorded>]))
   const body = { ...requestOf(steps[0] as RecordingCase), tools: runnableTools(steps) }
-  // With a single tool forced, the reply that calls it ends the loop; that is the SDK's own behaviour.
+  // If a single tool is forced, the answer that calls it ends the loop, which is the SDK's own behaviour.
   const params = body as unknown as Parameters<typeof client.chat.completions.runTools>[0]
   const runner = client.chat.completions.runTools(params, { maxChatCompletions: steps.length })
   const outcome = await outcomeOf(() => runner.done())
@@ -43,7 +43,7 @@ async function runLoop(client: OpenAI, steps: readonly RecordingCase[]): Promise
   return { outcome, sent, messages: runner.messages, completions: runner.allChatCompletions() }
 }
 
-describe('recorded tool loops by runTools', () => {
+describe('recorded tool loops through runTools', () => {
   for (const steps of loops) {
     const [first] = steps
     if (!first) continue

@@ -13,7 +13,7 @@ function forms({ path }: Endpoint): string[] {
   return [bare, `${bare}/`]
 }
 
-test('no two endpoints share method and path, and every one says what it does', () => {
+test('no two endpoints have the same method and path, and every endpoint has a summary', () => {
   const names = endpoints.map((each) => `${each.method} ${each.path.replace(/\/$/, '')}`)
   expect(new Set(names).size).toBe(names.length)
   expect(endpoints.filter((each) => each.summary.length < 5)).toEqual([])
@@ -29,7 +29,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterAll(() => api.store.close())
 
-  test('every endpoint is served in both slash forms, without redirect', async () => {
+  test('every endpoint is served with and without the final slash, without a redirect', async () => {
     for (const endpoint of endpoints) {
       for (const path of forms(endpoint)) {
         const { status } = await api.call(endpoint.method, path)
@@ -42,7 +42,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('every endpoint refuses roles below its access, and the answer is an envelope', async () => {
+  test('every endpoint refuses roles below its access, and the response is an envelope', async () => {
     for (const endpoint of endpoints) {
       for (const role of [1, 10, 100]) {
         if (mayAccess(role, endpoint.access)) continue
@@ -53,9 +53,9 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('every GET answers root through its schema', async () => {
+  test('the response of every GET to root matches its schema', async () => {
     for (const endpoint of endpoints) {
-      // Responses that are not JSON have no schema, and may not end; answers.test.ts calls them.
+      // Responses that are not JSON have no schema and may not end. answers.test.ts tests them.
       if (endpoint.method !== 'GET' || endpoint.path === '/api/user/token' || endpoint.media !== undefined) continue
       const { status, headers, json } = await api.call('GET', forms(endpoint)[0] ?? '', { as: people[100] ?? '' })
       expect([endpoint.path, status]).toEqual([endpoint.path, 200])
@@ -66,7 +66,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.warnings).toEqual([])
   })
 
-  test('nothing under /api is served that the contract does not name', () => {
+  test('nothing is served under /api that is not in the contract', () => {
     const named = new Set(
       endpoints.flatMap(({ method, path }) => {
         const bare = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')
@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
     expect(new Set(served).size).toBe(named.size)
   })
 
-  test('no path is shadowed by an earlier one with a parameter in it', () => {
+  test('no path is hidden by an earlier path with a parameter', () => {
     const routes = api.app.routes.filter((route) => route.method !== 'ALL')
     for (const endpoint of endpoints) {
       const own = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')
@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('unknown paths and wrong methods are 404 in the OpenAI shape', async () => {
+  test('unknown paths and wrong methods get 404 in OpenAI’s error format', async () => {
     for (const [method, path] of [
       ['GET', '/api/nothing'],
       ['GET', '/api'],

@@ -1,4 +1,5 @@
-// Every call in the dialects of Anthropic, Google and OpenAI's Responses API answers as documented, also when it fails.
+// Every call in the dialects of Anthropic, Google and OpenAI's Responses API responds as documented, both on success
+// and on failure.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { dialectPaths, dialectReads } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -7,7 +8,7 @@ import { operationsOf, promisedBy } from './document.ts'
 import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
-// Whole gateways and real password hashes: slow on a busy machine.
+// Whole gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -35,7 +36,7 @@ const send = ({ path, method, operation }: (typeof calls)[number], token = user.
     }),
   })
 
-test('every path of the dialects is in the document', () => {
+test('every path of the dialects is in the OpenAPI document', () => {
   expect(calls.length).toBe(paths.size)
 })
 
@@ -65,7 +66,7 @@ test('401, 400 and 403: unknown token, invalid JSON, unknown channel', async () 
 
 test('502: the upstream breaks off', async () => {
   for (const call of posts) {
-    // Tokens are counted here if the service does not do it.
+    // The gateway counts tokens itself if the service does not, so such a call does not fail.
     if (/count/i.test(call.path)) continue
     gate.upstream.next(resetsBeforeHeaders(), resetsBeforeHeaders())
     const response = await send(call)
@@ -75,7 +76,7 @@ test('502: the upstream breaks off', async () => {
   }
 })
 
-test('the token is accepted in the form that each service’s clients use', async () => {
+test('the token is accepted in the form that the clients of each service use', async () => {
   const [messages, gemini] = [
     { url: '/v1/messages', body: { model: 'gpt-4o', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] } },
     { url: '/v1beta/models/gpt-4o:generateContent', body: { contents: [{ parts: [{ text: 'hi' }] }] } },

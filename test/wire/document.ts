@@ -9,7 +9,7 @@ import type {
   ResponseObject,
 } from '../../server/api/openapi/types.ts'
 
-/** Every operation of a document. */
+/** Every operation in a document. */
 export function operationsOf({ paths }: OpenApi): { path: string; method: Method; operation: Operation }[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method as Method, operation })),
@@ -18,15 +18,15 @@ export function operationsOf({ paths }: OpenApi): { path: string; method: Method
 
 /** What a document promises about responses. */
 export interface Promised {
-  /** Throws unless the operation promises such a response; returns the body, parsed if it is JSON. */
+  /** Throws unless the operation promises such a response. Returns the body, which is parsed if it is JSON. */
   check(operationId: string, response: Response): Promise<unknown>
-  /** The errors of a value under a schema of the document. */
+  /** The errors that a value has under a schema of the document. */
   errorsOf(schema: JsonSchema, value: unknown): string[]
 }
 
-/** Checks responses against a document. */
+/** Checks responses against an OpenAPI document. */
 export function promisedBy(document: OpenApi): Promised {
-  // Strict: a misspelled keyword in a schema of ours is an error, not something to ignore.
+  // Strict mode: a misspelled keyword in our schemas is an error and is not ignored.
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true })
   ajv.addVocabulary(['components', 'example'])
   const compiled = new Map<JsonSchema, ValidateFunction>()

@@ -17,7 +17,7 @@ import {
 } from '../helpers/outside-services.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** Every endpoint of the contract, with its name in the document. */
+/** Every endpoint of the contract, with its name in the OpenAPI document. */
 export const endpoints: readonly { name: string; endpoint: Endpoint }[] = Object.entries(contract).flatMap(
   ([group, each]) =>
     Object.entries<Endpoint>(each).map(([key, endpoint]) => ({
@@ -39,7 +39,7 @@ export interface Person {
   cookie: string
   accessToken: string
   tokenId: number
-  /** With `sk-`. */
+  /** Starts with `sk-`. */
   relayToken: string
 }
 
@@ -56,7 +56,7 @@ interface CallOptions {
   headers?: Record<string, string>
 }
 
-/** A gateway with everything that its calls reach: an upstream, a mail server, external logins. */
+/** A gateway with everything that its calls use: an upstream, a mail server, external logins. */
 export interface WireGate extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
@@ -64,9 +64,9 @@ export interface WireGate extends AsyncDisposable {
   hub: OAuthServer
   helper: WeChatHelper
   channelId: number
-  /** Every call comes from a new address, so that no limit counts them together. */
+  /** Makes a call from a new address each time, so that no rate limit counts the calls together. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>
-  /** Creates a new user. The banned and the deleted got everything before they were banned or deleted. */
+  /** Creates a new user. Banned and deleted users got their session and tokens before they were banned or deleted. */
   person(who: Exclude<Who, 'none'>): Promise<Person>
 }
 

@@ -1,4 +1,4 @@
-// Every call of the relay answers as documented: its success in each format, and each error that it promises.
+// Every call of the relay responds as documented: its success in each format, and each error that it promises.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -8,18 +8,18 @@ import { operationsOf, promisedBy } from './document.ts'
 import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
-// Whole gateways and real password hashes: slow on a busy machine.
+// Whole gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
-/** Those whose errors have a code; the others are in dialect-answers.test.ts. */
+/** The paths whose errors have a code. The others are tested in dialect-answers.test.ts. */
 const openaiPaths = new Set<string>([...relayPaths.map(({ path }) => path), enginePath, ...relayReads])
 const promised = promisedBy(document)
 const calls = operationsOf(document)
   .filter(({ path }) => openaiPaths.has(path))
   .map((each) => ({ ...each, name: each.operation.operationId }))
 const posts = calls.filter(({ method }) => method === 'post')
-/** The calls that promise this status. */
+/** The calls for which the document promises this status. */
 const having = (code: number) => calls.filter(({ operation }) => operation.responses[code] !== undefined)
 
 const names = (some: typeof calls) => some.map(({ name }) => name)
@@ -86,7 +86,7 @@ test('successes in the other promised formats: events, audio, plain text', async
   }
 })
 
-test('401: no token, and an unknown one', async () => {
+test('401: no token, and an unknown token', async () => {
   expect(names(having(401))).toEqual(names(calls))
   for (const call of calls) {
     await expectError(call, await send(call, { token: undefined }), 401, 'invalid_token')
@@ -124,7 +124,7 @@ const jsonType = { 'content-type': 'application/json' }
 const typeOf = ({ operation }: (typeof calls)[number]) =>
   operation.requestBody?.content['multipart/form-data'] ? formType : jsonType
 
-test('413 and 415: a body that is too large, one that is compressed, and one that should be a form', async () => {
+test('413 and 415: a body that is too large, a body with an unsupported compression, and a body that should be a form', async () => {
   const body = `{"a": "${'a'.repeat(3000)}"}`
   await gate.gateway.setOption('RequestSizeLimit', '2048')
   expect(names(having(413))).toEqual(names(posts))
@@ -192,7 +192,7 @@ test('429: more calls in a minute than the token may make, with headers that rep
   }
 })
 
-test('502: the upstream breaks off; and its own status where it has one', async () => {
+test('502: the upstream breaks off, or sends its own status', async () => {
   expect(names(having(502))).toEqual(names(posts))
   for (const call of posts) {
     gate.upstream.next(resetsBeforeHeaders())
@@ -212,7 +212,7 @@ test('504: the upstream sends nothing', async () => {
   await gate.gateway.setOption('FirstByteTimeout', '120')
 })
 
-test('503: nobody serves the model, and a server that shuts down', async () => {
+test('503: no channel serves the model, and a server that is shutting down', async () => {
   expect(names(having(503))).toEqual(names(calls))
   for (const call of posts) {
     const body = bodyOf(call.path, call.operation, { model: 'nobody-has-this' })
@@ -228,7 +228,7 @@ test('503: nobody serves the model, and a server that shuts down', async () => {
   }
 })
 
-test('500: an error of ours', async () => {
+test('500: an error of the gateway', async () => {
   expect(names(having(500))).toEqual(names(calls))
   await using other = await startWireGate()
   const person = await other.person('user')
@@ -247,14 +247,14 @@ test('500: an error of ours', async () => {
   }
 })
 
-test('508: a call that came through this gateway before', async () => {
+test('508: a call that has already passed through this gateway', async () => {
   expect(names(having(508))).toEqual(names(calls))
   const { installationId } = gate.gateway.context.relay.relay
   const headers = { 'x-tollgate-via': `another, ${installationId}` }
   for (const call of calls) await expectError(call, await send(call, { headers }), 508, 'loop_detected')
 })
 
-test('no status is promised that is not tested here', () => {
+test('every promised status is tested here', () => {
   const tested = [200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504, 508].map(String).concat('default')
   const promises = calls.flatMap(({ operation }) => Object.keys(operation.responses))
   expect([...new Set(promises)].filter((each) => !tested.includes(each))).toEqual([])

@@ -1,4 +1,5 @@
-// Who may call the relay and the routes beside the two APIs: every row of the tables, run against a whole gateway.
+// Who may call the relay and the routes that belong to neither API: every row of the tables is tested against a whole
+// gateway.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { notServedPaths } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -8,7 +9,7 @@ import { type Credentials, startWireGate, type Who, type WireGate, whoNames } fr
 import { addressOf, bodyOf } from './relay-bodies.ts'
 import { tables } from './role-tables.ts'
 
-// Whole gateways and real password hashes: slow on a busy machine.
+// Whole gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const operations = new Map(
@@ -54,7 +55,7 @@ test('the relay', async () => {
   }
 })
 
-test('only admins can name a channel in the token', async () => {
+test('only admins can choose a channel in the token', async () => {
   for (const [who, status] of [
     ['user', 403],
     ['admin', 200],
@@ -68,7 +69,7 @@ test('only admins can name a channel in the token', async () => {
   }
 })
 
-test('only callers with a token learn what OpenAI has and this gateway has not', async () => {
+test('only callers with a token are told which parts of OpenAI’s API this gateway lacks', async () => {
   for (const path of notServedPaths) {
     for (const each of [path, `${path}/thing`]) {
       for (const [who, status] of [
@@ -83,7 +84,7 @@ test('only callers with a token learn what OpenAI has and this gateway has not',
   }
 })
 
-test('routes beside the two APIs', async () => {
+test('routes that belong to neither API', async () => {
   for (const { route, cells } of tables.other) {
     const [method = '', path = ''] = route.split(' ')
     for (const [column, word] of Object.entries(cells)) {
@@ -106,7 +107,7 @@ async function ways(who: Who): Promise<Credentials[]> {
   return [{ cookie }, { accessToken }, { relayToken }]
 }
 
-test('the metrics are for this machine, or for any caller with METRICS_TOKEN, whatever the role', async () => {
+test('only this machine may read the metrics, or any caller with METRICS_TOKEN, regardless of the role', async () => {
   const away = await gate.gateway.app.fetch(new Request('http://gate/metrics'), { socketAddress: '203.0.113.9' })
   expect(away.status).toBe(403)
   await using guarded = await startTestGateway({ env: { METRICS_TOKEN: 'the metrics token' } })

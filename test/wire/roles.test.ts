@@ -1,4 +1,4 @@
-// Who may do what: every row of the tables, run against a whole gateway. A route without a row, or a row without a
+// Who may do what: every row of the tables is tested against a whole gateway. A route without a row, or a row without a
 // route, fails the test.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import * as z from 'zod/mini'
@@ -16,7 +16,7 @@ import { type Credentials, endpoints, type Person, startWireGate, type Who, type
 import { middleware, outcomes, type Row, tables } from './role-tables.ts'
 import { type Me, successes } from './successes.ts'
 
-// Whole gateways and real password hashes: slow on a busy machine.
+// Whole gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const routesOf = (rows: readonly Row[]) => rows.map(({ route }) => route)
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => gate[Symbol.asyncDispose]())
 
-/** How a user authenticates at the management API: each way by itself. */
+/** How a user authenticates to the management API, each way alone. */
 const ways = {
   cookie: ({ cookie }: Person): Credentials => ({ cookie }),
   token: ({ accessToken }: Person): Credentials => ({ accessToken }),
@@ -38,7 +38,7 @@ function meOf(person: Person, as: Credentials): Me {
   return { id: person.id, username: person.username, tokenId: person.tokenId, as }
 }
 
-/** The expected outcome; of `a|b` the one for the caller's authentication. */
+/** The expected outcome. If the cell is `a|b`, the one for the caller's authentication. */
 function wordOf(cell: string, way: keyof typeof ways): string {
   const [byCookie = '', byToken = byCookie] = cell.split('|')
   return way === 'cookie' ? byCookie : byToken
@@ -58,7 +58,7 @@ async function expectOutcome(what: unknown[], word: string, response: Response):
   ])
 }
 
-test('the tables have a row for every route, and no row without one', () => {
+test('the tables have a row for every route, and no row without a route', () => {
   expect(differences([...nameOf.keys()], routesOf(tables.management))).toEqual([])
   const relay = [...[...relayPaths, ...dialectPaths].map(({ path }) => path), enginePath].map((path) => `POST ${path}`)
   expect(
@@ -88,7 +88,7 @@ test('no registered route is missing in the tables', () => {
   expect(routesOf(tables.other).filter((route) => !registered.includes(route))).toEqual([])
 })
 
-test('every call that names a user, or something of a user’s, is in the ownership table', () => {
+test('every call that names a user, or something that belongs to a user, is in the ownership table', () => {
   const named = endpoints.filter(({ endpoint: { path, access, params, body } }) => {
     if (access === 'public' || !/^\/api\/(user|token|topup)\b/.test(path)) return false
     const fields = Object.keys({ ...shapeOf(params), ...shapeOf(body) })
@@ -96,7 +96,7 @@ test('every call that names a user, or something of a user’s, is in the owners
   })
   const names = named.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
   expect(differences(names, routesOf(tables.whose))).toEqual([])
-  // Everything else with an id belongs to the installation: whoever may see one may see all.
+  // Everything else with an id belongs to the installation: a user who may see one such row may see all.
   const others = endpoints.filter(
     ({ endpoint: { path } }) => path.includes('{id}') && !names.some((each) => each.endsWith(path)),
   )
@@ -121,7 +121,7 @@ for (const who of whoNames) {
   }
 }
 
-/** A call for each row of the ownership table, on a user. */
+/** A call on a user, for each row of the ownership table. */
 const onSomebody: Readonly<Record<string, (whose: Person) => [method: string, path: string, body?: unknown]>> = {
   'GET /api/user/{id}': ({ id }) => ['GET', `/api/user/${id}`],
   'PUT /api/user/': ({ id }) => ['PUT', '/api/user/', { id, display_name: 'Renamed' }],
@@ -150,7 +150,7 @@ for (const way of ['cookie', 'token'] as const) {
   })
 }
 
-test('an ordinary user reaches nothing of other users: neither accounts nor tokens', async () => {
+test('an ordinary user has access to nothing of other users, neither accounts nor tokens', async () => {
   const [me, other] = [await gate.person('user'), await gate.person('user')]
   for (const [route, callOn] of Object.entries(onSomebody)) {
     const [method, path, body] = callOn(other)
@@ -159,7 +159,7 @@ test('an ordinary user reaches nothing of other users: neither accounts nor toke
   }
 })
 
-test('an admin writes the options that the option table gives to admins, root writes all', async () => {
+test('an admin may write the options that the option table gives to admins, and root may write all', async () => {
   for (const who of ['admin', 'root'] as const) {
     const person = await gate.person(who)
     const body = { key: 'RegisterEnabled', value: 'true' }

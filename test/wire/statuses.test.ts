@@ -12,7 +12,7 @@ import { createTestApi } from '../helpers/api-app.ts'
 import { operationsOf, promisedBy } from './document.ts'
 import { endpoints, startWireGate, type WireGate } from './gate.ts'
 
-// Whole gateways and real password hashes: slow on a busy machine.
+// Whole gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -21,9 +21,9 @@ const statusesOf = new Map(
   operationsOf(document).map(({ operation }) => [operation.operationId, Object.keys(operation.responses).map(Number)]),
 )
 
-/** Endpoints whose calls may end with that status. */
+/** The endpoints for which the document promises that status. */
 const having = (status: number) => endpoints.filter(({ name }) => statusesOf.get(name)?.includes(status))
-/** Every required parameter of a call has a value. */
+/** The path of an endpoint, with a value for every required parameter. */
 const operationOf = (name: string) =>
   operationsOf(document).find(({ operation }) => operation.operationId === name)?.operation
 function address(name: string, { path }: Endpoint): string {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => gate[Symbol.asyncDispose]())
 
-test('no status is promised that is not tested here', () => {
+test('every promised status is tested here', () => {
   const tested = new Set([200, 400, 401, 403, 408, 413, 429, 500, 503])
   expect(
     [...statusesOf]
@@ -70,7 +70,7 @@ test('403: a page of another site made the browser send it', async () => {
   }
 })
 
-test('a call that promises no 403 changes nothing, whoever makes the browser send it', async () => {
+test('a call for which no 403 is promised changes nothing, whoever makes the browser send it', async () => {
   await using it = await failingApi()
   const watcher = new Database(it.file, { readonly: true })
   // SQLite's counter of writes by other connections.
@@ -85,7 +85,7 @@ test('a call that promises no 403 changes nothing, whoever makes the browser sen
   watcher.close()
 })
 
-test('400 and 413: a body that cannot be decoded, and one that is too large', async () => {
+test('400 and 413: a body that cannot be decoded, and a body that is too large', async () => {
   expect(having(400).map(({ name }) => name)).toEqual(['optionUpdate'])
   for (const { name, endpoint } of having(400)) {
     await expectStatus(name, await gate.call(endpoint.method, address(name, endpoint), { as: root, body: '{' }), 400)
@@ -111,7 +111,7 @@ test('408: a body that never ends', async () => {
   await gate.gateway.setOption('CallerIdleTimeout', '120')
 })
 
-/** The API on a store and settings that can be made to fail. */
+/** The API with a store and settings that can be made to fail. */
 async function failingApi() {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const file = join(folder, 'test.db')
@@ -150,7 +150,7 @@ async function failingApi() {
   }
 }
 
-/** Built once, in memory, from the program's own data: nothing there can fail. */
+/** These responses are built once, in memory, from the program's own data, so they cannot fail. */
 const infallible = ['docsDocument', 'docsPage']
 
 for (const [status, error] of [
@@ -176,12 +176,12 @@ for (const [status, error] of [
   })
 }
 
-/** A body that passes the schema, so that the failure comes after it. */
+/** A body that matches the schema, so that the failure occurs after the validation. */
 function bodyOf(name: string): unknown {
   return operationOf(name)?.requestBody?.content['application/json']?.example ?? {}
 }
 
-test('429: more calls than the limits allow, of all kinds and of those behind the strict limit', async () => {
+test('429: more calls than the limits allow, for all calls and for the calls under the strict limit', async () => {
   await using it = await failingApi()
   const off = { limit: 0, windowMs: 1000 }
   const once = { limit: 1, windowMs: 60_000 }

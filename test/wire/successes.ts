@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { type Credentials, type Person, password, type WireGate } from './gate.ts'
 
-/** The caller and its credentials; no credentials if nobody is logged in. */
+/** A caller and its credentials, which are empty if nobody is logged in. */
 export interface Me extends Pick<Person, 'id' | 'username' | 'tokenId'> {
   as: Credentials
 }
@@ -13,13 +13,13 @@ const plain =
   (gate, { as }) =>
     gate.call(method, path, { as, ...(body !== undefined && { body }) })
 
-/** A path or a body with something in it that is created for this call. */
+/** A call whose path or body contains something that is created for this call. */
 const made =
   <T>(make: (gate: WireGate, me: Me) => T | Promise<T>, call: (made: T) => Parameters<typeof plain>): Success =>
   async (gate, me) =>
     plain(...call(await make(gate, me)))(gate, me)
 
-/** The beginning of a response that never ends. */
+/** Reads only the beginning of a response that never ends. */
 const opening =
   (call: Success): Success =>
   async (gate, me) => {
@@ -35,10 +35,10 @@ const channel = ({ channelId }: WireGate) => channelId
 const own = (_: WireGate, me: Me) => me
 
 let count = 0
-/** A new unique part of a name. */
+/** A new unique suffix for a name. */
 const next = () => String(++count)
 
-/** A call of each endpoint that succeeds with real data, if the caller may make it. */
+/** A call of each endpoint that succeeds with real data if the caller may make it. */
 export const successes: Readonly<Record<string, Success>> = {
   statusStatus: plain('GET', '/api/status'),
   statusNotice: plain('GET', '/api/notice'),
@@ -145,7 +145,10 @@ export const successes: Readonly<Record<string, Success>> = {
   docsPage: plain('GET', '/api/docs'),
 }
 
-/** What a browser does to log in at the code-hosting service, or to bind an account there if a user is logged in. */
+/**
+ * What a browser does to log in through the code-hosting service, or to bind an account of that service if a user is
+ * logged in.
+ */
 async function outsideLogin(gate: WireGate, { as }: Me): Promise<Response> {
   const start = await gate.call('GET', '/api/oauth/github/start')
   const { data } = (await start.json()) as { data: string }
@@ -160,7 +163,7 @@ function wechatCode({ helper }: WireGate): string {
   return helper.codeFor(`wx-${next()}`)
 }
 
-/** The address of a user who requested a new password, and the token from the mail. */
+/** The mail address of a user who requested a new password, and the token from the mail. */
 async function resetLink(gate: WireGate): Promise<{ email: string; token: string }> {
   const { id } = await gate.person('user')
   const email = `reset${next()}@example.com`
@@ -171,7 +174,7 @@ async function resetLink(gate: WireGate): Promise<{ email: string; token: string
   return { email, token: /token=(\w+)/.exec(await mailTo(gate, email))?.[1] ?? '' }
 }
 
-/** The query that binds an address with the code that was sent to it. */
+/** A query that binds an address with the code that was sent to that address. */
 async function mailedCode(gate: WireGate): Promise<string> {
   const email = `bind${next()}@example.com`
   await gate.call('GET', `/api/verification?email=${email}`)
@@ -186,7 +189,7 @@ async function mailTo({ smtp }: WireGate, address: string): Promise<string> {
   }
 }
 
-/** Waits until no test of all channels is running: there is one at a time. */
+/** Waits until no test of all channels is running, because only one may run at a time. */
 async function idle({ gateway }: WireGate): Promise<void> {
   while (
     (await gateway.context.store.read.selectFrom('job_runs').selectAll().execute()).some((run) => run.finished_at === 0)

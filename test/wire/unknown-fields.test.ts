@@ -1,5 +1,5 @@
-// An unknown field is refused by name, so that a typo changes nothing; a whole object that a client was given may be
-// sent back.
+// An unknown field is refused with an error that names it, so that a typo changes nothing. A whole object that a client
+// received may be sent back.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api as contract } from '../../contract/api/index.ts'
@@ -23,7 +23,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, body?: unknown) =>
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body }) })).json
 
-  test('every call that takes a body names unknown fields', async () => {
+  test('every call that accepts a body names unknown fields in its error', async () => {
     const writing = endpoints.filter(({ method }) => method === 'POST' || method === 'PUT')
     expect(writing.length).toBeGreaterThan(15)
     for (const { method, path } of writing) {
@@ -32,13 +32,13 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a call with one changes nothing', async () => {
+  test('a call with an unknown field changes nothing', async () => {
     const made = await call('POST', '/api/token/', { name: 'one', remain_qouta: 5 })
     expect(made).toEqual({ success: false, message: 'The input has unknown fields: remain_qouta.' })
     expect((await call('GET', '/api/token/')).data).toEqual([])
   })
 
-  test('the names of JavaScript’s object prototype are not fields', async () => {
+  test('names from JavaScript’s object prototype are unknown fields too', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const answer = await api.call('POST', '/api/token/', { as: root.token, body: `{"name":"one","${name}":{}}` })
       expect([name, answer.json.message]).toEqual([name, `The input has unknown fields: ${name}.`])

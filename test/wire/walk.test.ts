@@ -1,5 +1,5 @@
-// Makes every call that the console makes, using only HTTP: a fresh server in a separate process, each call with and
-// without the final slash, once with session cookies and once with access tokens.
+// Makes every call that the console makes, using only HTTP, to a fresh server in a separate process. Each call is made
+// with and without the final slash, once with session cookies and once with access tokens.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { openTheDoors, walkAccounts, walkOutside } from './walk/accounts.ts'
@@ -38,7 +38,7 @@ forEachDatabaseUrl((_, freshUrl) => {
           test('options and groups', () => walkOptions(walk))
           test('users', () => walkUsers(walk, admin))
           test('tokens', () => walkTokens(walk, person, other))
-          test('redemptions and top-up', () => walkRedemptions(walk, admin, person))
+          test('redemptions and top-ups', () => walkRedemptions(walk, admin, person))
           test('channels', () => walkChannels(walk, admin))
           test('logs', () => walkLogs(walk, admin, person))
           test('refusals', () => walkRefusals(walk, person))
@@ -50,7 +50,7 @@ forEachDatabaseUrl((_, freshUrl) => {
         })
       }
 
-      test('every call was made, in both forms', () => {
+      test('every call was made in both forms', () => {
         const wanted = rows.flatMap((row) => [`${row}, as written`, `${row}, the other`])
         expect(wanted.filter((each) => !walk.made.has(each))).toEqual([])
       })

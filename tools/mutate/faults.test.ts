@@ -18,7 +18,7 @@ describe('the faults of a file', () => {
     expect(changes("const a = 'b' + c")).toEqual([])
   })
 
-  test('are none that change nothing', () => {
+  test('do not include changes without any effect', () => {
     expect(changes('async function f() { return await g() }')).toEqual([])
     expect(changes('async function f() { try { return await g() } catch {} }')).toEqual(['dropped await: await  →'])
   })
@@ -34,14 +34,14 @@ describe('the chosen faults', () => {
   const text = `${'if (a) b(c === d)\n'.repeat(20)}${'async () => { await f(1) }\n'.repeat(20)}`
   const all = faultsIn('a.ts', text)
 
-  test('are equally many of each kind, the same for the same seed', () => {
+  test('have the same number of each kind, and are the same for the same seed', () => {
     const some = chosen(all, 8, 5)
     for (const kind of faultKinds) expect(some.filter((fault) => fault.kind === kind)).toHaveLength(2)
     expect(chosen(all, 8, 5)).toEqual(some)
     expect(chosen(all, 8, 6)).not.toEqual(some)
   })
 
-  test('are no more than there are', () => {
+  test('are at most as many as there are', () => {
     expect(chosen(all, 10_000, 5)).toHaveLength(all.length)
   })
 })

@@ -3,18 +3,18 @@ import ts from 'typescript'
 export const faultKinds = ['operator', 'condition', 'off by one', 'dropped await'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-/** A fault that can be planted: one piece of a file, and what replaces it. */
+/** A fault that can be planted: one piece of a file, and the text that replaces it. */
 export interface Fault {
   readonly kind: FaultKind
   readonly file: string
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number
   /** Offsets of the replaced piece in the text of the file. */
   readonly from: number
   readonly to: number
   readonly before: string
   readonly after: string
-  /** The whole line, without the blanks around it: it identifies the fault after lines above it were changed. */
+  /** The whole line, without the blanks around it. It identifies the fault even after lines above it have changed. */
   readonly text: string
 }
 
@@ -37,7 +37,7 @@ const nextTo: Readonly<Partial<Record<ts.SyntaxKind, string>>> = {
   [ts.SyntaxKind.GreaterThanEqualsToken]: '>',
 }
 
-/** Every fault that can be planted in a file; none in types, imports and texts. */
+/** Every fault that can be planted in a file, except in types, imports and texts. */
 export function faultsIn(file: string, text: string): Fault[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lines = text.split('\n')
@@ -84,7 +84,7 @@ function addCondition(condition: ts.Expression, add: Add): void {
   for (const value of ['true', 'false']) add('condition', condition.getStart(), condition.end, value)
 }
 
-/** A plus between texts has no opposite. */
+/** True for a plus that joins texts, because no operator is its opposite. */
 function joinsTexts({ left, right, operatorToken }: ts.BinaryExpression): boolean {
   if (operatorToken.kind !== ts.SyntaxKind.PlusToken && operatorToken.kind !== ts.SyntaxKind.PlusEqualsToken)
     return false
@@ -92,7 +92,7 @@ function joinsTexts({ left, right, operatorToken }: ts.BinaryExpression): boolea
   return isText(left) || isText(right)
 }
 
-/** `return await` outside of a try block does the same without the await. */
+/** True for `return await` outside of a try block, which does the same without the await. */
 function isPassedOn(node: ts.AwaitExpression): boolean {
   if (!ts.isReturnStatement(node.parent)) return false
   for (let at: ts.Node = node; at && !ts.isFunctionLike(at); at = at.parent) if (ts.isTryStatement(at)) return false
@@ -104,7 +104,7 @@ export function planted(text: string, { from, to, after }: Fault): string {
   return text.slice(0, from) + after + text.slice(to)
 }
 
-/** `count` of the faults, as many of each kind as there are, in an order that the seed decides. */
+/** `count` of the faults, spread evenly over the kinds, in an order that the seed decides. */
 export function chosen(faults: readonly Fault[], count: number, seed: number): Fault[] {
   const next = randomFrom(seed)
   const byKind = faultKinds.map((kind) =>

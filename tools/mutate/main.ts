@@ -1,4 +1,5 @@
-// Plants faults into the server, one at a time, and reports those that no test notices. Goes on where it stopped.
+// Plants faults in the server, one at a time, and reports the faults that no test notices. A run that was stopped
+// continues where it stopped.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -12,7 +13,7 @@ const root = resolve(import.meta.dir, '../..')
 const cache = join(root, 'node_modules/.cache/tollgate-mutate')
 const tree = join(cache, 'tree')
 
-/** Faults that change nothing anybody could notice, each with the reason. */
+/** Faults that change nothing that a test could notice, each with the reason. */
 const equivalent = JSON.parse(readFileSync(join(import.meta.dir, 'equivalent.json'), 'utf8')) as (Pick<
   Fault,
   'file' | 'text' | 'before' | 'after'
@@ -20,19 +21,19 @@ const equivalent = JSON.parse(readFileSync(join(import.meta.dir, 'equivalent.jso
 
 /** Where faults are planted. */
 const folders = ['server/relay', 'server/billing', 'server/store', 'server/dialects']
-/** Tests of the pages run the server as another process, whose lines are not counted. */
+/** The tests of the pages run the server as another process, whose lines are not counted. */
 const testFolders = ['./contract/', './server/', './test/']
 const usage = `Usage: npm run mutate -- [--count 200] [--seed 1] [--only server/billing] [--fresh]
 
 Plants faults into ${folders.join(', ')} and runs the tests that reach them, in a checkout
 of its own of the last commit. A run that was stopped goes on with the next fault; --fresh begins again.`
 
-/** What became of a fault. */
+/** The result for one fault. */
 interface Result {
   readonly fault: Fault
-  /** The test files that noticed it; empty = none did. */
+  /** The test files that noticed the fault; empty if none did. */
   readonly noticedBy: readonly string[]
-  /** The number of test files that reach its line. */
+  /** The number of test files that run the fault's line. */
   readonly reachedBy: number
 }
 
@@ -42,7 +43,7 @@ interface State {
   readonly results: Record<string, Result>
 }
 
-/** Test files up to this many seconds in all are run in one process. */
+/** Test files that together take at most this many seconds are run in one process. */
 const batchSeconds = 40
 const slownessFactor = 4
 const leastLimitMs = 60_000
@@ -114,10 +115,10 @@ async function learnReach(state: State): Promise<void> {
   for (const [at, file] of files.entries()) {
     if (state.reach[file] !== undefined) continue
     const reach = await reachOf(tree, file)
-    if (!reach) console.log(`${file} fails without any fault, and is left out`)
+    if (!reach) console.log(`${file} fails without any fault and is skipped`)
     state.reach[file] = reach ?? null
     writeState(state)
-    console.log(`${String(at + 1).padStart(4)} of ${files.length} test files: what they reach`)
+    console.log(`${String(at + 1).padStart(4)} of ${files.length} test files: coverage read`)
   }
 }
 
@@ -164,7 +165,7 @@ async function tryFault(state: State, fault: Fault): Promise<Result> {
   }
 }
 
-/** Tests of the file itself first, then those of its folder. */
+/** Tests of the file itself come first, then the tests in its folder. */
 function nearness({ file }: Fault, testFile: string): number {
   if (testFile === `./${file.replace(/\.ts$/, '.test.ts')}`) return 2
   return testFile.startsWith(`./${file.slice(0, file.lastIndexOf('/') + 1)}`) ? 1 : 0
@@ -194,7 +195,7 @@ function lineOf({ fault, noticedBy, reachedBy }: Result): string {
 function report(results: readonly Result[]): void {
   const missed = results.filter(({ noticedBy }) => noticedBy.length === 0)
   const share = results.length === 0 ? 0 : ((results.length - missed.length) / results.length) * 100
-  if (missed.length > 0) console.log(`\nNo test notices:\n${missed.map(lineOf).join('\n')}`)
+  if (missed.length > 0) console.log(`\nFaults that no test notices:\n${missed.map(lineOf).join('\n')}`)
   console.log(`\n${results.length - missed.length} of ${results.length} faults are noticed (${share.toFixed(1)} %)`)
 }
 

@@ -1,4 +1,4 @@
-// Which tests run which lines of the server, from one run of each test file with coverage.
+// Finds which tests run which lines of the server, from one run of each test file with coverage.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,10 @@ export interface Reach {
   readonly lines: Readonly<Record<string, readonly number[]>>
 }
 
-/** Runs a test file and reads what it reaches below `server/`; undefined if it fails, since it would notice any fault. */
+/**
+ * Runs a test file and reads what it reaches below `server/`; undefined if it fails, since a failing test would seem to
+ * notice every fault.
+ */
 export async function reachOf(tree: string, testFile: string): Promise<Reach | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-reach-'))
   try {

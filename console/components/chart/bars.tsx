@@ -7,21 +7,21 @@ import { useWidth } from './use-width.ts'
 
 interface BarsProps extends ChartData {
   format: FormatValue
-  /** Pixels. */
+  /** Height in pixels. */
   height?: number
-  /** A bar was chosen by click or Enter. */
+  /** Called when a bar is chosen by click or Enter. */
   onPick?: (index: number) => void
-  /** Neighbouring bars were chosen by dragging over them, or by Shift with the arrow keys and Enter. */
+  /** Called when neighbouring bars are chosen by dragging over them, or by Shift with the arrow keys and Enter. */
   onRange?: (range: Range) => void
-  /** Describes a bar to screen readers; default: labels and total. */
+  /** Describes the chart to screen readers. */
   summary: string
 }
 
 const space = { top: 8, right: 0, bottom: 22, left: 52 }
 
-/** Half the width of a letter under the bars, in pixels; a label that would be cut off is not drawn. */
+/** Half the width of a letter in the labels under the bars, in pixels; a label that would be cut off is not drawn. */
 const halfLetter = 3.2
-/** Pixels between the middles of two short labels, and the gap between long ones. */
+/** Pixels between the centres of two short labels, and the gap between long ones. */
 const labelStep = 64
 const labelGap = 12
 /** Space between two grid lines. */
@@ -158,7 +158,7 @@ function onBarKey(event: KeyboardEvent, keys: BarKeys): void {
     setAt(next)
     if (!event.shiftKey || !onRange || at === undefined) stop()
     else {
-      // The fixed end of the selection is the one the cursor is not at.
+      // The fixed end of the selection is the end opposite the cursor.
       const fixed = range === undefined ? at : range.from === at ? range.to : range.from
       setRange({ from: Math.min(fixed, next), to: Math.max(fixed, next) })
     }

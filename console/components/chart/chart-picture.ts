@@ -56,7 +56,9 @@ function writeCaption(context: CanvasRenderingContext2D, figure: HTMLElement): v
   }
 }
 
-/** Saves a figure's chart with its title and legend, as it looks on the screen. Rejects if it cannot be drawn. */
+/**
+ * Saves a figure's chart with its title and legend, as it looks on the screen. Rejects if the chart cannot be drawn.
+ */
 export async function savePicture(figure: HTMLElement): Promise<void> {
   const chart = figure.querySelector<SVGSVGElement>('svg[role="img"]')
   if (!chart) throw new Error('no chart')

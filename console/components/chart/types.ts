@@ -5,11 +5,11 @@ export interface Series {
   id: string
   name: string
   values: readonly number[]
-  /** Set if the series has its own colour, such as a status; otherwise its index decides. */
+  /** Set if the series has its own colour, such as the colour of a status; otherwise its index decides. */
   color?: DotColor
 }
 
-/** Data that every chart takes. */
+/** Data that every chart accepts. */
 export interface ChartData {
   /** Labels along the axis, such as days. */
   labels: readonly string[]
@@ -30,7 +30,7 @@ const seriesFill = [
   'fill-chart-7',
 ] as const
 
-/** As `seriesFill`, for small marks beside names. */
+/** Like `seriesFill`, for the small marks beside names. */
 const seriesMark = [
   'bg-chart-1',
   'bg-chart-2',
@@ -41,7 +41,7 @@ const seriesMark = [
   'bg-chart-7',
 ] as const
 
-/** Classes of the colours that have a meaning, for shapes and for small marks. */
+/** Classes of the colours that have a fixed meaning, for shapes and for small marks. */
 export const dotFill: Readonly<Record<DotColor, string>> = {
   green: 'fill-green',
   olive: 'fill-olive',

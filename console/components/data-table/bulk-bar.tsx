@@ -12,7 +12,7 @@ interface BulkBarProps<Row> {
   rows: readonly Row[]
   actions: readonly BulkAction<Row>[]
   onClear(): void
-  /** Called after an action: the list is loaded again. */
+  /** Called after an action, so that the list is loaded again. */
   onDone(): void
   onExport(rows: readonly Row[]): void
 }

@@ -22,7 +22,7 @@ import { useTableEngine } from './use-table-engine.ts'
 import { useTableKeys } from './use-table-keys.ts'
 
 export interface DataTableProps<Row extends object> {
-  /** Name of the list: key of its stored columns and name of its export file. */
+  /** Name of the list, used as the key of its stored columns and as the name of its export file. */
   name: string
   /** Describes the list to screen readers. */
   caption: string
@@ -30,22 +30,22 @@ export interface DataTableProps<Row extends object> {
   list: ListState<Row>
   search: ListSearch
   setSearch: SetSearch<ListSearch>
-  /** This and the next two must be stable functions: rows are drawn again when one changes. */
+  /** This function and the next two must be stable: rows are drawn again when one of them changes. */
   rowId(row: Row): string
   /** What a row is called in button labels and questions. */
   rowName(row: Row): string
   actions?: ((row: Row) => RowAction[]) | undefined
   bulk?: readonly BulkAction<Row>[]
-  /** Background of a row that stands out; a word in the row says why. Must be a stable function. */
+  /** Background of a row that is highlighted; a word in the row says why. Must be a stable function. */
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
-  /** Clicking a row opens a drawer: `?peek=id`. The page renders it. */
+  /** Clicking a row opens a drawer (`?peek=id`), which the page renders. */
   peeks?: boolean
-  /** Label of the search box; without one the list cannot be searched. */
+  /** Label of the search box; if omitted, the list cannot be searched. */
   searchLabel?: string
   /** Filters beside the search; `filtered` says whether any is set. */
   filters?: ReactNode
   filtered?: boolean
-  /** Clears the search and all filters; if omitted, only the search. */
+  /** Clears the search and all filters; if omitted, only the search is cleared. */
   onClearFilters?: () => void
   /** Buttons at the end of the toolbar. */
   toolbar?: ReactNode
@@ -54,13 +54,13 @@ export interface DataTableProps<Row extends object> {
   onRefresh?: () => void
 }
 
-/** The product's list: sorting, paging, search, selection and actions. Its state lives in the address. */
+/** The console's list, with sorting, paging, search, selection and actions. Its state lives in the address. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, columns, list, search, setSearch, rowId, peeks = false } = props
   const layout = useColumnLayout(name, columns)
   const engine = useTableEngine({ list, columns: layout.shown, rowId, sort: search.sort })
   const [current, setCurrent] = useState(-1)
-  // Rows are most of the rendering work: they are drawn in slices, after the click has been acknowledged.
+  // Rows are most of the rendering work, so they are drawn in slices after the click has been acknowledged.
   const drawn = useDeferredValue(engine.rows)
   const answeredAt = useDeferredValue(list.answeredAt)
   const shown = drawn.map((row) => row.original)
@@ -68,7 +68,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const open = useCallback((row: Row) => peeks && setSearch({ peek: rowId(row) }), [peeks, setSearch, rowId])
   const toolbar = useRef<HTMLDivElement>(null)
   const clear = () => {
-    // The button disappears with what it clears, so the focus moves to the controls that narrowed the list.
+    // The button disappears together with the filters it clears, so the focus moves to the controls that narrowed the
+    // list.
     focusFirst(toolbar.current?.querySelector(search.q === undefined ? '[role="group"]' : 'search') ?? toolbar.current)
     if (props.onClearFilters) props.onClearFilters()
     else setSearch({ q: undefined, page: undefined })
@@ -173,7 +174,7 @@ function Toolbar<Row extends object>(props: ToolbarProps<Row>) {
 
 interface BodyProps<Row extends object> extends DataTableProps<Row> {
   engine: ReturnType<typeof useTableEngine<Row>>
-  /** The engine's rows, or the previous ones while the new are being drawn. */
+  /** The engine's rows, or the previous rows while the new ones are being drawn. */
   drawn: ReturnType<typeof useTableEngine<Row>>['rows']
   /** When these rows arrived, in epoch milliseconds. */
   answeredAt: number
@@ -187,7 +188,7 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
   const t = useText()
   const slow = useLasting(list.refreshing)
   const sought = search.q !== undefined
-  // An empty previous result says nothing about the next one.
+  // An empty previous result does not mean that the next one is empty.
   const loading = list.loading || (list.rows.length === 0 && !list.settled)
   if (list.error && (!list.stale || list.rows.length === 0)) {
     return (
@@ -218,9 +219,9 @@ function ListBody<Row extends object>(props: BodyProps<Row>) {
           {list.error.message} {t('table.stale')}
         </p>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region */}
       <section aria-label={t('table.region', { name: caption })} tabIndex={0} className="table-scroll rounded-lg">
-        {/* Roles are explicit: in card layout the table is laid out as blocks, which would drop them. */}
+        {/* Roles are explicit, because the card layout displays the table as blocks, which would drop the implicit roles. */}
         <table
           role="table"
           className={`data-table ${list.stale ? 'opacity-60' : ''}`}

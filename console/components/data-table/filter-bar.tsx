@@ -12,14 +12,14 @@ interface FilterBarProps {
   children: ReactNode
 }
 
-/** The filters of a list, beside its search; on a phone a button opens them. */
+/** The filters of a list, beside its search box; on a phone, a button opens them. */
 export function FilterBar({ active, onClear, children }: FilterBarProps) {
   const t = useText()
   const [open, setOpen] = useState(false)
   const bar = useRef<HTMLDivElement>(null)
   const choices = useId()
   const clear = () => {
-    // The button disappears with the last filter.
+    // The button disappears when the last filter is cleared.
     focusFirst(bar.current)
     onClear()
   }
@@ -31,7 +31,7 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
       aria-label={t('table.filters')}
       className="flex max-w-full min-w-0 flex-wrap items-center gap-2 max-sm:contents"
     >
-      {/* Otherwise a phone would show nothing but boxes. */}
+      {/* Without the button, a phone would show nothing but input boxes. */}
       <Button
         className="sm:hidden"
         icon={<ListFilter />}
@@ -46,7 +46,7 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
         className={`sm:contents ${open ? 'flex basis-full flex-wrap items-center gap-2' : 'max-sm:hidden'}`}
       >
         {children}
-        {/* It keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
+        {/* The button keeps its space while there is nothing to clear, so that setting a filter does not shift the layout. */}
         <Button look="quiet" onClick={clear} className={active > 0 ? '' : 'invisible max-sm:hidden'}>
           {t('table.filters.clear')}
         </Button>
@@ -64,7 +64,10 @@ interface FilterSelectProps {
   onChange(value: string | undefined): void
 }
 
-/** One filter of a list: one of some values, or all. An unknown value from the address is shown as it is. */
+/**
+ * One filter of a list: the user chooses one of several values, or all. An unknown value from the address is shown as
+ * it is.
+ */
 export function FilterSelect({ label, all, value, choices, onChange }: FilterSelectProps) {
   const isKnown = value === undefined || choices.some((choice) => choice.value === value)
   return (

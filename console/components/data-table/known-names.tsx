@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { readUsage } from '../../lib/read-usage.ts'
 
-/** What kind of name it is; the groupings of the usage endpoint. */
+/** The kind of name, which is a grouping of the usage endpoint. */
 export type NamesOf = 'token' | 'model' | 'user'
 
 const daySeconds = 86_400
 const days = 30
-/** Number of names suggested; any other can be typed. */
+/** Number of names suggested; any other name can be typed. */
 const top = 50
 
-/** Names that had calls in the last 30 days, as suggestions for the input whose `list` is this id. */
+/** Suggests names that had calls in the last 30 days, for the input whose `list` attribute is this id. */
 export function KnownNames({ id, of }: { id: string; of: NamesOf }) {
   const { data } = useQuery({
     queryKey: ['usage', 'names', of],

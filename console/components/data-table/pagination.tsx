@@ -8,11 +8,13 @@ interface PaginationProps {
   pages: number
   total: number | undefined
   onPage(page: number): void
-  /** The pointer or the focus is on a link to that page. */
+  /** Called when the pointer or the focus is on a link to that page. */
   onNear(page: number): void
 }
 
-/** First, previous, numbers, next, last; marks the current page. */
+/**
+ * Links to the first and previous page, to numbered pages, and to the next and last page; the current page is marked.
+ */
 export function Pagination({ page, pages, total, onPage, onNear }: PaginationProps) {
   const t = useText()
   const near = (of: number) => ({ onPointerEnter: () => onNear(of), onFocus: () => onNear(of) })

@@ -14,7 +14,7 @@ interface Result {
   text: string
 }
 
-/** Announces to screen readers what a search, a filter or another page brought, once it has loaded. */
+/** Announces the result of a search, a filter or a page change to screen readers, once it has loaded. */
 export function ResultNews({ list, asked }: ResultNewsProps) {
   const { settled } = list
   const text = useResultText(list)
@@ -24,8 +24,7 @@ export function ResultNews({ list, asked }: ResultNewsProps) {
     if (!settled) return
     const before = known.current
     known.current = { asked, text }
-    // The first result is read as page content; rows that come and go by themselves are not a result of the user's
-    // action.
+    // The first result is read as page content. Rows that come and go without a user action are not announced.
     if (before && before.asked !== asked) setNews({ asked, text })
   }, [settled, asked, text])
   return (

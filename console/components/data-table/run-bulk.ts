@@ -1,7 +1,7 @@
 import { text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Calls that run at the same time. */
+/** Number of calls that run at the same time. */
 const pool = 4
 
 /** The outcome for each row. */
@@ -11,7 +11,7 @@ export interface BulkResult<Row> {
   stopped: boolean
 }
 
-/** Runs an action on each row, four at a time, with a toast that counts and can stop it. */
+/** Runs an action on each row, four at a time, with a toast that shows the progress and can stop the action. */
 export async function runBulk<Row>(
   action: string,
   rows: readonly Row[],

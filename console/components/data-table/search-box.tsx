@@ -12,12 +12,15 @@ interface SearchBoxProps {
   value: string
   label: string
   onSearch(value: string): void
-  /** An empty search was submitted while none was active: show the first page, or reload it if it is shown. */
+  /**
+   * Called when an empty search is submitted while none was active: show the first page, or reload it if it is shown.
+   */
   onReload?: () => void
 }
 
 /**
- * The search of a list. The text is trimmed when it is used, not while typing; an empty search shows the whole list.
+ * The search box of a list. The text is trimmed when it is used, not while typing; an empty search shows the whole
+ * list.
  */
 export function SearchBox({ value, label, onSearch, onReload }: SearchBoxProps) {
   const t = useText()

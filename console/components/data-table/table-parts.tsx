@@ -18,17 +18,17 @@ interface HeadProps<Row extends object> {
   sort: string | undefined
   setSearch: SetSearch<ListSearch>
   bulk: readonly BulkAction<Row>[] | undefined
-  /** Rows have actions, which take a column. */
+  /** Whether rows have actions, which need a column. */
   acts: boolean
 }
 
-/** Ascending, descending, then the server's order. */
+/** Cycles through ascending, descending and the server's order. */
 function nextSort(id: string, sort: string | undefined): string | undefined {
   if (sort === id) return `-${id}`
   return sort === `-${id}` ? undefined : id
 }
 
-/** The head of a list; sortable headers are buttons. */
+/** The header row of a list; sortable headers are buttons. */
 export function TableHead<Row extends object>({ columns, engine, sort, setSearch, bulk, acts }: HeadProps<Row>) {
   const t = useText()
   const { table } = engine
@@ -81,7 +81,7 @@ function HeaderCell<Row>(props: { column: Column<Row>; sort: string | undefined;
         {label}
         <Icon
           aria-hidden="true"
-          // Beside the words, so that the words align with their column and no width is reserved for the icon.
+          // Placed beside the label, so that the label aligns with its column and no width is reserved for the icon.
           className={`absolute size-3 ${column.align === 'end' ? 'end-full me-0.5' : 'start-full ms-0.5'} ${sorted === 'none' ? 'opacity-0 group-hover/sort:opacity-70 group-focus-visible/sort:opacity-70' : ''}`}
         />
       </button>
@@ -112,7 +112,7 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
   const last = useRef<number>(undefined)
   const select = useCallback(
     (index: number, { target, nativeEvent }: ChangeEvent<HTMLInputElement>) => {
-      // With Shift, all rows from the previously clicked one to this one change with it.
+      // With Shift, all rows from the previously clicked row to this row change together.
       const through = nativeEvent instanceof MouseEvent && nativeEvent.shiftKey
       const from = through ? (last.current ?? index) : index
       const chosen = rows?.slice(Math.min(from, index), Math.max(from, index) + 1) ?? []
@@ -149,11 +149,11 @@ export function TableBody<Row extends object>(props: BodyProps<Row>) {
   )
 }
 
-/** Clicks on controls inside a row belong to those controls; so does selecting text. */
+/** Whether a click was meant for the row itself, rather than for a control inside the row or for selecting text. */
 function isOwnClick(event: ReactMouseEvent): boolean {
   const target = event.target instanceof Element ? event.target : undefined
   if (target?.closest('a, button, input, label, select, textarea, [role="menu"]')) return false
-  // Dialogs and menus of the row are outside it in the DOM, but inside it for React.
+  // Dialogs and menus of a row are outside the row in the DOM, but inside it for React.
   if (!event.currentTarget.contains(target ?? null)) return false
   return window.getSelection()?.isCollapsed !== false
 }
@@ -161,7 +161,7 @@ function isOwnClick(event: ReactMouseEvent): boolean {
 interface RowProps<Row extends object> {
   row: EngineRow<Row>
   index: number
-  /** A new value draws the row again: cells show relative times. */
+  /** A new value draws the row again, because cells show relative times. */
   answeredAt: number
   columns: readonly Column<Row>[]
   rowName(row: Row): string
@@ -175,7 +175,7 @@ interface RowProps<Row extends object> {
   onSelect(index: number, event: ChangeEvent<HTMLInputElement>): void
 }
 
-/** Drawn again only when one of its own values has changed: rows are most of the work of a list. */
+/** Drawn again only when one of its props has changed, because rows are most of the work of drawing a list. */
 const BodyRow = memo(ListRow) as typeof ListRow
 
 function ListRow<Row extends object>(props: RowProps<Row>) {
@@ -186,7 +186,8 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
   const name = rowName(row.original)
   const titleId = columns.find((column) => column.card === 'title')?.id ?? columns[0]?.id
   const line = useRef<HTMLTableRowElement>(null)
-  // A row that is removed hands its focus to the list, including the focus that its menu is about to give back.
+  // When a row is removed, its focus moves to the list. This includes the focus that the row's menu is about to return
+  // to the row.
   useLayoutEffect(() => {
     const element = line.current
     return () => {
@@ -254,7 +255,7 @@ function ListRow<Row extends object>(props: RowProps<Row>) {
   )
 }
 
-/** The style sheet writes the labels of cards and cannot capitalise them. */
+/** Capitalises a column name. The style sheet shows these names as labels on cards and cannot capitalise them. */
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

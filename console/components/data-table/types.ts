@@ -3,23 +3,27 @@ import type { CsvValue } from '../../lib/csv.ts'
 
 /** A column of a list. */
 export interface Column<Row> {
-  /** Also the name that the server sorts by. */
+  /** Id of the column, and also the name by which the server sorts. */
   id: string
   header: string
   cell(row: Row): ReactNode
-  /** The value used for sorting in the browser and for export. Without it the column has neither. */
+  /**
+   * The value used for sorting in the browser and for export. Without it, the column can be neither sorted nor
+   * exported.
+   */
   value?(row: Row): CsvValue
-  /** Exported instead of `value`, if `value` says less than the cell. */
+  /** Exported instead of `value`, for columns whose cells show more than `value` contains. */
   exported?(row: Row): CsvValue
-  /** Whether its header sorts; needs `value`. */
+  /** Whether the column's header sorts the list; requires `value`. */
   sortable?: boolean
   align?: 'end'
-  /** Takes the remaining width; its cells must be truncated with an ellipsis. Not for the title. */
+  /** Gets the remaining width; its cells must be truncated with an ellipsis. Not for the title column. */
   grows?: boolean
-  /** Width class of its skeleton; close to that of real content. */
+  /** Width class of the column's skeleton; close to the width of real content. */
   skeleton?: string
   /**
-   * Its position on a card (600 px and less): the title, the badge beside it, or hidden. Others are lines with a label.
+   * The column's position on a card (600 px and less): the title, the badge beside the title, or hidden. Other columns
+   * are lines with a label.
    */
   card?: 'title' | 'badge' | 'hide'
   /** Hidden until the user chooses it. */
@@ -33,27 +37,27 @@ export interface RowAction {
   id: string
   label: string
   icon?: ReactNode
-  /** Shown as a button in the row; other actions are in its menu. Two at most. */
+  /** Shown as a button in the row, two at most; other actions are in the row's menu. */
   primary?: boolean
   danger?: boolean
   disabled?: boolean
   hint?: string | undefined
-  /** Single key that runs it while the row is the current one. */
+  /** Single key that runs the action while its row is the current one. */
   keys?: string
   run(): void
 }
 
-/** Something that the user can do with all selected rows, one call for each. */
+/** Something that the user can do with all selected rows, with one call per row. */
 export interface BulkAction<Row> {
   id: string
   label: string
   icon?: ReactNode
   danger?: boolean
-  /** Rows for which it makes no sense are skipped. */
+  /** Whether the action applies to a row; rows to which it does not apply are skipped. */
   applies?(row: Row): boolean
-  /** A question asked before it starts. */
+  /** The question asked before the action starts. */
   confirm?(rows: readonly Row[]): { title: string; text?: string; typed?: string | undefined }
   run(row: Row): Promise<unknown>
-  /** The page needs more input first and runs the action itself; `run` is not called. */
+  /** For actions that need more input first: the page runs the action itself, and `run` is not called. */
   open?(rows: readonly Row[]): void
 }

@@ -4,11 +4,11 @@ import { sessionUser } from '../../lib/session.ts'
 import { type StorageKey, writeStored } from '../../lib/storage.ts'
 import type { Column } from './types.ts'
 
-/** Columns of a list in the user's order and choice; stored in the browser. */
+/** Columns of a list, in the order and selection that the user chose; stored in the browser. */
 export interface ColumnLayout<Row> {
   /** Every column, in order. */
   all: Column<Row>[]
-  /** The visible ones, in order. */
+  /** The visible columns, in order. */
   shown: Column<Row>[]
   isShown(id: string): boolean
   toggle(id: string): void
@@ -16,10 +16,10 @@ export interface ColumnLayout<Row> {
   reset(): void
 }
 
-/** Order and choice of a list's columns; `name` is the name of the list. */
+/** Order and selection of a list's columns; `name` is the name of the list. */
 export function useColumnLayout<Row>(name: string, columns: readonly Column<Row>[]): ColumnLayout<Row> {
   const key: StorageKey = `ui.columns.${sessionUser()?.id ?? 0}.${name}`
-  // Stored as a list of ids in order; hidden ones have a '-' before them.
+  // Stored as a list of ids in order; the ids of hidden columns start with '-'.
   const [kept, setKept] = useState(() => storedNames(key))
 
   return useMemo(() => {

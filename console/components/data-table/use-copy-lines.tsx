@@ -3,11 +3,12 @@ import { copyText } from '../../lib/clipboard.ts'
 
 const LinesDialog = lazy(() => import('../ui/lines-dialog.tsx').then((it) => ({ default: it.LinesDialog })))
 
-/** Copies lines, then shows `done`. */
+/** Copies lines, then shows the message `done`. */
 export type CopyLines = (lines: readonly string[], done: string) => void
 
 /**
- * Copies something from several rows, one per line. The dialog goes on the page and shows the lines if copying fails.
+ * Copies text from several rows, one line per row. The page must render the dialog, which shows the lines if copying
+ * fails.
  */
 export function useCopyLines(): [copy: CopyLines, dialog: ReactNode] {
   const [shown, setShown] = useState<string>()

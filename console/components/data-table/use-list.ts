@@ -11,29 +11,31 @@ import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
 
 /** A list as a page shows it. */
 export interface ListState<Row> {
-  /** Rows of the page. With `sortsLoaded`: all loaded rows, to be sorted and paged by the table. */
+  /** Rows of the page. With `sortsLoaded`, these are all loaded rows, which the table sorts and pages. */
   rows: Row[]
   page: number
   /** Number of reachable pages, including one that is not loaded yet. */
   pages: number
-  /** Rows per page of a list that loads whole; if omitted, the server's page size. */
+  /** Rows per page of a list that is loaded completely; if omitted, the server's page size is used. */
   size?: number
   /** Number of all rows, if the server reports it. */
   total: number | undefined
-  /** Number of rows that match the request, whether or not the list covers them; undefined until it is known. */
+  /**
+   * Number of rows that match the request, whether or not the list covers them; undefined while the number is unknown.
+   */
   matching: number | undefined
-  /** How many rows the list covers, newest first, if more match. */
+  /** How many rows the list covers, newest first; set only if more rows match. */
   cutTo?: number | undefined
-  /** The server does not sort: the table sorts the loaded rows. */
+  /** The server does not sort, so the table sorts the loaded rows. */
   sortsLoaded: boolean
-  /** Nothing to show yet. */
+  /** There is nothing to show yet. */
   loading: boolean
-  /** Reloading while rows are shown. */
+  /** The list is reloading while rows are shown. */
   refreshing: boolean
   error: Error | null
   /** The rows belong to an earlier request, because this one failed. */
   stale: boolean
-  /** Changes with the search text and the filters, that is when the list has other rows. */
+  /** Changes with the search text and the filters, because the list then has other rows. */
   narrowing: string
   /** The rows belong to the current request, not to an earlier one. */
   settled: boolean
@@ -44,12 +46,12 @@ export interface ListState<Row> {
 }
 
 /**
- * Whether the server counts and sorts. Ours does, and says so in every list. Other servers send one page at a time, and
- * pages are appended to those already loaded.
+ * Whether the server counts and sorts. Tollgate does, and returns the total with every list. Other servers send one
+ * page at a time, and pages are appended to those already loaded.
  */
 const counts = observable(true)
 
-/** Loads the list that the address describes. Pages are requested one at a time. */
+/** Loads the list that the address describes. Each page is a separate request. */
 export function useList<Row>(
   source: ListSource<Row>,
   search: ListSearch,
@@ -69,13 +71,13 @@ export function useList<Row>(
       ),
     [keyword, search.sort, serverCounts, filterKey],
   )
-  // A server that does not count answers a search with all matches.
+  // A server that does not count returns all matches of a search at once.
   const wholeSearch = !serverCounts && keyword !== ''
   const narrowing = `${keyword} ${filterKey}`
   const reached = useReached(page, narrowing)
   const wanted = wholeSearch ? [1] : serverCounts ? [page] : Array.from({ length: reached }, (_, index) => index + 1)
-  // The previous rows stay visible until another page, order or search has loaded, but not those of another user or
-  // source. Where pages are appended, they would appear twice.
+  // The previous rows stay visible until another page, order or search has loaded, unless they belong to another user
+  // or source. Where pages are appended, the previous rows are not kept, because they would appear twice.
   const before = useRef<Answer<Row>>(undefined)
   const reader = sessionUser()?.id
   const known = before.current
@@ -98,7 +100,7 @@ export function useList<Row>(
   const loaded = useJoined(results.map((result) => result.data?.rows))
   const total = serverCounts ? last?.data?.total : wholeSearch ? loaded.length : undefined
   const counted = pageCount({ total, loaded: loaded.length, page: reached, more: last?.data })
-  // The number of matches for the current request is not known yet.
+  // While the new page loads, the number of matches for the current request is not known.
   const pages = waiting ? Math.max(page, counted) : counted
   useStepBack({ page, pages, ready: last?.isSuccess === true && !last.isPlaceholderData, setSearch })
 
@@ -107,7 +109,7 @@ export function useList<Row>(
     page: Math.min(page, pages),
     pages,
     total,
-    // As long as only page and order change, the previous numbers remain correct.
+    // As long as only the page or the order changes, the previous numbers remain correct.
     matching: waiting && known?.narrowing !== narrowing ? undefined : (last?.data?.matching ?? total),
     cutTo: total !== undefined && (last?.data?.matching ?? 0) > total ? total : undefined,
     sortsLoaded: !serverCounts,
@@ -125,17 +127,19 @@ export function useList<Row>(
   }
 }
 
-/** The last page that arrived, its request and its user. */
+/** The last page that arrived, with its request and its user. */
 interface Answer<Row> {
   source: ListSource<Row>
   reader: number | undefined
   narrowing: string
   page: ListPage<Row>
-  /** Epoch milliseconds. */
+  /** When the page arrived, in epoch milliseconds. */
   at: number
 }
 
-/** The pages as one list. It is the same array as long as its pages are the same, so that nothing is sorted twice. */
+/**
+ * The pages as one list. The array stays the same as long as the pages are the same, so that nothing is sorted twice.
+ */
 function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
   const joined = useRef<{ pages: typeof pages; rows: Row[] }>({ pages: [], rows: [] })
   const before = joined.current.pages
@@ -144,7 +148,7 @@ function useJoined<Row>(pages: readonly (Row[] | undefined)[]): Row[] {
   return joined.current.rows
 }
 
-/** The furthest page visited: loaded pages stay, so that sorting covers all of them. */
+/** The furthest page visited. Loaded pages are kept, so that sorting covers all of them. */
 function useReached(page: number, list: string): number {
   const reached = useRef({ list, page })
   if (reached.current.list !== list) reached.current = { list, page }
@@ -159,14 +163,14 @@ interface Counted {
   more: ListPage<unknown> | undefined
 }
 
-/** Without a known total, another page may follow a full last page. */
+/** The number of pages. Without a known total, another page may follow if the last page is full. */
 function pageCount({ total, loaded, page, more }: Counted): number {
   if (total !== undefined) return Math.max(1, Math.ceil(total / pageSize))
   const full = more === undefined || (more.rows.length > 0 && more.rows.length % pageSize === 0)
   return Math.max(1, Math.ceil(loaded / pageSize) + (full && loaded >= page * pageSize ? 1 : 0))
 }
 
-/** If a page turns out to be empty, goes back to the last one that is not and says so. */
+/** If a page turns out to be empty, goes back to the last page that has rows and shows a toast. */
 function useStepBack(of: { page: number; pages: number; ready: boolean; setSearch: SetSearch<ListSearch> }): void {
   const { page, pages, ready, setSearch } = of
   useEffect(() => {

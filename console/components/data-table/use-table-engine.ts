@@ -32,11 +32,11 @@ interface EngineInput<Row> {
   sort: string | undefined
 }
 
-/** Sorting, paging and selection of a list with TanStack Table; what the server does is left to the server. */
+/** Sorting, paging and selection of a list with TanStack Table, except for the steps that the server performs. */
 export function useTableEngine<Row extends object>({ list, columns, rowId, sort }: EngineInput<Row>) {
   const [rowSelection, setRowSelection] = useState<RowSelectionState>({})
   const [narrowing, setNarrowing] = useState(list.narrowing)
-  // Selected rows may be out of sight now, and no action may touch rows that the user cannot see.
+  // Selected rows may no longer be visible, and no action may affect rows that the user cannot see.
   if (narrowing !== list.narrowing) {
     setNarrowing(list.narrowing)
     setRowSelection({})
@@ -47,7 +47,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
         (column): ColumnDef<Features, Row> => ({
           id: column.id,
           accessorFn: (row) => column.value?.(row),
-          // In both directions: sorting a column puts the rows that have a value first.
+          // In both sort directions, rows that have a value come first.
           sortUndefined: 'last',
           sortFn: (a, b, id) => compareValues(a.getValue(id), b.getValue(id), languageTag()),
         }),
@@ -56,7 +56,8 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
   )
   const size = list.size ?? pageSize
   const cut = list.rows.length > size
-  // Stable objects as long as their values are equal; otherwise rows would be sorted and drawn again each time.
+  // These objects stay the same as long as their values are equal; otherwise rows would be sorted and drawn again each
+  // time.
   const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize: size }), [list.page, size])
   const sorting = useMemo(
     () => (sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),
@@ -79,7 +80,7 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
     onRowSelectionChange: setRowSelection,
   })
   const rows = table.getRowModel().rows
-  // By id: a row that is still on the screen may belong to the previous list.
+  // Selects by id, because a row that is still on the screen may belong to the previous list.
   const select = useCallback(
     (ids: readonly string[], selected: boolean) =>
       setRowSelection((before) => {

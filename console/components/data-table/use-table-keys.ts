@@ -14,7 +14,9 @@ interface TableKeys {
   toggle(index: number): unknown
 }
 
-/** j/k move between rows, Enter opens, x selects, [ and ] turn pages; other keys belong to the row's actions. */
+/**
+ * j/k move between rows, Enter opens a row, x selects it, [ and ] turn pages; other keys belong to the row's actions.
+ */
 export function useTableKeys(keys: TableKeys): void {
   const { count, current, setCurrent, page, pages, goTo } = keys
   const move = (by: number) => {

@@ -2,11 +2,11 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ListSearch } from '../../lib/url-state.ts'
 import type { ListState } from './use-list.ts'
 
-/** Rows per page: all rows of a list that is browsed rather than edited. */
+/** Rows per page of a completely loaded list, which is browsed rather than edited. */
 const size = 50
 
 interface WholeList<Row> {
-  /** Those that match the search and the filters. */
+  /** The rows that match the search and the filters. */
   rows: Row[]
   search: ListSearch
   /** Changes with the filters. */
@@ -17,7 +17,7 @@ interface WholeList<Row> {
   >
 }
 
-/** A list whose rows all come in one response: the browser searches, sorts and pages it. */
+/** A list whose rows all arrive in one response, so that the browser searches, sorts and pages it. */
 export function wholeList<Row>({ rows, search, filters, query }: WholeList<Row>): ListState<Row> {
   const pages = Math.max(1, Math.ceil(rows.length / size))
   return {

@@ -4,7 +4,7 @@ import { inputClass } from '../ui/input.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { Field, type FieldProps } from './field.tsx'
 
-/** One choice of a list; the browser's own control. Values are text. */
+/** A field for one choice of a list, using the browser's own control. Values are strings. */
 export function SelectField<T extends FieldValues>(
   props: FieldProps<T> & { options: readonly { value: string; label: string }[] },
 ) {

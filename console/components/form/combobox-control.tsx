@@ -5,11 +5,11 @@ import { useText } from '../../lib/text.ts'
 import { inputClass } from '../ui/input.tsx'
 import { withWords } from './words.ts'
 
-/** One option. */
+/** One option of a list. */
 export interface Choice {
   value: string
   label: string
-  /** More words that match it. */
+  /** Additional words by which the option is found. */
   words?: string
 }
 
@@ -17,19 +17,19 @@ export interface ChoiceProps {
   options: readonly Choice[]
   placeholder?: string
   /**
-   * Typed text may be added even if no option has that name. It is trimmed; empty text and existing options are not
-   * added.
+   * Typed text may be added even if no option has that name. The text is trimmed; empty text and existing options are
+   * not added.
    */
   creatable?: boolean
-  /** Typed text is also added when the field is left: for fields where empty means all. */
+  /** Typed text is also added when the user leaves the field; meant for fields where empty means all. */
   keepsTyped?: boolean
 }
 
 /** What the user did in the placeholder box before the control was loaded. */
 export interface Reached {
-  /** 'open' = the user waits for the list; also used when the control is loaded and its options are not. */
+  /** 'open' means that the user waits for the list; also used when the control is loaded but its options are not. */
   how: 'not' | 'focused' | 'open'
-  /** Also '' if the box takes no text. */
+  /** The typed text; also '' if the box does not accept text. */
   typed: string
 }
 
@@ -55,11 +55,11 @@ const same = (a: Choice, b: Choice) => a.value === b.value
 type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
 
 /**
- * Whether the list is open. If the user was in the box before the control loaded, the focus returns to it. If the user
- * clicked or typed there, the list opens one frame after the options are loaded, because it highlights a match only if
- * that was found while the list was closed. Escape, leaving the box, a choice, and a list that has opened or closed in
- * the meantime cancel this. A list that opens by itself later is unwanted, and hides what was added from screen-reader
- * users.
+ * Whether the list is open. If the user was in the box before the control loaded, the focus returns to the box. If the
+ * user clicked or typed there, the list opens one frame after the options are loaded, because it highlights a match
+ * only if the match was found while the list was closed. This is cancelled by Escape, by leaving the box, by a choice,
+ * and when the list has already opened or closed. A list that opened later would be unexpected, and would hide added
+ * entries from screen-reader users.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
@@ -88,7 +88,7 @@ function useOpen({ id, reached, options }: ControlProps) {
   const keepOnEscape: KeyDown = (event) => {
     if (event.key !== 'Escape') return
     endWait()
-    // A second Escape would clear all choices.
+    // Without this, a second Escape would clear all choices.
     if (event.currentTarget.getAttribute('aria-expanded') !== 'true') event.preventBaseUIHandler()
   }
   return { open, change, endWait, keepOnEscape }
@@ -149,8 +149,8 @@ export function MultiCombobox(props: MultiProps) {
   const { id, options, value, onChange, creatable = false, placeholder, disabled, invalid, describedBy } = props
   const [typed, setTyped] = useState('')
   const list = useOpen(props)
-  // Not in the initial state: React may show this up to 300 ms after rendering it, and the user types into the
-  // placeholder until then.
+  // Set here and not as the initial state: React may show this control up to 300 ms after rendering it, and until then
+  // the user types into the placeholder.
   useLayoutEffect(() => setTyped(props.reached.current.typed), [props.reached])
   const known = new Map(options.map((option) => [option.value, option]))
   const chosen = value.map((each) => known.get(each) ?? { value: each, label: each })
@@ -168,14 +168,14 @@ export function MultiCombobox(props: MultiProps) {
   const add = (text: string) => choose(withWords(value, text))
   const onBlur = () => {
     list.endWait()
-    // The list adds typed text when it closes. It is not open for text that was typed before this control loaded.
+    // The list adds typed text when it closes, but it never opened for text that was typed before this control loaded.
     if (props.keepsTyped && !list.open && word !== '') add(word)
   }
-  // The list may lag behind the typed text; Enter adds the text as it is unless the user moved to an entry.
+  // The list may lag behind the typed text, so Enter adds the text as typed unless the user moved to an entry.
   const wentTo = useRef(false)
   const onKeyDown: KeyDown = (event) => {
     list.keepOnEscape(event)
-    // With Ctrl the form would be submitted: the typed text is added first.
+    // Ctrl+Enter would submit the form, so the typed text is added first.
     const gone = wentTo.current && !event.ctrlKey && !event.metaKey
     if (event.key !== 'Enter' || !creatable || gone || event.nativeEvent.isComposing) return
     const name = event.currentTarget.value.trim()
@@ -257,7 +257,8 @@ export function SearchSelect(props: SearchSelectProps) {
   const isNew = useRef(false)
   const chosen = options.find((option) => option.value === value) ?? (value ? { value, label: value } : null)
   /**
-   * The search text; undefined = the chosen option is shown. The control itself would drop it when the options load.
+   * The search text; undefined while the chosen option is shown. It is kept here because the control would drop it when
+   * the options load.
    */
   const [typed, setTyped] = useState<string>()
   return (
@@ -292,8 +293,8 @@ export function SearchSelect(props: SearchSelectProps) {
           onFocus={() => {
             isNew.current = true
           }}
-          // A click puts the caret into the chosen text, and what is typed next would be appended to it and searched
-          // for.
+          // A click puts the caret into the chosen text. Unless that text is selected, typed characters would be
+          // appended to it and searched for together.
           onClick={({ currentTarget }) => {
             if (isNew.current) currentTarget.select()
             isNew.current = false

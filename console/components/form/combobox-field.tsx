@@ -21,8 +21,8 @@ interface LoadedProps {
   /** The chosen options as text. */
   shown: string
   /**
-   * Text typed for the control. When the user finishes, it is added at once, as the control would do. Absent = the box
-   * is read-only until the control loads.
+   * Handles text that is typed before the control loads. When the user finishes, the text is added at once, as the
+   * control would do. If absent, the box is read-only until the control loads.
    */
   words?: { add(text: string): void; creatable: boolean; keepsTyped: boolean }
   disabled: boolean | undefined
@@ -30,12 +30,13 @@ interface LoadedProps {
 }
 
 /**
- * A box of the same size while the control, which is large, loads. A user already in it then finds the control in the
- * matching state.
+ * Shows a box of the same size while the control, which is large, loads. If the user is already in the box, the control
+ * starts in the matching state.
  */
 function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
-  // Not a state: rendering during a press would put the control under the pointer, and the browser would then focus
-  // neither. A press here that is released on the control is a click on neither, so the press counts.
+  // A ref instead of a state: rendering during a press would put the control under the pointer, and the browser would
+  // then focus neither the box nor the control. A press that starts here and is released on the control is not a click
+  // on either, so the press alone counts.
   const reached = useRef<Reached>({ how: 'not', typed: '' })
   const endWord = (box: HTMLInputElement) => {
     const { typed } = reached.current
@@ -57,7 +58,7 @@ function Loaded({ id, shown, words, disabled, children }: LoadedProps) {
           if (event.key !== 'Enter' || reached.current.typed === '' || event.nativeEvent.isComposing) return
           event.preventDefault()
           if (!words.creatable) return
-          // A list that opens after text was added would hide it from screen-reader users.
+          // A list that opened after text was added would hide that text from screen-reader users.
           reached.current.how = 'focused'
           endWord(event.currentTarget)
         },
@@ -106,7 +107,8 @@ function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps,
 }
 
 /**
- * Several of a list, as chips. The value is a list of strings; `creatable` also accepts others, one or a pasted list.
+ * A field for several options of a list, shown as chips. The value is a list of strings; `creatable` also accepts other
+ * values, typed one by one or pasted as a list.
  */
 export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
@@ -139,7 +141,10 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
   )
 }
 
-/** One of a long list, found by typing. The value is a string; `creatable` accepts the typed text as it is. */
+/**
+ * A field for one option of a long list, found by typing. The value is a string; `creatable` accepts the typed text as
+ * it is.
+ */
 export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
     <Field {...props}>

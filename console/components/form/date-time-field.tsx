@@ -25,7 +25,7 @@ export interface TimePreset {
   fromNowSeconds?: number
 }
 
-/** A moment in epoch seconds. A preset with a fixed value is shown in words instead of the input. */
+/** A field for a moment in epoch seconds. A preset with a fixed value is shown in words instead of the input. */
 export function DateTimeField<T extends FieldValues>(props: FieldProps<T> & { presets: readonly TimePreset[] }) {
   return (
     <Field {...props}>
@@ -38,7 +38,7 @@ export function DateTimeField<T extends FieldValues>(props: FieldProps<T> & { pr
               ref={field.ref}
               name={field.name}
               onBlur={field.onBlur}
-              // Words, where the input would be empty.
+              // For a fixed value, the label is shown, because the input would be empty.
               type={fixed ? 'text' : 'datetime-local'}
               step={1}
               value={fixed ? fixed.label : Number.isFinite(field.value) ? toDateTimeInput(field.value) : ''}

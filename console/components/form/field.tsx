@@ -26,7 +26,10 @@ export interface FieldParts<T extends FieldValues> {
   describedBy: string | undefined
 }
 
-/** Label above, hint and error below and linked; the caller renders the control. */
+/**
+ * A field with its label above the control, and its hint and error below. All are linked to the control, which the
+ * caller renders.
+ */
 export function Field<T extends FieldValues>(
   props: FieldProps<T> & { children: (parts: FieldParts<T>) => ReactNode; after?: ReactNode },
 ) {

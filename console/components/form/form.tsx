@@ -11,11 +11,11 @@ const ConfirmDialog = lazy(() => import('../ui/confirm-dialog.tsx').then((it) =>
 interface FormProps<T extends FieldValues> {
   form: UseFormReturn<T>
   /**
-   * Runs with validated values. The call has already shown a failure, and the form stays as it is; an error about a
-   * field is shown at that field.
+   * Runs with validated values. If it fails, the call has already shown the failure and the form stays as it is; an
+   * error about a field is shown at that field.
    */
   onSubmit(values: T): Promise<unknown>
-  /** Runs when validation has failed, after the first invalid field got the focus. */
+  /** Runs when validation has failed, after the first invalid field has got the focus. */
   onInvalid?: (messages: string[]) => void
   /** Asks before the user leaves unsaved changes; off for forms such as the login. */
   guard?: boolean
@@ -24,8 +24,8 @@ interface FormProps<T extends FieldValues> {
 }
 
 /**
- * A form: submits once at a time, also by Ctrl/Cmd+Enter, and asks before the user leaves unsaved changes. A page that
- * stays after saving calls `form.reset(values)`, so that the form counts as unchanged.
+ * A form that submits once at a time, also by Ctrl/Cmd+Enter, and asks before the user leaves unsaved changes. A page
+ * that stays after saving calls `form.reset(values)`, so that the form counts as unchanged.
  */
 export function Form<T extends FieldValues>({
   form,
@@ -47,7 +47,7 @@ export function Form<T extends FieldValues>({
       aria-label={label}
       noValidate
       onSubmit={(event) => {
-        // A dialog of the form is elsewhere in the DOM, but its events bubble here too.
+        // A dialog of the form is elsewhere in the DOM, but its events also bubble up to this form.
         if (event.target !== element.current) return
         if (isSubmitting) return event.preventDefault()
         newTry(form.control)
@@ -97,7 +97,7 @@ function LeaveGuard<T extends FieldValues>({ form }: { form: UseFormReturn<T> })
   )
 }
 
-/** The end of a form: extra text, cancel, submit. It stays visible while scrolling. */
+/** The footer of a form, with extra text and the buttons to cancel and submit. It stays visible while scrolling. */
 export function FormFooter(props: { submit: string; busy: boolean; onCancel?: () => void; children?: ReactNode }) {
   const t = useText()
   return (

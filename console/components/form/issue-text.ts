@@ -3,7 +3,7 @@ import { text, textByKey } from '../../lib/text.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Sentences of the contract that are not plain limits, with the matching messages. */
+/** Patterns of the contract's error sentences, other than plain limits, with the matching messages. */
 const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/at most (\d+) characters/, ([, max = '']) => text('form.tooLong', { max })],
   [/at least (\d+) characters/, ([, min = '']) => text('form.tooShort', { min })],
@@ -42,7 +42,7 @@ function tooSmall(min: number, origin: string): string {
   return text(origin === 'string' ? 'form.tooShort' : 'form.min', { min })
 }
 
-/** The message for a sentence of the contract or the server; undefined for an unknown sentence. */
+/** The message for an error sentence of the contract or the server; undefined if the sentence is unknown. */
 export function knownSentence(sentence: string): string | undefined {
   for (const [pattern, say] of known) {
     const match = pattern.exec(sentence)

@@ -5,7 +5,7 @@ import { useClassicServer } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { NumberField, QuotaField } from './number-field.tsx'
 
-/** Limits of a token or a user; 0 = no limit. Budgets in quota units. */
+/** Limits of a token or a user; 0 = no limit. Budgets are in quota units. */
 export interface LimitValues {
   rpm_limit: number
   tpm_limit: number
@@ -25,7 +25,7 @@ export const limitRules = {
   monthly_budget: limit,
 }
 
-/** The limits of an existing token or user, or none. */
+/** The limits of an existing token or user. Without one, all limits are 0. */
 export function limitValues(from?: Partial<LimitValues>): LimitValues {
   return {
     rpm_limit: from?.rpm_limit ?? 0,
@@ -38,7 +38,7 @@ export function limitValues(from?: Partial<LimitValues>): LimitValues {
 
 interface LimitFieldsProps<T extends FieldValues> {
   control: Control<T>
-  /** Spent in the current day and month, in quota units. */
+  /** Amounts spent in the current day and month, in quota units. */
   spent?: { spent_today: number; spent_month: number } | undefined
 }
 

@@ -3,7 +3,7 @@ import { Input } from '../ui/input.tsx'
 
 interface MomentBoxProps {
   label: string
-  /** Epoch seconds. */
+  /** The moment in epoch seconds. */
   value: number | undefined
   onChange(value: number | undefined): void
 }
@@ -21,7 +21,10 @@ const secondsOf = (text: string) => {
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
 }
 
-/** An input for a date and time, to the second. Incomplete text stays as typed; `onChange` waits until it is valid. */
+/**
+ * An input for a date and time, to the second. Incomplete text stays as typed, and `onChange` is not called until the
+ * text is valid.
+ */
 export function MomentBox({ label, value, onChange }: MomentBoxProps) {
   const [text, setText] = useState(() => textOf(value))
   useEffect(() => setText((typed) => (secondsOf(typed) === value ? typed : textOf(value))), [value])

@@ -4,8 +4,8 @@ import { toast } from '../../lib/toast.ts'
 const firstTries = new WeakMap<object, number>()
 
 /**
- * Called on each attempt to submit a form: removes the toasts of earlier attempts, so that none is shown beside the
- * result of this one. `form` is any object that identifies the form while it exists.
+ * Called on each attempt to submit a form. Removes the toasts of earlier attempts, so that they are not shown beside
+ * the result of this attempt. `form` is any object that identifies the form while it exists.
  */
 export function newTry(form: object): void {
   const first = firstTries.get(form)

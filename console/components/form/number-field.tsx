@@ -17,7 +17,7 @@ function numberOf(value: string): number | undefined {
   return value.trim() === '' ? undefined : Number(value)
 }
 
-/** A number; its value is a number, or undefined while the box is empty. */
+/** A number field. Its value is a number, or undefined while the box is empty. */
 export function NumberField<T extends FieldValues>(props: FieldProps<T> & NumberProps) {
   const { min, max, step, placeholder, unit } = props
   return (
@@ -48,7 +48,7 @@ export function NumberField<T extends FieldValues>(props: FieldProps<T> & Number
 
 const presets = [1, 5, 10, 100]
 
-/** A quota: a whole number of units, with its worth beside the label and buttons for round amounts. */
+/** A quota field for a whole number of units, with its worth beside the label and buttons for round amounts. */
 export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?: number; presets?: boolean }) {
   const t = useText()
   const formatQuota = useFormatQuota()

@@ -5,17 +5,17 @@ import { toast } from '../../lib/toast.ts'
 import { knownSentence } from './issue-text.ts'
 import { newTry } from './new-try.ts'
 
-/** An error that begins with the name of a field, in the words of the page. */
+/** An error that begins with the name of a field, in the wording of the page. */
 interface Refusal {
   /** The text shown at the field. */
   problem: string
-  /** The same for those who do not see the field. */
+  /** The same error as a sentence that names the field, for users who do not see the field. */
   sentence: string
 }
 
 /**
- * What the server says about a field, with the field's label instead of its name; undefined if the field is unknown
- * here.
+ * The server's message about a field, with the field's label instead of its name; undefined if the message does not
+ * begin with the field's name.
  */
 export function refusalOf(message: string, field: string, label: string): Refusal | undefined {
   if (!message.startsWith(`${field} `)) return undefined
@@ -25,7 +25,7 @@ export function refusalOf(message: string, field: string, label: string): Refusa
   return { problem: sentence, sentence }
 }
 
-/** Shows an error at the field that it names; the toast of the call then uses the words of the page. */
+/** Shows an error at the field that it names; the toast of the call then uses the field's label. */
 export function showAtField<T extends FieldValues>(form: UseFormReturn<T>, failure: unknown): void {
   if (!(failure instanceof CallError)) return
   for (const name of Object.keys(form.getValues())) {

@@ -9,7 +9,7 @@ type InputProps = Pick<
   'placeholder' | 'autoComplete' | 'maxLength' | 'inputMode' | 'type' | 'autoFocus' | 'readOnly' | 'spellCheck'
 >
 
-/** A line of text. */
+/** A field for one line of text. */
 export function TextField<T extends FieldValues>({ type = 'text', ...props }: FieldProps<T> & InputProps) {
   const { placeholder, autoComplete, maxLength, inputMode, autoFocus, readOnly, spellCheck } = props
   return (
@@ -29,7 +29,7 @@ export function TextField<T extends FieldValues>({ type = 'text', ...props }: Fi
   )
 }
 
-/** Several lines of text; `mono` for JSON and the like. */
+/** A field for several lines of text; `mono` is for JSON and similar text. */
 export function TextAreaField<T extends FieldValues>(
   props: FieldProps<T> & { rows?: number; placeholder?: string; mono?: boolean },
 ) {
@@ -53,7 +53,7 @@ export function TextAreaField<T extends FieldValues>(
   )
 }
 
-/** A password: can be shown, and says when Caps Lock is on. */
+/** A password field: the password can be shown, and a hint appears when Caps Lock is on. */
 export function PasswordField<T extends FieldValues>(props: FieldProps<T> & InputProps) {
   const { placeholder, autoComplete, maxLength } = props
   return (

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Colours of dots, named as the product uses them: latency, groups, statuses. */
+/** Colours of dots, which mark latencies, groups and statuses. */
 export type DotColor = 'green' | 'olive' | 'yellow' | 'orange' | 'red' | 'purple' | 'grey' | 'accent'
 
 /** Classes that give a small mark its colour. */
@@ -15,7 +15,7 @@ export const dotMark: Readonly<Record<DotColor, string>> = {
   accent: 'bg-accent',
 }
 
-/** A status: a dot and a word, never colour alone. */
+/** A status, shown as a dot and a word, never as colour alone. */
 export function Status({ color, children, title }: { color: DotColor; children: ReactNode; title?: string }) {
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap" title={title} data-color={color}>

@@ -16,7 +16,7 @@ const look = cva('flex items-start gap-2.5 rounded-md border px-3 py-2 text-sm',
 })
 const icons = { info: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert }
 
-/** A permanent message on the page. `live`: it is announced when it appears. */
+/** A permanent message on the page. With `live`, it is announced when it appears. */
 export function Banner(props: { kind: BannerKind; live?: boolean; title?: string; children?: ReactNode }) {
   const { kind, live = false, title, children } = props
   const Icon = icons[kind]

@@ -4,7 +4,7 @@ import { copyText } from '../../lib/clipboard.ts'
 import { useText } from '../../lib/text.ts'
 import { IconButton } from './icon-button.tsx'
 
-/** Code to read and copy. `shown` may mask secrets that `code` holds. */
+/** Code to read and copy. `shown` may mask secrets that `code` contains. */
 export function CodeBlock({ label, code, shown }: { label: string; code: string; shown?: string }) {
   const t = useText()
   const [copied, setCopied] = useState(false)
@@ -15,7 +15,7 @@ export function CodeBlock({ label, code, shown }: { label: string; code: string;
   }
   return (
     <div className="relative rounded-md border border-line bg-sunken">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region */}
       <section aria-label={label} tabIndex={0} className="overflow-x-auto p-3 pr-11 max-sm:pt-11">
         <pre className="font-mono text-xs leading-5">
           <code>{shown ?? code}</code>

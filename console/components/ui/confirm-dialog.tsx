@@ -11,11 +11,11 @@ export interface ConfirmProps {
   text?: ReactNode
   /** Label of the confirm button. */
   confirm: string
-  /** Destroys something: the button is red. */
+  /** The action destroys something, so the button is red. */
   danger?: boolean
-  /** Must be typed before the button works. */
+  /** Text that the user must type before the button works. */
   typed?: string | undefined
-  /** The dialog closes when this resolves; when it rejects the dialog stays. */
+  /** The dialog closes when this promise resolves and stays open when it rejects. */
   onConfirm(): Promise<unknown> | undefined
 }
 
@@ -51,7 +51,7 @@ function Question({ onClose, confirm, danger = false, typed, onConfirm }: Confir
       await onConfirm()
       onClose()
     } catch {
-      // The call has shown the reason; the question stays open.
+      // The call has already shown the reason, and the question stays open.
     } finally {
       setBusy(false)
     }

@@ -8,7 +8,7 @@ interface CopyFieldProps {
   /** Describes the value, such as "key of laptop". */
   label: string
   value: string
-  /** Shown until the value is revealed; without it the value is visible. */
+  /** Shown until the value is revealed; if omitted, the value is visible. */
   masked?: string
   fallback?: (value: string) => void
 }

@@ -20,7 +20,7 @@ interface DialogProps {
 
 const widths = { small: 'max-w-sm', normal: 'max-w-md', large: 'max-w-2xl' }
 
-/** A dialog: traps the focus, restores it, closes on Escape. */
+/** A dialog that traps the focus, restores it afterwards, and closes on Escape. */
 export function Dialog({ open, onClose, title, text, children, footer, width = 'normal' }: DialogProps) {
   const t = useText()
   return (

@@ -8,13 +8,16 @@ export interface Change {
   label: string
   before: string
   after: string
-  /** The result of saving it. */
+  /** The result of saving the change. */
   state?: 'saved' | 'failed'
-  /** Why it failed. */
+  /** Why saving failed. */
   problem?: string
 }
 
-/** Unsaved changes at the bottom of a page: how many, which ones, discard, save. The area `form` must be loaded. */
+/**
+ * A bar at the bottom of a page with unsaved changes: their number, a list of them, and buttons to discard or save
+ * them. The area `form` must be loaded.
+ */
 export function DirtyBar(props: { changes: readonly Change[]; busy: boolean; onDiscard(): void; onSave(): void }) {
   const { changes, busy, onDiscard, onSave } = props
   const t = useText()

@@ -7,11 +7,11 @@ import { useText } from '../../lib/text.ts'
 import { backdropClass } from './dialog.tsx'
 import { IconButton } from './icon-button.tsx'
 
-/** Steps to the previous and the next item; undefined at either end. */
+/** Functions that go to the previous and the next item; undefined if there is no such item. */
 export interface DrawerSteps {
   previous: (() => void) | undefined
   next: (() => void) | undefined
-  /** Position of the item shown, from 1; 0 = it is not on the page. */
+  /** Position of the item shown, counted from 1; 0 if the item is not on the page. */
   at: number
   count: number
 }
@@ -19,10 +19,10 @@ export interface DrawerSteps {
 interface DrawerProps {
   open: boolean
   onClose(): void
-  /** For a list: buttons and the keys k and j move through it. */
+  /** For an item of a list: buttons and the keys k and j go to the neighbouring items. */
   steps?: DrawerSteps | undefined
   title: string
-  /** Beside the title, such as a status. */
+  /** Shown beside the title, such as a status. */
   aside?: ReactNode
   footer?: ReactNode
   children: ReactNode
@@ -61,7 +61,7 @@ export function Drawer({ open, onClose, steps, title, aside, footer, children }:
   )
 }
 
-/** The list's keys, which are off while a panel is open. */
+/** Handles the list's j and k keys, which the list ignores while a panel is open. */
 function step(event: KeyboardEvent<HTMLElement>, { previous, next }: DrawerSteps): void {
   const { key, altKey, ctrlKey, metaKey, target } = event
   if (altKey || ctrlKey || metaKey || !singleKeysOn() || isTyping(target)) return
@@ -77,7 +77,7 @@ function Steps({ steps }: { steps: DrawerSteps }) {
     { label: t('table.peek.previous'), icon: <ChevronUp />, go: steps.previous },
     { label: t('table.peek.next'), icon: <ChevronDown />, go: steps.next },
   ]
-  // Not disabled at the ends: a disabled button loses the focus.
+  // The buttons are not disabled at the ends, because a disabled button loses the focus.
   return (
     <>
       <p role="status" className="sr-only">

@@ -6,13 +6,13 @@ const iconButtonClass =
   'inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted transition-colors enabled:hover:bg-active enabled:hover:text-fg [a&]:hover:bg-active [a&]:hover:text-fg data-[popup-open]:bg-active data-[popup-open]:text-fg disabled:opacity-45 max-sm:size-10 [&_svg]:size-4'
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children' | 'aria-label'> {
-  /** What it does; also shown on hover. */
+  /** What the button does; also shown on hover. */
   label: string
   icon: ReactNode
   busy?: boolean
 }
 
-/** A button that shows an icon; its name is available to everybody. */
+/** A button that shows only an icon. Its label is shown on hover and read by screen readers. */
 export function IconButton({ label, icon, busy = false, className = '', disabled, ...rest }: IconButtonProps) {
   return (
     <button

@@ -14,7 +14,7 @@ export function Textarea({ className = '', ...rest }: ComponentProps<'textarea'>
   return <textarea rows={4} {...rest} className={`${inputClass} h-auto! py-1.5 leading-5 ${className}`} />
 }
 
-/** A select; the browser's own, which every device can show. */
+/** A select box. It is the browser's own control, which every device can show. */
 export function Select({ className = '', ...rest }: ComponentProps<'select'>) {
   return <select {...rest} className={`${inputClass} pr-7 ${className}`} />
 }

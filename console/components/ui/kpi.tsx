@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** One figure with its name; `note` names what it is compared with. */
+/** One figure with its name; `note` describes what the figure is compared with. */
 export function Kpi(props: {
   label: string
   value: ReactNode

@@ -6,10 +6,10 @@ export interface MenuEntry {
   id: string
   label: string
   icon?: ReactNode
-  /** Destroys something; shown in red, separated from the others. */
+  /** The entry destroys something; it is shown in red and separated from the others. */
   danger?: boolean
   disabled?: boolean
-  /** Why it is disabled, or more information. */
+  /** Why the entry is disabled, or more information. */
   hint?: string | undefined
   /** A shortcut, shown at the end. */
   keys?: string
@@ -17,7 +17,7 @@ export interface MenuEntry {
 }
 
 export interface MenuProps {
-  /** The button that opens it. */
+  /** The button that opens the menu. */
   trigger: Trigger
   entries: readonly MenuEntry[]
   label?: string
@@ -27,14 +27,14 @@ export interface MenuProps {
 const itemClass =
   'flex min-h-8 max-sm:min-h-10 cursor-default items-center gap-2 rounded-md px-2 text-sm outline-none select-none data-highlighted:bg-active data-disabled:opacity-50 [&_svg]:size-4 [&_svg]:text-muted'
 
-/** The menu itself; loaded when the first one is opened, and open from the start. */
+/** The menu itself. It is loaded when a menu is first opened, and is open from the start. */
 export function MenuPopup({ trigger, entries, label, align = 'end' }: MenuProps) {
   const plain = entries.filter((entry) => !entry.danger)
   const dangers = entries.filter((entry) => entry.danger)
   return (
     <Base.Root defaultOpen>
       <Base.Trigger render={trigger} />
-      {/* Inside a landmark of the page, not beside them, so that users who move by landmark find it. */}
+      {/* Placed inside a landmark of the page, not beside the landmarks, so that users who move by landmark find it. */}
       <Base.Portal container={document.querySelector('main') ?? document.body}>
         <Base.Positioner align={align} sideOffset={4} className="z-50 outline-none">
           <Base.Popup className="ui-popup max-w-72 min-w-44 p-1" aria-label={label}>

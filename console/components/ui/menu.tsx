@@ -4,7 +4,7 @@ import { lazyPart, OnDemand } from './on-demand.tsx'
 
 const part = lazyPart<MenuProps>(async () => (await importPart(() => import('./menu-popup.tsx'))).MenuPopup)
 
-/** A menu at a button. */
+/** A menu that a button opens. */
 export function Menu(props: MenuProps) {
   return (
     <OnDemand part={part} trigger={props.trigger} popup="menu">

@@ -7,19 +7,19 @@ import {
   useState,
 } from 'react'
 
-/** A button, or something that takes a button's properties. */
+/** A button, or something that accepts a button's properties. */
 export type Trigger = ReactElement<ComponentProps<'button'>>
 
 interface OnDemandProps<P> {
   part: LazyPart<P>
   trigger: Trigger
-  /** What it opens, for screen readers. */
+  /** What the button opens, for screen readers. */
   popup: 'menu' | 'dialog'
-  /** What replaces it. */
+  /** Renders the part that replaces the button. */
   children: (Part: ComponentType<P>) => ReactNode
 }
 
-/** A part that is loaded when it is first needed; `ready` stays false until then. */
+/** A part that is loaded when it is first needed; `component()` returns undefined until then. */
 export interface LazyPart<P> {
   load(): Promise<void>
   component(): ComponentType<P> | undefined
@@ -47,14 +47,14 @@ export function lazyPart<P>(load: () => Promise<ComponentType<P>>): LazyPart<P> 
 }
 
 /**
- * A button whose menu or panel is loaded when the pointer or the focus comes near. The part replaces the button when it
- * is clicked.
+ * A button whose menu or panel is loaded when the pointer or the focus reaches the button. The part replaces the button
+ * when it is clicked.
  */
 export function OnDemand<P>({ part, trigger, popup, children }: OnDemandProps<P>) {
   const [open, setOpen] = useState(false)
   const Part = part.component()
   if (open && Part) return children(Part)
-  // A failure is shown when the button is clicked.
+  // A failure to load is shown when the button is clicked.
   const near = () => void part.load().catch(() => undefined)
   return cloneElement(trigger, {
     'aria-haspopup': popup,

@@ -4,18 +4,18 @@ import { usePageTitle } from '../../lib/page-title.ts'
 interface PageProps {
   /** The one heading of the page; also the title of the window. */
   title: string
-  /** Beside the heading. */
+  /** Shown beside the heading. */
   actions?: ReactNode
-  /** Under the heading. */
+  /** Shown under the heading. */
   text?: ReactNode
-  /** `full`: lists; `normal`: up to 1280 px; `narrow`: forms. */
+  /** `full` is for lists, `normal` is up to 1280 px wide, `narrow` is for forms. */
   width?: 'full' | 'normal' | 'narrow'
   children: ReactNode
 }
 
 const widths = { full: 'max-w-none', normal: 'max-w-[1280px]', narrow: 'max-w-[720px]' }
 
-/** The frame of every page: heading, actions, content. After a page change the heading gets the focus. */
+/** The frame of every page, with heading, actions and content. After a page change, the heading gets the focus. */
 export function Page({ title, actions, text, width = 'normal', children }: PageProps) {
   return (
     <div className={`mx-auto w-full ${widths[width]}`}>
@@ -31,7 +31,7 @@ export function Page({ title, actions, text, width = 'normal', children }: PageP
   )
 }
 
-/** The heading alone, for pages with their own frame. It takes the focus when a link has led here. */
+/** The heading alone, for pages with their own frame. It gets the focus when a link has led to the page. */
 export function PageHeading({ title, className = '' }: { title: string; className?: string }) {
   usePageTitle(title)
   return (

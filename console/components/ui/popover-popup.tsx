@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 import type { Trigger } from './on-demand.tsx'
 
 export interface PopoverProps {
-  /** The button that opens it. */
+  /** The button that opens the panel. */
   trigger: Trigger
   title?: string
   align?: 'start' | 'center' | 'end'
   children: ReactNode
 }
 
-/** The panel itself; loaded when the first one is opened, and open from the start. */
+/** The panel itself. It is loaded when a panel is first opened, and is open from the start. */
 export function PopoverPopup({ trigger, title, align = 'end', children }: PopoverProps) {
   return (
     <Base.Root defaultOpen>

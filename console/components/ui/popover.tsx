@@ -4,7 +4,7 @@ import type { PopoverProps } from './popover-popup.tsx'
 
 const part = lazyPart<PopoverProps>(async () => (await importPart(() => import('./popover-popup.tsx'))).PopoverPopup)
 
-/** A small panel at a button. */
+/** A small panel that a button opens. */
 export function Popover(props: PopoverProps) {
   return (
     <OnDemand part={part} trigger={props.trigger} popup="dialog">

@@ -1,6 +1,6 @@
 import encodeQR from 'qr'
 
-/** Width of the light margin around the code that readers need, in modules. */
+/** Width in modules of the light margin that readers need around the code. */
 const quiet = 4
 
 /**

@@ -9,7 +9,7 @@ interface StateProps {
   children?: ReactNode
 }
 
-/** An empty state: one sentence, one thing to do. */
+/** An empty state, with one sentence and one thing to do. */
 export function EmptyState({ title, text, children }: StateProps) {
   return (
     <div className="flex flex-col items-center gap-1 px-4 py-14 text-center">
@@ -20,7 +20,7 @@ export function EmptyState({ title, text, children }: StateProps) {
   )
 }
 
-/** Something failed: what, the server's message, and a next step. */
+/** A failure: what failed, the server's message, and a next step. */
 export function ErrorState(props: StateProps & { onRetry?: (() => void) | undefined; busy?: boolean | undefined }) {
   const { title, text, onRetry, busy, children } = props
   const t = useText()
@@ -45,7 +45,7 @@ export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
   return <span className={`skeleton block ${className}`} aria-hidden="true" />
 }
 
-/** Says that a page or a part of it is loading, in the words of the product. */
+/** Reports that a page or a part of it is loading, in the console's usual wording. */
 export function Loading({ what }: { what?: string }) {
   const t = useText()
   return (

@@ -9,7 +9,7 @@ import { isAdmin, useSessionUser } from '../../lib/session.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** `/about`: what an administrator wrote, or a description of the product. */
+/** `/about`: the text that an administrator wrote, or a description of Tollgate. */
 export function AboutPage() {
   const t = useText()
   return (

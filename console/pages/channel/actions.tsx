@@ -19,7 +19,7 @@ import {
   updateBalance,
 } from './queries.ts'
 
-/** Switches between enabled and disabled and offers to undo it. */
+/** Switches a channel between enabled and disabled and offers to undo the change. */
 async function toggleChannel(channel: Channel): Promise<void> {
   const enable = !isEnabled(channel)
   const name = nameOf(channel, text)
@@ -34,7 +34,7 @@ async function toggleChannel(channel: Channel): Promise<void> {
   toastWithUndo(text(enable ? 'table.toggled.enabled' : 'table.toggled.disabled', { name }), () => set(before))
 }
 
-/** Tests a channel and reports how long it took. */
+/** Tests a channel and shows how long the test took. */
 export async function test(channel: Channel): Promise<void> {
   const seconds = await testChannel(channel.id).catch((error: unknown) => {
     void channels.refresh()
@@ -43,7 +43,7 @@ export async function test(channel: Channel): Promise<void> {
   toast.info(text('channel.test.done', { name: nameOf(channel, text), seconds: seconds.toFixed(2) }))
 }
 
-/** Asks the upstream for the remaining balance and reports it. */
+/** Requests the remaining balance from the upstream and shows that it was updated. */
 export async function askBalance(channel: Channel): Promise<void> {
   await updateBalance(channel)
   toast.info(text('channel.balance.updated', { name: nameOf(channel, text) }))
@@ -54,7 +54,7 @@ async function duplicate(channel: Channel): Promise<void> {
   toast.success(text('channel.copied', { name: nameOf(channel, text) }))
 }
 
-/** Deletes a channel and says so. */
+/** Deletes a channel and shows a toast. */
 export async function deleteChannel(channel: Channel): Promise<void> {
   await removeChannel(channel)
   toast.success(text('table.deleted', { name: nameOf(channel, text) }))
@@ -65,7 +65,7 @@ const quietly = (work: Promise<unknown>) => void work.catch(() => undefined)
 
 interface Handlers {
   edit(channel: Channel): void
-  /** Asks, then deletes. */
+  /** Asks for confirmation, then deletes. */
   remove(channel: Channel): void
 }
 

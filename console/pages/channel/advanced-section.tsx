@@ -6,7 +6,7 @@ import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType } from './form-values.ts'
 
-/** Priority, weight, time limits and the rarer settings. */
+/** Priority, weight, time limits and the less common settings. */
 export function AdvancedSection({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
   const { control } = form

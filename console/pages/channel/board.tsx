@@ -11,8 +11,8 @@ import { isEnabled, trafficQuery, watchedQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 
 /**
- * Channels that need attention come first: disabled by the gateway, failed test, slow, the rest; channels disabled by
- * hand last.
+ * Sorts channels that need attention first: disabled by the gateway, failed test, slow, then all other enabled
+ * channels. Channels disabled by hand come last.
  */
 function urgency(channel: Channel): number {
   if (channel.status >= channelStatus.autoDisabled) return 0
@@ -23,13 +23,13 @@ function urgency(channel: Channel): number {
   return color === 'yellow' ? 3 : 4
 }
 
-/** The channel's share of calls, and how many of them were answered. */
+/** The channel's share of calls, and the share of its attempts that succeeded. */
 function trafficText(own: { share: number; succeeded: number } | undefined, t: Text): string {
   if (!own) return t('channel.board.noTraffic')
   return t('channel.board.traffic', { share: formatPercent(own.share), succeeded: formatPercent(own.succeeded) })
 }
 
-/** A card per channel with its last tests; problems first. */
+/** A card per channel with its last tests; channels with problems come first. */
 export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
   const t = useText()
   const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)

@@ -29,7 +29,7 @@ export function BulkEditDialog({ channels, onClose }: { channels: readonly Chann
       toast.success(t('done.ok'))
       onClose()
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
     setBusy(false)
   }

@@ -9,7 +9,7 @@ import { formatNumber, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { typesQuery } from './queries.ts'
 
-/** The display name of a channel without a name. */
+/** The display name of a channel, including one without a name. */
 export function nameOf(channel: Channel, t: Text): string {
   return channel.name === '' ? t('channel.none') : channel.name
 }
@@ -22,7 +22,7 @@ export function listOf(text: string): string[] {
     .filter((part) => part !== '')
 }
 
-/** The word for a status. */
+/** The label of a status. */
 export function statusText(status: number, t: Text): string {
   if (status === channelStatus.enabled) return t('status.enabled')
   if (status === channelStatus.disabled) return t('status.disabled')
@@ -30,7 +30,7 @@ export function statusText(status: number, t: Text): string {
   return t('status.unknown')
 }
 
-/** Whether a channel takes calls. */
+/** Shows whether a channel accepts calls. */
 export function ChannelStatus({ channel }: { channel: Channel }) {
   const t = useText()
   const { status } = channel
@@ -56,7 +56,7 @@ export function secondsOf(ms: number): string {
   return (ms / 1000).toFixed(2)
 }
 
-/** The result of the last test: response time or failure. Its title says when it was and what was wrong. */
+/** The result of the last test: a response time or a failure. The title shows the time of the test and its error. */
 export function ResponseTime({ channel }: { channel: Channel }) {
   const t = useText()
   const { test_time, test_error } = channel
@@ -85,7 +85,7 @@ export function hasBalance(type: number): boolean {
   return balanceUnits[type] !== undefined
 }
 
-/** A balance in the format of its type. */
+/** A balance in the format of its channel type. */
 export function balanceText({ type, balance }: Channel, t: Text): string {
   const unit = balanceUnits[type]
   if (unit === 'dollar') return currencyText('$', balance)
@@ -111,7 +111,7 @@ const colors: Readonly<Record<string, DotColor>> = {
   brown: 'orange',
 }
 
-/** The name of a type. */
+/** Returns the name of a channel type. */
 export function useTypeName(): (type: number) => string {
   const t = useText()
   const { data, isPending } = useQuery(typesQuery)

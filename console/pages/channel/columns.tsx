@@ -174,7 +174,7 @@ function Balance({ channel }: { channel: Channel }) {
   return (
     <span className="inline-flex items-center gap-0.5">
       <span
-        // Never requested, so not a balance yet.
+        // Muted if the balance was never requested, because it is not known yet.
         className={when > 0 ? '' : 'text-muted'}
         title={when > 0 ? t('channel.balance.at', { time: formatTime(when) }) : t('channel.balance.never')}
       >

@@ -9,7 +9,7 @@ import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType, keyLines, otherDefault } from './form-values.ts'
 import { typesQuery } from './queries.ts'
 
-/** Key, address and the other fields of the type. */
+/** Key, address and the other fields of the channel type. */
 export function CredentialsSection(props: { form: UseFormReturn<ChannelValues>; channel: Channel | undefined }) {
   const { form, channel } = props
   const t = useText()
@@ -62,7 +62,7 @@ function addressLabel(type: number) {
   return type === channelType.custom ? 'channel.form.baseUrl' : 'channel.form.proxy'
 }
 
-/** The specification prescribes the wording for these. */
+/** Whether the specification prescribes the wording for this type. */
 function isSpecified(type: number): boolean {
   return type === channelType.azure || type === channelType.spark
 }
@@ -72,7 +72,7 @@ function otherLabel(type: number) {
   return type === channelType.spark ? 'channel.form.other.spark' : 'channel.form.other'
 }
 
-/** The key, one line or several. It is never shown again, so an empty field keeps the stored key. */
+/** The key, on one line or several. The stored key is never shown again, so an empty field keeps it. */
 function KeyField(props: { form: UseFormReturn<ChannelValues>; stored: boolean; hint: string | undefined }) {
   const { form, stored, hint } = props
   const t = useText()

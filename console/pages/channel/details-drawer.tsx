@@ -19,7 +19,7 @@ import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeB
 import { careForKeys, channelQuery, keysQuery, testsQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 
-/** The drawer of a channel: its last tests, its keys' health, its models. */
+/** The drawer of a channel, with its last tests, the health of its keys, and its models. */
 export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel: Channel): void }) {
   const { id, onClose, onEdit } = props
   const t = useText()
@@ -99,7 +99,7 @@ function Details({ channel }: { channel: Channel }) {
   )
 }
 
-/** What the gateway last did to the channel automatically, why, and a link to its earlier actions. */
+/** The gateway's last automatic action on the channel, the reason, and a link to earlier actions. */
 function Reason({ channel }: { channel: Channel }) {
   const t = useText()
   return (
@@ -157,7 +157,7 @@ function Tests({ id }: { id: number }) {
   )
 }
 
-/** Dialects that the upstream turned out not to speak, and why; other servers of the family do not report this. */
+/** Dialects that the upstream turned out not to support, and why; one-api and related servers do not report this. */
 function Missing({ places }: { places: Channel['missing'] }) {
   const t = useText()
   if (places.length === 0) return null
@@ -185,7 +185,7 @@ function Keys({ channel }: { channel: Channel }) {
       const count = await careForKeys(channel.id, action)
       toast.success(t(action === 'revive' ? 'channel.peek.revived' : 'channel.peek.removedDead', { count }))
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
   }
   return (

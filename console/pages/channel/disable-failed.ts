@@ -7,7 +7,7 @@ import { text } from '../../lib/text.ts'
 import { toastWithUndo } from '../../lib/undo.ts'
 import { channels, failedSince, setChannelStatus, watchedQuery } from './queries.ts'
 
-/** Disables the channels whose last test has failed since then (epoch seconds); one undo covers them all. */
+/** Disables the channels whose last test failed at or after `since` (epoch seconds); one undo covers them all. */
 export async function disableFailed(since: number): Promise<void> {
   const rows = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 })
   const disabled: Channel[] = []

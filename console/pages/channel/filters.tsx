@@ -22,7 +22,7 @@ export function filterOf({ type, status, group }: ChannelSearch) {
   return { type, status, group }
 }
 
-/** How many filters are set, not counting the text. */
+/** How many filters are set, not counting the search text. */
 export function filterCount(search: ChannelSearch): number {
   return Object.values(filterOf(search)).filter((value) => value !== undefined).length
 }
@@ -30,7 +30,7 @@ export function filterCount(search: ChannelSearch): number {
 interface FiltersProps {
   search: ChannelSearch
   setSearch: SetSearch<ChannelSearch>
-  /** The list is visible: data for the filters may be loaded. */
+  /** Whether the list is visible, so that data for the filters may be loaded. */
   ready: boolean
 }
 

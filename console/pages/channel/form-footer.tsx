@@ -13,7 +13,7 @@ interface ChannelFormFooterProps {
   onCancel(): void
 }
 
-/** The end of the channel form, with its test result; it stays visible while scrolling. */
+/** The footer of the channel form, with its test result; it stays visible while scrolling. */
 export function ChannelFormFooter({ busy, test, onTest, onCancel }: ChannelFormFooterProps) {
   const t = useText()
   return (

@@ -2,15 +2,15 @@ import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
 import { listOf } from './channel-parts.tsx'
 
-/** Types with a different form. */
+/** Channel types with a different form. */
 export const channelType = { openai: 1, azure: 3, custom: 8, ernie: 15, spark: 18 } as const
 
 /** How the lines of a key are used: as one key, one channel per line, or all in one channel. */
 export type KeyUse = 'one' | 'each' | 'multi'
 
-/** The values of the form. Time limits are in seconds; undefined = the setting's default. */
+/** The values of the form. Time limits are in seconds; undefined = the default from the settings. */
 export interface ChannelValues {
-  /** A type's number as text. */
+  /** The number of a channel type, as text. */
   type: string
   name: string
   groups: string[]
@@ -35,7 +35,7 @@ export interface ChannelValues {
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
 
-/** Validation rules of single fields; `problemsOf` reports missing ones. */
+/** Validation rules of single fields; `problemsOf` reports missing fields. */
 export const channelFormSchema = z.object({
   type: z.string(),
   name: z.string().check(z.maxLength(100)),
@@ -92,7 +92,7 @@ export function channelValues(channel?: Channel): ChannelValues {
   }
 }
 
-/** True for a JSON object with only string values. */
+/** True for a JSON object with only string values, and for empty text. */
 export function isMapping(text: string): boolean {
   if (text.trim() === '') return true
   try {
@@ -104,13 +104,13 @@ export function isMapping(text: string): boolean {
   }
 }
 
-/** A problem that prevents submitting the form: the field, and the message. */
+/** A problem that prevents submitting the form, with its field and its message. */
 export interface Problem {
   field: 'name' | 'key' | 'models' | 'model_mapping'
   message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
 }
 
-/** All problems, in the product's order. */
+/** All problems, in one-api's order. */
 export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
   const problems: (Problem | false)[] = [
     isNew && values.name.trim() === '' && { field: 'name', message: 'channel.form.needsName' },
@@ -121,20 +121,20 @@ export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
   return problems.filter((problem) => problem !== false)
 }
 
-/** The valid lines of a key, and the number of others. */
+/** The distinct, non-empty lines of a key, and the number of other lines. */
 export function keyLines(key: string): { keys: string[]; skipped: number } {
   const lines = key.trim() === '' ? [] : key.trim().split('\n')
   const keys = [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]
   return { keys, skipped: lines.length - keys.length }
 }
 
-/** The value of `other` if nobody filled it in. */
+/** The value of `other` if the field is empty. */
 const otherDefaults: Readonly<Record<number, string>> = {
   [channelType.azure]: '2023-06-01-preview',
   [channelType.spark]: 'v2.1',
 }
 
-/** The default of `other` for a type. */
+/** The default value of `other` for a channel type. */
 export function otherDefault(type: number): string {
   return otherDefaults[type] ?? ''
 }
@@ -156,8 +156,8 @@ function configText(values: ChannelValues, before: Channel | undefined): string 
 }
 
 /**
- * The models after a change of type. `filled`: the models that were prefilled for the previous type, and then those
- * prefilled for this one.
+ * The models after a change of type. In the parameter, `filled` lists the models that were prefilled for the previous
+ * type; in the result, it lists those prefilled for the new type.
  */
 export function modelsOfType(
   models: readonly string[],
@@ -169,7 +169,7 @@ export function modelsOfType(
   return { models: ofType, filled: ofType }
 }
 
-/** The request body. Untouched secrets are omitted, and the form's values are not changed. */
+/** The request body. Unchanged secrets are omitted, and the form's values are not modified. */
 export function channelBody(values: ChannelValues, before?: Channel) {
   const type = Number(values.type)
   const { keys } = keyLines(values.key)

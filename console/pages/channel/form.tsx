@@ -49,7 +49,9 @@ function EditChannel({ id }: { id: string }) {
   return <ChannelForm channel={query.data} />
 }
 
-/** The result of the test of a channel that was just created; shown from then on where the channel is edited. */
+/**
+ * The test result of a channel that was just created; from then on it is shown on the page where the channel is edited.
+ */
 let tested: { id: number; test: TestState } | undefined
 
 function ChannelForm({ channel }: { channel?: Channel }) {
@@ -63,7 +65,9 @@ function ChannelForm({ channel }: { channel?: Channel }) {
   }, [])
   const classic = useClassicServer()
 
-  /** Saves; returns the channel's id, undefined if there is none or nothing was saved. */
+  /**
+   * Saves the form. Returns the channel's id, or undefined if the server does not report an id or nothing was saved.
+   */
   const save = async (values: ChannelValues): Promise<number | undefined> => {
     const problems = problemsOf(values, channel === undefined)
     const [first] = problems
@@ -82,7 +86,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     const { key_append: _append, ...created } = { key_append: false, ...body }
     const [id] = await createChannel(created)
-    // Saved: leaving now loses nothing.
+    // The values are saved, so the user can leave without losing anything.
     form.reset(values)
     toast.success(t('channel.form.created'))
     return id
@@ -112,9 +116,9 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     setTest(result)
     if (channel) return
-    // If the user has gone elsewhere in the meantime, stay there.
+    // If the user has gone elsewhere while the test ran, stay there.
     if (router.latestLocation.pathname !== here) return
-    // The channel exists, whatever its test said: saving this form again would create a second one.
+    // The channel exists, whatever the result of its test. Saving this form again would create a second channel.
     tested = { id, test: result }
     await navigate({ to: '/channel/edit/$id', params: { id: String(id) }, replace: true })
   })

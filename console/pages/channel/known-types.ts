@@ -1,6 +1,6 @@
 import type { ChannelTypeEntry } from '../../../contract/api/channel.ts'
 
-/** A row without the form of its key and the models of the type. */
+/** One channel type of the catalogue. If omitted, `keyHint` is the most common key format and `models` is empty. */
 type Row = readonly [type: number, label: string, color: string, keyHint?: string, models?: readonly string[]]
 
 const rows: readonly Row[] = [
@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
   [13, 'AIGC2D', 'purple'],
 ]
 
-/** The catalogue of types for a server that has none: the types of the specification. */
+/** The catalogue of channel types for a server that does not have one: the types of the specification. */
 export const knownTypes: ChannelTypeEntry[] = rows.map(([type, label, color, keyHint = 'sk-…', models = []]) => ({
   type,
   name: label,

@@ -45,7 +45,7 @@ firstLook({
   shown: ({ view }) => view === undefined,
 })
 
-/** `/channel`: the upstream services, as a list, as a health board or by their models. */
+/** `/channel`: the upstream services, as a list, as a health board or grouped by model. */
 export function ChannelListPage() {
   const t = useText()
   const navigate = useNavigate()
@@ -89,7 +89,7 @@ export function ChannelListPage() {
 function ChannelTable({ edit }: { edit(channel: Channel): void }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseChannelSearch)
-  // A server with fewer endpoints ignores filters.
+  // A server without the additional endpoints ignores filters.
   const classic = useClassicServer()
   const list = useList(channels, search, setSearch, classic ? {} : filterOf(search))
   const typeName = useTypeName()
@@ -151,7 +151,7 @@ function PageActions() {
       await updateAllBalances()
       toast.info(t('channel.balances.done'))
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
     setBusy(false)
   }

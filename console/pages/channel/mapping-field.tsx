@@ -11,7 +11,7 @@ import { useText } from '../../lib/text.ts'
 import { FormSection } from './form-section.tsx'
 import { type ChannelValues, isMapping } from './form-values.ts'
 
-/** The example filled in on request: retired model names and their successors. */
+/** The example that is filled in on request, with retired model names and their successors. */
 const example = {
   'gpt-3.5-turbo-0301': 'gpt-3.5-turbo',
   'gpt-4-0314': 'gpt-4',
@@ -26,12 +26,15 @@ function pairsOf(text: string): Pair[] {
 }
 
 function textOf(pairs: readonly Pair[]): string {
-  // A name with blanks around it would never match a request.
+  // A name with leading or trailing spaces would never match a request.
   const filled = pairs.map(([from, to]) => [from.trim(), to] as const).filter(([from]) => from !== '')
   return filled.length === 0 ? '' : JSON.stringify(Object.fromEntries(filled), null, 2)
 }
 
-/** Requested models that the channel does not serve. While it serves none at all, that is the problem to report. */
+/**
+ * Requested models that the channel does not serve. If it serves no models at all, nothing is returned, because that is
+ * the problem to report.
+ */
 function unservedOf(models: readonly string[], mapping: string): string[] {
   if (models.length === 0) return []
   return pairsOf(mapping).flatMap(([from]) => (from.trim() === '' || models.includes(from.trim()) ? [] : from))
@@ -89,7 +92,7 @@ export function MappingField({ form }: { form: UseFormReturn<ChannelValues> }) {
 
 const pauseMs = 600
 
-/** The value when it was last unchanged for this long. */
+/** The latest value that has stayed unchanged for this long. */
 function useStanding(value: string, forMs: number): string {
   const [standing, setStanding] = useState(value)
   useEffect(() => {
@@ -99,10 +102,10 @@ function useStanding(value: string, forMs: number): string {
   return standing
 }
 
-/** Says which lines never get a call. */
+/** Warns of mapping lines that never receive a call. */
 function Unserved(props: { models: readonly string[]; mapping: string; onAdd(names: readonly string[]): void }) {
   const t = useText()
-  // A name is not checked at each keystroke.
+  // Waits for a pause in typing, so that a name is not checked at each keystroke.
   const names = unservedOf(props.models, useStanding(props.mapping, pauseMs))
   if (names.length === 0) return null
   return (
@@ -120,7 +123,8 @@ function Pairs(props: { models: readonly string[]; mapping: string; onChange(tex
   const t = useText()
   const listId = useId()
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(mapping))
-  // The value was set from outside, such as by the example: the table follows. Lines without a name exist only here.
+  // If the value was set from outside, such as by the example, the table follows it. Lines without a name exist only
+  // here.
   const current = textOf(pairs) === textOf(pairsOf(mapping)) ? pairs : pairsOf(mapping)
   const change = (next: readonly Pair[]) => {
     setPairs(next)

@@ -38,7 +38,7 @@ function rowsOf(channels: readonly Channel[], group: string | undefined): ModelR
 
 type Narrowing = Pick<ChannelSearch, 'group' | 'model' | 'problems'>
 
-/** Model → channels that serve it; models with one route or none come first. */
+/** Lists each model with the channels that serve it; models served by one channel or none come first. */
 export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(change: Narrowing): void }) {
   const { group, model = '', problems } = search
   const t = useText()
@@ -114,7 +114,7 @@ function MapTable({ rows, unpriced }: { rows: readonly ModelRow[]; unpriced: Rea
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-surface"
     >
-      {/* Roles are explicit: in card layout the table is laid out as blocks, which would drop them. */}
+      {/* Roles are explicit, because the card layout displays the table as blocks, which would drop the implicit roles. */}
       <table role="table" className="data-table">
         <caption className="sr-only">{t('channel.map.text')}</caption>
         <thead role="rowgroup">

@@ -33,7 +33,7 @@ export function ModelsSection(props: { form: UseFormReturn<ChannelValues>; chann
       fill([...models, ...names])
       toast.info(t('channel.form.fillUpstream.done', { count: names.length }))
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
     setAsking(false)
   }

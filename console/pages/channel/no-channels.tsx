@@ -4,7 +4,7 @@ import { buttonClass } from '../../components/ui/button.tsx'
 import { EmptyState } from '../../components/ui/states.tsx'
 import { useText } from '../../lib/text.ts'
 
-/** The link to a new channel. */
+/** The link to the form for a new channel. */
 export function AddLink() {
   const t = useText()
   return (

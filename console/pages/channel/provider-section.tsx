@@ -10,7 +10,7 @@ import { FormSection } from './form-section.tsx'
 import { type ChannelValues, channelType, modelsOfType } from './form-values.ts'
 import { typesQuery } from './queries.ts'
 
-/** Type, name and groups. A new type fills in its models if none were chosen. */
+/** Type, name and groups. Choosing a new type fills in its models if no models were chosen. */
 export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }) {
   const t = useText()
   const types = useQuery(typesQuery)
@@ -46,8 +46,8 @@ export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }
 }
 
 /**
- * A new type removes the models that the previous type prefilled, and prefills its own if nobody has chosen any. Models
- * chosen by hand stay.
+ * Choosing a new type removes the models that were prefilled for the previous type. It prefills the models of the new
+ * type if nobody has chosen any. Models chosen by hand stay.
  */
 function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
   const types = useQuery(typesQuery)

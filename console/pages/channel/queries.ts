@@ -26,11 +26,11 @@ export const channelQuery = (id: string) =>
     queryFn: ({ signal }) => call(channelApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Most channels that the board and the models map load. */
+/** Maximum number of channels that the board and the models map load. */
 export const mostWatched = 500
 const pageSize = 100
 
-/** The channels for the board and the models map, up to that number. */
+/** The channels for the board and the models map, up to `mostWatched`. */
 export const watchedQuery = queryOptions({
   queryKey: ['channel', 'watched'],
   queryFn: async ({ signal }) => {
@@ -86,8 +86,8 @@ export const keysQuery = (id: number) =>
 const mostUsed = 50
 
 /**
- * Traffic of each channel in the last 7 days: id → its share of all calls, and the share of its own attempts that did
- * not fail.
+ * Traffic of each channel in the last 7 days, by channel id: its share of all calls, and the share of its own attempts
+ * that did not fail.
  */
 export const trafficQuery = queryOptions({
   queryKey: ['channel', 'traffic'],
@@ -105,14 +105,17 @@ export const trafficQuery = queryOptions({
 })
 
 /**
- * The share of a channel's attempts that succeeded. Failed attempts are not among its requests: their calls have rows
- * of other channels, or no charged row.
+ * The share of a channel's attempts that succeeded. A failed attempt is not counted in the channel's requests, because
+ * the call's row belongs to another channel, or the call has no charged row.
  */
 function succeededOf({ requests, failed, failed_attempts = 0 }: UsageFiguresView): number {
   return 1 - failed / Math.max(1, requests + failed_attempts)
 }
 
-/** Models of the channels that have no price; on servers that do not report it, every model counts as having one. */
+/**
+ * Models of the channels that do not have a price. On servers that do not report this, every model counts as having a
+ * price.
+ */
 export const unpricedQuery = queryOptions({
   queryKey: ['channel', 'unpriced'],
   queryFn: async ({ signal }) => {
@@ -133,27 +136,27 @@ const patch = (id: number, change: Partial<Channel>) =>
     (row) => ({ ...row, ...change }),
   )
 
-/** Reloads everything about channels. */
+/** Reloads all data about channels. */
 export async function refreshChannels(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ['channel'], predicate: ({ queryKey }) => !fixed.has(queryKey[1]) })
 }
 
 const fixed = new Set<unknown>(['types', 'models'])
 
-/** Enables (1) or disables (2) a channel; its row shows the server's answer. */
+/** Enables (1) or disables (2) a channel; its row shows the status that the server returns. */
 export async function setChannelStatus(channel: Channel, status: number): Promise<void> {
   const changed = await call(channelApi.update, { body: { id: channel.id, status } })
   patch(channel.id, { status: changed?.status ?? status })
   void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
 }
 
-/** Deletes a channel; the list closes the gap. */
+/** Deletes a channel and reloads the list. */
 export async function removeChannel(channel: Channel): Promise<void> {
   await call(channelApi.remove, { params: { id: channel.id } })
   await refreshChannels()
 }
 
-/** Deletes all disabled channels; returns how many. */
+/** Deletes all disabled channels; returns how many were deleted. */
 export async function removeDisabledChannels(): Promise<number> {
   const count = await call(channelApi.removeDisabled, {})
   await refreshChannels()
@@ -162,7 +165,10 @@ export async function removeDisabledChannels(): Promise<number> {
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
-/** Tests a channel; returns the seconds it took. Success updates its row; after a failure callers refresh the list. */
+/**
+ * Tests a channel; returns the duration in seconds. On success, the channel's row is updated; after a failure, the
+ * caller must refresh the list.
+ */
 export async function testChannel(id: number, options: { quiet?: boolean } = {}): Promise<number> {
   try {
     const { time } = await call(channelApi.test, { params: { id }, query: {} }, options)
@@ -175,13 +181,13 @@ export async function testChannel(id: number, options: { quiet?: boolean } = {})
   }
 }
 
-/** Asks the upstream for the remaining balance. */
+/** Requests the remaining balance from the channel's upstream. */
 export async function updateBalance(channel: Channel): Promise<void> {
   const { balance } = await call(channelApi.updateBalance, { params: { id: channel.id } })
   patch(channel.id, { balance, balance_updated_time: nowSeconds() })
 }
 
-/** Asks the upstreams of all enabled channels for the remaining balance. */
+/** Requests the remaining balances from the upstreams of all enabled channels. */
 export async function updateAllBalances(): Promise<void> {
   await call(channelApi.updateAllBalances, {})
   await refreshChannels()
@@ -200,7 +206,7 @@ export async function changeMany(body: z.input<typeof batchBody>): Promise<numbe
   return count
 }
 
-/** Creates channels; returns their ids, none if the server does not report them. */
+/** Creates channels; returns their ids, or an empty list if the server does not report them. */
 export async function createChannel(body: z.input<typeof createChannelBody>): Promise<readonly number[]> {
   const ids = await call(channelApi.create, { body })
   await refreshChannels()
@@ -218,7 +224,7 @@ export function upstreamModels(id: number): Promise<string[]> {
   return call(channelApi.upstreamModels, { params: { id } })
 }
 
-/** Reactivates set-aside keys, or deletes them; returns how many. */
+/** Reactivates the keys that were set aside, or deletes them; returns how many. */
 export async function careForKeys(id: number, action: 'revive' | 'remove'): Promise<number> {
   const endpoint = action === 'revive' ? channelApi.reviveKeys : channelApi.removeDeadKeys
   const count = await call(endpoint, { params: { id } })
@@ -226,17 +232,17 @@ export async function careForKeys(id: number, action: 'revive' | 'remove'): Prom
   return count
 }
 
-/** Channels that have failed a test since then (epoch seconds). */
+/** Channels whose last test failed at or after `since` (epoch seconds). */
 export function testedBadly(rows: readonly Channel[], since: number): Channel[] {
   return rows.filter((channel) => channel.test_error && channel.test_time >= since)
 }
 
-/** Of these, the ones that take calls. */
+/** Enabled channels whose last test failed at or after `since` (epoch seconds). */
 export function failedSince(rows: readonly Channel[], since: number): Channel[] {
   return testedBadly(rows, since).filter(isEnabled)
 }
 
-/** True for a channel that takes calls. */
+/** True for a channel that accepts calls. */
 export function isEnabled(channel: Channel): boolean {
   return channel.status === channelStatus.enabled
 }

@@ -4,19 +4,19 @@ const views = ['board', 'models'] as const
 /** Same as `channelStatus` of the contract, copied so that the contract need not be loaded. */
 const statuses = ['1', '2', '3'] as const
 
-/** The state of the channel list in its address. Absent means no filter. */
+/** The state of the channel list, stored in its address. An absent field means no filter. */
 export interface ChannelSearch extends ListSearch {
-  /** Absent: the list. */
+  /** The view; if absent, the list is shown. */
   view?: (typeof views)[number] | undefined
-  /** For the list: the number of a type. */
+  /** For the list: the number of a channel type. */
   type?: string | undefined
-  /** For the list: 1 enabled … 3 disabled by the gateway. */
+  /** For the list: the status, from 1 (enabled) to 3 (disabled by the gateway). */
   status?: string | undefined
   /** For the list and the models map: a group. */
   group?: string | undefined
   /** For the models map: part of a model's name. */
   model?: string | undefined
-  /** For the models map, `1`: only models with a problem. */
+  /** For the models map: with `1`, only models that have a problem are shown. */
   problems?: string | undefined
 }
 

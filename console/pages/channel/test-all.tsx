@@ -14,7 +14,7 @@ import { nameOf } from './channel-parts.tsx'
 import { failedSince, progressQuery, refreshChannels, testedBadly, watchedQuery } from './queries.ts'
 
 const pollMs = 1000
-/** For a server that does not report progress: how often its rows are loaded again, and how many times. */
+/** For a server that does not report progress: the interval between reloads of the rows, and the number of reloads. */
 const lookMs = 3000
 const looks = 20
 
@@ -42,7 +42,7 @@ export function TestAllButton() {
         await queryClient.invalidateQueries({ queryKey: progressQuery.queryKey })
       }
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
     setStarting(false)
   }
@@ -87,8 +87,8 @@ function useLooking(): () => void {
 }
 
 /**
- * Reloads the channels while tests end, and reports the result after the last one. Call the returned function when
- * tests are started: they may end before they were seen running.
+ * Reloads the channels whenever tests end, and reports the result after the last test. Call the returned function when
+ * tests are started, because they may end before they were seen running.
  */
 function useWhileRunning(progress: TestProgress | undefined, updatedAt: number): () => void {
   const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}
@@ -111,10 +111,13 @@ function useWhileRunning(progress: TestProgress | undefined, updatedAt: number):
   }
 }
 
-/** Names that fit into a toast. */
+/** Number of names that fit into a toast. */
 const mostNames = 3
 
-/** Reports how many failed since then (epoch seconds), and which; one click disables them. */
+/**
+ * Shows how many channels failed, and the names of those that failed at or after `since` (epoch seconds); one click
+ * disables them.
+ */
 async function warnOfFailed(ok: number, failed: number, since: number): Promise<void> {
   const rows = await queryClient.fetchQuery({ ...watchedQuery, staleTime: 0 }).catch(() => [])
   const names = testedBadly(rows, since).map((channel) => nameOf(channel, text))
@@ -126,7 +129,7 @@ async function warnOfFailed(ok: number, failed: number, since: number): Promise<
         more: Math.max(0, names.length - mostNames),
       }),
     }),
-    // Channels that the gateway has disabled itself need no further action.
+    // Channels that the gateway has already disabled need no further action.
     ...(failedSince(rows, since).length > 0 && { action: { label: text('channel.disableFailed'), run } }),
   })
 }

@@ -8,14 +8,14 @@ import { useText } from '../../lib/text.ts'
 import { latencyColor, secondsOf } from './channel-parts.tsx'
 import { testsQuery } from './queries.ts'
 
-/** Response time in milliseconds drawn at full height. */
+/** Response time in milliseconds that is drawn at full height. */
 const fullMs = 8000
 
 /** The last tests of a channel, oldest first. */
 export function TestStrip({ id }: { id: number }) {
   const t = useText()
   const classic = useClassicServer()
-  // One call each: strips out of sight wait until they are scrolled into view.
+  // Each strip needs its own call, so strips out of sight wait until they are scrolled into view.
   const [place, seen] = useSeen<HTMLSpanElement>()
   const { data, isPending, isError } = useQuery({ ...testsQuery(id), enabled: !classic && seen })
   if (classic) return null

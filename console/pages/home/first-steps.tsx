@@ -20,13 +20,13 @@ interface Step {
   to: string
   search?: Record<string, string>
   hash?: string
-  /** Undefined while it is not known. */
+  /** Whether the step is done; undefined while this is not known. */
   done: boolean | undefined
 }
 
 /**
- * What must be done before calls can be made. Steps tick themselves; the list disappears for good when all are done or
- * it is dismissed.
+ * The steps needed before calls can be made. A step is ticked automatically when it is done. The list disappears
+ * permanently when all steps are done or the user dismisses it.
  */
 export function FirstSteps({ user }: { user: SessionUser }) {
   const key = `ui.start.${user.id}` as const
@@ -46,8 +46,8 @@ function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }
   const known = steps.every((step) => step.done !== undefined)
   const done = steps.filter((step) => step.done).length
   const finished = known && done === steps.length
-  // A user who arrives when all is done does not need the list; one who sees the last tick may see that it was the
-  // last.
+  // A user who arrives when all steps are done does not need the list. A user who sees the last step being ticked keeps
+  // seeing the list.
   const shown = useRef(false)
   shown.current ||= known && !finished
   const finish = useRef(onFinish)
@@ -125,7 +125,7 @@ function useSteps(user: SessionUser): Step[] {
   ]
   if (!admin) {
     const funded = of(self, ({ quota, used_quota }) => quota > 0 || used_quota > 0)
-    // If the installation sends mails, an e-mail address allows a password reset.
+    // If the installation sends e-mails, an account with an e-mail address allows a password reset.
     const mail: Step = { id: 'mail', to: '/setting', done: of(self, ({ email }) => email !== '') }
     return [{ id: 'quota', to: '/topup', done: funded }, ...(email_verification ? [mail] : []), ...both]
   }
@@ -133,7 +133,7 @@ function useSteps(user: SessionUser): Step[] {
     { id: 'address', to: '/setting', search: { tab: 'system' }, done: Boolean(server_address) },
     { id: 'channel', to: '/channel/add', done: of(channels, ({ any }) => any) },
     { id: 'test', to: '/channel', done: of(channels, ({ tested }) => tested) },
-    // Most models have a price; this is a step only if one has none.
+    // Most models have a price; setting prices is a step only if a model does not have one.
     ...(unpriced.data === true
       ? [{ id: 'prices' as const, to: '/setting', search: { tab: 'operation' }, hash: 'ratios', done: false }]
       : []),

@@ -23,14 +23,15 @@ const loadStart = async () => {
   startPart = { Start: StartPage }
 }
 
-// Started before anything is drawn.
+// These requests start before anything is drawn.
 if (isAt('/')) {
   askFirst(writtenQuery(written, true))
   if (sessionUser()) loadStart().catch(() => undefined)
 }
 
 /**
- * The page for logged-in users. No Suspense boundary waits for it: React delays content that a boundary has waited for.
+ * The page for logged-in users. No Suspense boundary waits for it, because React delays content that a boundary has
+ * waited for.
  */
 function useStartPage(wanted: boolean): StartPart['Start'] {
   const [{ Start, error }, setPart] = useState(startPart)
@@ -45,7 +46,9 @@ function useStartPage(wanted: boolean): StartPart['Start'] {
   return Start
 }
 
-/** `/`: what an administrator wrote; if nothing, a welcome page, or the start page for logged-in users. */
+/**
+ * `/`: the text that an administrator wrote. If there is none, a welcome page, or the start page for logged-in users.
+ */
 export function HomePage() {
   const t = useText()
   const user = useSessionUser()
@@ -68,7 +71,7 @@ export function HomePage() {
   )
 }
 
-/** As high as typical content, so that nothing shifts. */
+/** A placeholder as high as typical content, so that nothing shifts. */
 function Waiting() {
   const t = useText()
   return (

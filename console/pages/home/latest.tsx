@@ -96,5 +96,5 @@ function Rows({ rows, everybody }: { rows: readonly Log[]; everybody: boolean })
   )
 }
 
-/** Height of the heading and all rows in pixels, so that fewer rows take the same space. */
+/** Height of the heading and all rows in pixels, so that the card keeps its height with fewer rows. */
 const rowsHeight = 26 + latestRows * 32

@@ -9,30 +9,30 @@ import { sinceDays } from '../../lib/days.ts'
 import { rowIdOf } from '../../lib/log-row.ts'
 import { readUsage } from '../../lib/read-usage.ts'
 
-/** Days in the chart of the start page, today included. */
+/** Number of days in the chart of the start page, including today. */
 export const spendDays = 14
-/** Rows of the log that the start page shows. */
+/** Number of log rows that the start page shows. */
 export const latestRows = 5
 /** How often the page checks for the first call. */
 const callPollMs = 5000
 
-/** Epoch seconds at which the day began that many days ago, in local time. */
+/** Epoch seconds at which the day that many days ago began, in local time. */
 function dayStart(daysAgo: number): number {
   const now = new Date()
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000
 }
 
-/** Models listed on the start page. */
+/** Number of models listed on the start page. */
 const topModels = 4
 
 /**
- * Usage on each of the last `days` days, in total and by the models with the most: everybody's for administrators
- * unless `username` is given.
+ * Usage on each of the last `days` days, in total and by the models with the highest usage. For administrators, it
+ * covers all users unless `username` is given.
  */
 export const usageQuery = (days: number, username: string | undefined) =>
   usageSince(`${days} whole days`, () => dayStart(days - 1), username)
 
-/** The same for the last 7 days, as other pages count them: those begin within a day. */
+/** The same for the last 7 days as other pages count them: the range begins within a day, not at midnight. */
 export const weekQuery = (username: string | undefined) => usageSince('7 days', () => sinceDays(7), username)
 
 const usageSince = (name: string, since: () => number, username: string | undefined) =>
@@ -54,7 +54,8 @@ const usageSince = (name: string, since: () => number, username: string | undefi
   })
 
 /**
- * The newest rows of the log, everybody's or the user's own, without channel tests, of which there may be very many.
+ * The newest rows of the log, either all users' or the user's own. Channel tests are excluded, because there may be
+ * very many of them.
  */
 export const latestQuery = (everybody: boolean) =>
   queryOptions({
@@ -64,7 +65,7 @@ export const latestQuery = (everybody: boolean) =>
         const query = { p: 0, size: latestRows, ...(type !== 0 && { type }) }
         return call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
       }
-      // If all of the newest are tests, calls come after them.
+      // If all of the newest rows are tests, calls are further down, so calls and errors are also requested separately.
       const found = (await Promise.all([0, logType.consume, logType.error].map(newest))).flat()
       const rows = new Map(found.filter(({ type }) => type !== logType.test).map((log) => [rowIdOf(log), log]))
       return [...rows.values()].sort((a, b) => b.created_at - a.created_at || b.id - a.id).slice(0, latestRows)
@@ -72,7 +73,7 @@ export const latestQuery = (everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** Whether a channel exists, and whether one was tested. */
+/** Whether a channel exists, and whether any channel was tested. */
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'steps'],
   queryFn: async ({ signal }) => {
@@ -80,11 +81,14 @@ export const channelsQuery = queryOptions({
     const rows = await call(channelApi.list, { query }, { signal, quiet: true })
     return { any: rows.length > 0, tested: rows.some((channel) => channel.test_time > 0) }
   },
-  // A step that was just done is ticked when the user returns.
+  // Always stale, so that a step that was just done is ticked when the user returns.
   staleTime: 0,
 })
 
-/** Whether a model of the channels has no price; on servers that do not report it, every model counts as having one. */
+/**
+ * Whether a model of the channels does not have a price. On servers that do not report this, every model counts as
+ * having a price.
+ */
 export const unpricedQuery = queryOptions({
   queryKey: ['option', 'unpriced'],
   queryFn: async ({ signal }) => {
@@ -101,7 +105,7 @@ export const hasTokenQuery = queryOptions({
   staleTime: 0,
 })
 
-/** Whether a call was made, by anybody or by the user; checked again until there is one. */
+/** Whether a call was made, by any user or by this user; checked again until there is a call. */
 export const hasCallQuery = (everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'steps', everybody],

@@ -18,10 +18,10 @@ import { spendDays, usageQuery, weekQuery } from './queries.ts'
 
 const scopes = ['all', 'own'] as const
 
-/** The address stores whose figures are shown; everybody's is the default and omitted. */
+/** The address stores whose figures are shown. The figures of all users are the default, which is omitted. */
 const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
 
-/** For logged-in users: first steps, figures, the latest log rows. */
+/** For logged-in users: first steps, figures and the latest log rows. */
 export function StartPage({ user }: { user: SessionUser }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseHomeSearch)
@@ -69,7 +69,7 @@ function Figures({ username }: { username: string | undefined }) {
     )
   }
   const total = week.data?.total
-  // A space reserves the room of a note that is not known yet.
+  // A non-breaking space reserves the height of a note that is not known yet.
   const blank = '\u00a0'
   return (
     <section aria-label={t('home.figures')} className="grid grid-cols-2 gap-3 lg:grid-cols-4">

@@ -7,7 +7,7 @@ import { formatTime } from '../../lib/format.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** For visitors who are not logged in: what this is, how to log in, how the server is set up. */
+/** For visitors who are not logged in: what this server is, how to log in, and how the server is set up. */
 export function Welcome() {
   const t = useText()
   const { system_name, register_enabled } = useServerStatus()

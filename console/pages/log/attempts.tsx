@@ -21,7 +21,7 @@ function attemptsOf(text: string): Attempt[] | undefined {
   }
 }
 
-/** The channels that a call was sent to, in order, and what each answered. */
+/** The channels that a call was sent to, in order, and the result of each attempt. */
 export function Attempts({ text }: { text: string }) {
   const t = useText()
   const attempts = attemptsOf(text)
@@ -60,7 +60,7 @@ function Step({ attempt, place }: { attempt: Attempt; place: number }) {
   )
 }
 
-/** The channel's name as a link; only its number if it was deleted. */
+/** The channel's name as a link; only its number if the channel was deleted. */
 export function ChannelLink({ channel }: { channel: number }) {
   const { data: name } = useQuery(channelNameQuery(channel))
   if (!name) return `#${channel}`

@@ -9,7 +9,7 @@ import { isCutShort, LogTypeLabel, outcomeText, typeText } from './log-parts.tsx
 
 const logDecimals = 6
 
-/** The columns of the list; `everybody` adds the user and the channel. */
+/** The columns of the list; `everybody` adds the user and channel columns. */
 export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
   const count = (id: 'prompt_tokens' | 'completion_tokens', header: string): Column<Log> => ({
     id,
@@ -73,7 +73,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
   ]
 }
 
-/** The text of the row, preceded by how the call ended (unless it was complete) or why it failed. */
+/** The row's text. Before it, an incomplete call shows how it ended, and a failed call shows why. */
 function Detail({ log }: { log: Log }) {
   const t = useText()
   const content = <Cut text={log.content} width="max-sm:max-w-64" />

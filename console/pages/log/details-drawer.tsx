@@ -21,9 +21,9 @@ const aroundSeconds = 300
 interface LogPeekProps {
   /** The row's id in the address. */
   id: string
-  /** Undefined: the row is not, or no longer, on the current page. */
+  /** Undefined if the row is not, or no longer, on the current page. */
   log: Log | undefined
-  /** The rows of the page have loaded, so it is known whether this one is among them. */
+  /** Whether the rows of the page have loaded, so that it is known whether this row is among them. */
   listed: boolean
   steps: DrawerSteps | undefined
   everybody: boolean
@@ -34,11 +34,11 @@ interface LogPeekProps {
 /** The drawer of a log row: how its price was computed, and links to similar rows. */
 export function LogPeek({ id, log: found, listed, steps, everybody, onClose, onSearch }: LogPeekProps) {
   const t = useText()
-  // New rows may push it off the page; the drawer keeps it while it is being read.
+  // New rows may push this row off the page; the drawer keeps it while the user reads it.
   const [last, setLast] = useState(found)
   if (found && found !== last) setLast(found)
   const kept = found ?? (last && rowIdOf(last) === id ? last : undefined)
-  // A link opens the row however far down the list it has moved.
+  // A link to a row opens it, however far down the list it has moved.
   const asked = useQuery({ ...rowQuery(id, everybody), enabled: listed && !kept })
   const log = kept ?? asked.data ?? undefined
   const isGone = asked.data === null
@@ -58,7 +58,7 @@ interface RequestPeekProps extends Pick<LogPeekProps, 'everybody' | 'onClose' | 
   request: string
 }
 
-/** The drawer of a request's row, wherever in the log it is. */
+/** The drawer of a request's row, wherever in the log the row is. */
 export function RequestPeek({ request, everybody, onClose, onSearch }: RequestPeekProps) {
   const t = useText()
   const { data: log, error, refetch } = useQuery(requestQuery(request, everybody))
@@ -111,7 +111,7 @@ function Details({ log, everybody, onSearch }: Pick<LogPeekProps, 'everybody' | 
   )
 }
 
-/** Why a call failed, in the words sent to its caller; for admins also the upstream's message. */
+/** Why a call failed, in the words sent to its caller. For administrators, also the upstream's message. */
 function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
   const t = useText()
   return (
@@ -143,13 +143,17 @@ function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
 
 const ratios = /([\d.]+) × ([\d.]+) × ([\d.]+)/
 
-/** How tokens and ratios give the charge; undefined if the formula does not explain all of it. */
+/**
+ * The formula by which tokens and ratios result in the charge; undefined if the formula does not explain the whole
+ * charge.
+ */
 function formulaOf(log: Log): string | undefined {
   const match = ratios.exec(log.content)
   if (!match) return undefined
   const [, model = '', completion = '', group = ''] = match
   const exact = (log.prompt_tokens + log.completion_tokens * Number(completion)) * Number(model) * Number(group)
-  // The charge is rounded up once; other token classes have their own prices.
+  // The charge is rounded up only once. The formula does not match if other token classes with their own prices are
+  // included.
   if (Math.abs(Math.ceil(exact - 1e-6) - log.quota) > 1e-6) return undefined
   return `(${log.prompt_tokens} + ${log.completion_tokens} × ${completion}) × ${model} × ${group} = ${log.quota}`
 }
@@ -233,7 +237,7 @@ function Facts({ log, everybody }: { log: Log; everybody: boolean }) {
   )
 }
 
-/** The user of the row; for admins with a link to the account, if the server reports its number. */
+/** The user of the row. Administrators see a link to the account, if the server reports the user's id. */
 function UserOf({ log, linked }: { log: Log; linked: boolean }) {
   if (!linked || !log.user_id) return log.username
   return (

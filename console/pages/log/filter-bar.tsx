@@ -19,7 +19,7 @@ interface FilterBarProps {
   everybody: boolean
 }
 
-/** The filters of the list. Choices apply at once; typed texts apply on Enter or when the button is pressed. */
+/** The filters of the list. A choice applies immediately; typed text applies on Enter or when the button is pressed. */
 export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
   const t = useText()
   const [typed, setTyped] = useState(() => textsOf(search))
@@ -105,7 +105,7 @@ export function FilterBar({ search, setSearch, everybody }: FilterBarProps) {
       >
         {t('log.filter.more')}
       </Button>
-      {/* Hidden at first on a phone, where they would fill the screen. */}
+      {/* The filters are hidden at first on a phone, where they would fill the screen. */}
       <div id={names} className={`contents ${shown ? '' : 'max-sm:hidden'}`}>
         {fields.map(([name, label]) => (
           <NameBox

@@ -16,7 +16,7 @@ export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: numb
   }
 }
 
-/** True if the rows of a search may be calls; only calls count as usage. */
+/** True if the rows of a search may include calls; only calls count as usage. */
 export function isOfCalls({ type }: LogSearch): boolean {
   const only = whole(type) ?? 0
   return only === 0 || only === logType.consume
@@ -25,8 +25,8 @@ export function isOfCalls({ type }: LogSearch): boolean {
 const mostDays = 90
 
 /**
- * The usage page's search for the calls that a log search lists: in whole hours, and for the last 90 days if there is
- * no start.
+ * The usage page's search for the calls that a log search lists. It covers whole hours, and the last 90 days if the log
+ * search has no start.
  */
 export function usageOf(search: LogSearch, everybody: boolean) {
   const { token, model } = search
@@ -46,7 +46,7 @@ function usageRange(search: LogSearch) {
   return { range: 'custom' as const, from: String(from), to: to?.toString() }
 }
 
-/** True if a search has any filter. */
+/** True if a search has at least one filter. */
 export function isFiltered(search: LogSearch): boolean {
   const { type, token, model, user, channel, from, to } = search
   return [type, token, model, user, channel, from, to].some((value) => value !== undefined)

@@ -10,7 +10,7 @@ import { type Histogram as Bins, histogramQuery, type LogFilter } from './querie
 const height = 72
 const daySeconds = 86_400
 
-/** Drops the empty bars at the end that are still in the future: the list requests the next hour too. */
+/** Drops the empty bars at the end that are still in the future, because the list also requests the next hour. */
 function untilNow({ starts, step, types }: Bins): Bins {
   const now = Date.now() / 1000
   const end = starts.findLastIndex((start, index) => start <= now || types.some(({ counts }) => counts[index])) + 1
@@ -21,7 +21,10 @@ function untilNow({ starts, step, types }: Bins): Bins {
   }
 }
 
-/** Rows over time by type; clicking a bar or dragging over several filters the list to their time. */
+/**
+ * Shows the number of rows over time by type. Clicking a bar, or dragging over several, filters the list to their time
+ * range.
+ */
 export function Histogram(props: { filter: LogFilter; everybody: boolean; onRange(from: number, to: number): void }) {
   const { filter, everybody, onRange } = props
   const t = useText()

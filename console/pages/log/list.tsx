@@ -28,12 +28,12 @@ const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: 
 const LogPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.LogPeek })))
 const RequestPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.RequestPeek })))
 
-/** Calls that broke off, other than by their caller, are what users look for. */
+/** Users look for calls that were interrupted or failed, but not for calls that their caller aborted. */
 const rowTone = (log: Log) => (log.outcome === 'interrupted' || log.outcome === 'failed' ? 'bad' : undefined)
 
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
 
-/** `/log`: what was called and what it cost; admins see everybody's. */
+/** `/log`: the calls and their costs; administrators see those of all users. */
 export function LogListPage() {
   const t = useText()
   const admin = isAdmin(useSessionUser())
@@ -43,7 +43,7 @@ export function LogListPage() {
   const filter = useFilter(search, everybody)
   const source = everybody ? allLogs : ownLogs
   const list = useList(source, search, setSearch, filter)
-  // Looking up a request does not affect the list.
+  // Looking up a request does not change the list.
   const listed = useMemo(() => ({ ...search, request: undefined }), [search])
   const columns = useMemo(() => logColumns(t, everybody), [t, everybody])
   const whose = [
@@ -80,7 +80,7 @@ export function LogListPage() {
         )}
       </Suspense>
       <DataTable
-        // Everybody's rows must not be shown as the user's own, not even until the new rows are drawn.
+        // Rows of all users must not be shown as the user's own, not even until the new rows are drawn.
         key={everybody ? 'all' : 'own'}
         name="logs"
         caption={t('log.title')}
@@ -150,7 +150,7 @@ interface DrawersProps {
   admin: boolean
 }
 
-/** The row named in the address, by its id in the list or by its request. */
+/** Shows the row named in the address, either by its id in the list or by its request id. */
 function Drawers({ search: { peek, request }, setSearch, list, everybody, admin }: DrawersProps) {
   const showLike = (change: Partial<LogSearch>) =>
     setSearch({ ...noFilters, peek: undefined, request: undefined, ...change })
@@ -159,7 +159,7 @@ function Drawers({ search: { peek, request }, setSearch, list, everybody, admin 
       {request !== undefined && (
         <RequestPeek
           request={request}
-          // A lookup by request id covers everybody's rows, whichever rows the list shows.
+          // A lookup by request id covers the rows of all users, whichever rows the list shows.
           everybody={admin}
           onClose={() => setSearch({ request: undefined })}
           onSearch={showLike}

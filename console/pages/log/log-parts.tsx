@@ -3,7 +3,7 @@ import { logType } from '../../../contract/log-types.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** The types that can be filtered by, in the product's order. */
+/** The types that the list can be filtered by, in one-api's order. */
 export const shownTypes = [
   logType.topUp,
   logType.consume,
@@ -13,7 +13,7 @@ export const shownTypes = [
   logType.error,
 ] as const
 
-/** The word for a type. */
+/** The label of a type. */
 export function typeText(type: number, t: Text): string {
   switch (type) {
     case logType.topUp:
@@ -42,7 +42,7 @@ const colors: Readonly<Record<number, DotColor>> = {
   [logType.error]: 'red',
 }
 
-/** The colour of a type, of its dot and its bars. */
+/** The colour of a type, for its dot and its bars. */
 export function typeColor(type: number): DotColor {
   return colors[type] ?? 'grey'
 }
@@ -60,7 +60,7 @@ export function outcomeText(outcome: string, t: Text): string {
   return outcome === 'interrupted' ? t('log.peek.outcome.interrupted') : t('log.peek.outcome.complete')
 }
 
-/** True for a call whose answer is incomplete. */
+/** True for a call whose response is incomplete. */
 export function isCutShort(log: Log): boolean {
   return log.outcome === 'aborted' || log.outcome === 'interrupted'
 }

@@ -1,7 +1,7 @@
 import { useText } from '../../lib/text.ts'
 
 /**
- * Says that the list is sorted and covers only this many rows, the newest. Shown below the list, where it shifts
+ * Shows that the sorted list covers only this many rows, the newest. The message is below the list, where it shifts
  * nothing.
  */
 export function NewestOnly({ rows }: { rows: number }) {

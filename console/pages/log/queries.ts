@@ -9,11 +9,11 @@ import type { filterOf } from './filters.ts'
 
 export type LogFilter = ReturnType<typeof filterOf>
 
-/** The user's own rows, and those of everybody. */
+/** The user's own rows, and the rows of all users. */
 export const ownLogs = listSourceOf<Log>('log own', false, () => logApi.self)
 export const allLogs = listSourceOf<Log>('log all', false, () => logApi.list)
 
-/** Quota and tokens of the filtered calls. */
+/** Quota and tokens of the calls that match the filter. */
 export const statQuery = (filter: LogFilter, everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'stat', everybody, filter],
@@ -24,7 +24,7 @@ export const statQuery = (filter: LogFilter, everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** Rows of each type, by the start time of each bar. */
+/** Number of rows of each type, by the start time of each bar. */
 export type Histogram = Awaited<ReturnType<typeof call<typeof logApi.histogram>>>
 
 /** Number of bars in the histogram. */
@@ -58,10 +58,12 @@ export const channelNameQuery = (id: number) =>
     staleTime: 60_000,
   })
 
-/** The row of a request, or the row that summarises it if it was not logged itself; null if there is none. */
+/**
+ * The row of a request. If the request was not logged itself, the row that summarises it; null if there is no such row.
+ */
 export const requestQuery = (request: string, everybody: boolean) =>
   queryOptions({
-    // Not under the log's query key, which live mode reloads repeatedly.
+    // This key is not under the log's query key, which live mode reloads repeatedly.
     queryKey: ['request', everybody, request],
     queryFn: async ({ signal }) => {
       const query = { keyword: request }
@@ -74,14 +76,14 @@ export const requestQuery = (request: string, everybody: boolean) =>
     },
   })
 
-/** The row with an id, wherever in the log it is; null if there is none. */
+/** The row with an id, wherever in the log it is; null if there is no such row. */
 export const rowQuery = (id: string, everybody: boolean) =>
   queryOptions({
     queryKey: ['log row', everybody, id],
     queryFn: async ({ signal }) => {
       const query = { p: 0, id }
       const found = await call(everybody ? logApi.list : logApi.self, { query }, { signal, quiet: true })
-      // Other servers do not know this filter and answer with their newest rows.
+      // Other servers do not support this filter and return their newest rows.
       return found.find((log) => rowIdOf(log) === id) ?? null
     },
   })

@@ -3,7 +3,7 @@ import type { LogSearch } from './search.ts'
 
 /** Time spans that can be chosen with one click, in seconds. */
 export const spans = { '1h': 3600, '24h': 86_400, '7d': 7 * 86_400, '30d': 30 * 86_400 } as const
-/** Those measured in days, which all pages count alike. */
+/** The spans that are measured in days, which all pages count in the same way. */
 const spanDays: Partial<Record<Span, number>> = { '24h': 1, '7d': 7, '30d': 30 }
 
 export type Span = keyof typeof spans
@@ -29,7 +29,7 @@ export function rangeOf(search: LogSearch, nowSeconds: number) {
   return { start: days ? sinceDays(days, nowSeconds) : Math.floor((nowSeconds - spans[span]) / 60) * 60, end }
 }
 
-/** A whole number from an address; undefined if it is not one. */
+/** A whole number of at least 0 from an address; undefined if the text is anything else. */
 export function whole(text: string | undefined): number | undefined {
   const value = Number(text)
   return text !== undefined && Number.isInteger(value) && value >= 0 ? value : undefined

@@ -11,7 +11,7 @@ interface RequestBoxProps {
 export function RequestBox({ request = '', onFind }: RequestBoxProps) {
   const t = useText()
   const [typed, setTyped] = useState(request)
-  // The typed text stays when the drawer is closed: it may contain a typo.
+  // The typed text stays when the drawer is closed, because it may contain a typo.
   useEffect(() => {
     if (request !== '') setTyped(request)
   }, [request])

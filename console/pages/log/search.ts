@@ -1,20 +1,20 @@
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** The state of the log page in its address; numbers as text. Absent means no filter. */
+/** The state of the log page, stored in its address; numbers are stored as text. An absent field means no filter. */
 export interface LogSearch extends ListSearch {
-  /** A log type: 1 top-up … 4 system. */
+  /** A log type, such as 1 for top-ups and 4 for system rows. */
   type?: string | undefined
   token?: string | undefined
   model?: string | undefined
-  /** Admins only. */
+  /** A user name; for administrators only. */
   user?: string | undefined
-  /** Id of a channel; admins only. */
+  /** Id of a channel; for administrators only. */
   channel?: string | undefined
-  /** Epoch seconds, or a span such as `24h` that ends now. */
+  /** Start of the range in epoch seconds, or a span such as `24h` that ends now. */
   from?: string | undefined
-  /** Epoch seconds. */
+  /** End of the range in epoch seconds. */
   to?: string | undefined
-  /** `1`: admins see their own rows only. */
+  /** With `1`, administrators see only their own rows. */
   mine?: string | undefined
   /** Id of a request whose row the drawer shows. */
   request?: string | undefined

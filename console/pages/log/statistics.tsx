@@ -7,13 +7,13 @@ import { type LogFilter, statQuery } from './queries.ts'
 interface StatisticsProps {
   filter: LogFilter
   everybody: boolean
-  /** Number of rows that match the filters; undefined until it is known. */
+  /** Number of rows that match the filters; undefined while the number is unknown. */
   rows: number | undefined
-  /** The rows may include calls: only calls have quota and tokens. */
+  /** Whether the rows may include calls; only calls have quota and tokens. */
   ofCalls: boolean
 }
 
-/** Quota, tokens and rows that match the filters, as figures and as a sentence. */
+/** Quota, tokens and number of rows that match the filters, as figures and as a sentence. */
 export function Statistics({ filter, everybody, rows, ofCalls }: StatisticsProps) {
   const t = useText()
   const formatQuota = useFormatQuota()

@@ -11,14 +11,14 @@ import { allLogs, type LogFilter, ownLogs, tailAddress } from './queries.ts'
 /** Rows that arrive closer together than this are shown at once. */
 const gatherMs = 500
 
-/** A server without a stream of new rows is polled this often. */
+/** Polling interval for a server that has no stream of new rows. */
 const pollMs = 3000
 
 async function refreshLogs(everybody: boolean): Promise<void> {
   await Promise.all([(everybody ? allLogs : ownLogs).refresh(), queryClient.invalidateQueries({ queryKey: ['log'] })])
 }
 
-/** Shows new rows as they are written, while it is on and the page is visible. */
+/** Shows new rows as they are written, while live mode is on and the page is visible. */
 export function Tail({ filter, everybody }: { filter: LogFilter; everybody: boolean }) {
   const t = useText()
   const [on, setOn] = useState(false)
@@ -39,11 +39,11 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
     events.onopen = () => {
       setLost(false)
       setConnected(true)
-      // Loads rows written while the connection was being made.
+      // Loads rows that were written while the connection was being established.
       void refreshLogs(everybody)
     }
     events.onerror = () => setLost(true)
-    // The server says that this user may read no further.
+    // With this event, the server reports that this user may not read any further rows.
     events.addEventListener('end', () => {
       events.close()
       setOn(false)

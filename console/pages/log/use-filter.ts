@@ -4,14 +4,14 @@ import type { LogFilter } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
 /**
- * Ranges end an hour from now. They are computed again after this many seconds, so that new rows never fall behind the
- * end.
+ * Ranges end one hour from now. They are computed again after this many seconds, so that new rows are always within the
+ * range.
  */
 const renewSeconds = 900
 
 /**
- * The current filter of the list. Its range stays the same while the user turns pages and opens rows, because the
- * request is the same.
+ * The current filter of the list. Its range stays the same while the user turns pages and opens rows, so that the
+ * requests stay the same.
  */
 export function useFilter(search: LogSearch, everybody: boolean): LogFilter {
   const { page: _page, sort: _sort, peek: _peek, request: _request, ...narrowing } = search

@@ -15,7 +15,7 @@ import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** Seconds to wait after the server has answered "too many". */
+/** Seconds to wait after the server has responded with "too many requests". */
 const coolDownSeconds = 30
 
 /** `/login`: a card with name and password, and the other login methods that the server offers. */
@@ -53,7 +53,7 @@ export function LoginPage() {
   )
 }
 
-/** Two boxes need no form library, and users wait for this page. */
+/** The form for name and password. Two input boxes need no form library, and users wait for this page to load. */
 function PasswordForm({ onDone }: { onDone(user: User): void }) {
   const t = useText()
   const id = useId()

@@ -34,7 +34,7 @@ export function modelColumns(t: Text): Column<PricedModel>[] {
   ]
 }
 
-/** A model's lowest price of this kind, over the channels that serve it. */
+/** A column with the lowest price of one kind, over the channels that serve the model. */
 function rate(t: Text, id: string, header: string, of: (price: Price) => number | undefined): Column<PricedModel> {
   const from = (text: string, differs: boolean) => (differs ? t('model.from', { price: text }) : text)
   const least = (row: PricedModel): { quota: number; differs: boolean } | undefined => {
@@ -47,7 +47,7 @@ function rate(t: Text, id: string, header: string, of: (price: Price) => number 
     const price = least(row)
     if (price) return from(priceText(price.quota), price.differs)
     const [first] = row.prices
-    // All other charges are shown in the first of the columns.
+    // Charges that are not per token are shown in the first price column.
     return first && id === 'input' ? from(unitPriceText(first, t), row.prices.length > 1) : ''
   }
   return {

@@ -24,14 +24,14 @@ import {
 } from './price-parts.tsx'
 
 interface ModelPeekProps {
-  /** Undefined: the group cannot call it. */
+  /** Undefined if the group cannot call the model. */
   row: PricedModel | undefined
   name: string
   list: Pick<PriceList, 'group' | 'ratio'>
   onClose(): void
 }
 
-/** The drawer of a model: all its prices, what a call costs, how it was used. */
+/** The drawer of a model: all its prices, the cost of an example call, and how the model was used. */
 export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
   const t = useText()
   const kind = row && kindOf(row)
@@ -50,7 +50,7 @@ export function ModelPeek({ row, name, list, onClose }: ModelPeekProps) {
 
 function Details({ row, list }: { row: PricedModel; list: ModelPeekProps['list'] }) {
   const t = useText()
-  // Prices are formatted as the server asks.
+  // Renders again when the server's price format changes.
   useServerStatus()
   const { model, prices } = row
   return (
@@ -104,7 +104,7 @@ function PriceCard({ price, row }: { price: Price; row: PricedModel }) {
               <RateList rates={tier.rates} output={output} />
             </div>
           ))}
-          {/* Output of models that paint or speak is more expensive than text, and its length says little. */}
+          {/* No example is shown for models that generate images or speech. Their output is more expensive than text, and its length says little. */}
           {rates.image_output === undefined && rates.audio_output === undefined && (
             <p className="mt-3 border-t border-line pt-3 text-sm text-muted">
               {t(output ? 'model.example' : 'model.example.input', counts)}
@@ -144,7 +144,7 @@ function RateList({ rates, output }: { rates: Rates; output: boolean }) {
   )
 }
 
-/** A price line; `inner` = for a part of what the line before covers. */
+/** A price line; `inner` is set if the price is for a part of what the previous line covers. */
 function Line({ name, inner = false, children }: { name: string; inner?: boolean; children: ReactNode }) {
   return (
     <>

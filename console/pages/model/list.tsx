@@ -24,10 +24,10 @@ import { type ModelSearch, parseModelSearch } from './search.ts'
 
 const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ModelPeek })))
 
-/** Users who are not admins see only their own group, whatever the address says. */
+/** Users who are not administrators see only their own group, whatever the address contains. */
 const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)
 
-// Started before anything is drawn, if the user has visited before.
+// This request starts before anything is drawn, if the user has visited before.
 if (isAt('/model') && sessionUser() && hasMoreCalls(serverStatus()))
   askFirst(pricesQuery(groupFor(sessionUser(), parseModelSearch(parseQuery(location.search)))))
 
@@ -107,7 +107,7 @@ function ModelTable() {
   )
 }
 
-/** Actions for a model; a name that cannot be copied is put into the search box. */
+/** Actions for a model. If a name cannot be copied, it is put into the search box. */
 function useRowActions(setSearch: SetSearch<ModelSearch>) {
   const t = useText()
   const navigate = useNavigate()
@@ -135,7 +135,7 @@ interface FiltersProps {
   admin: boolean
 }
 
-/** Filters by kind of model and, for admins, by group. */
+/** Filters by kind of model and, for administrators, by group. */
 function Filters({ search, setSearch, all, admin }: FiltersProps) {
   const t = useText()
   const { kind, group } = search

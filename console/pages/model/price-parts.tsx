@@ -20,7 +20,7 @@ export type Kind = (typeof kinds)[number]
 
 const kindByUnit = { image: 'images', characters: 'speech', hour: 'transcriptions' } as const
 
-/** The purpose of a model, judged by what it is charged for and by its name. */
+/** The purpose of a model, derived from the unit of its prices and from its name. */
 export function kindOf({ model, prices }: PricedModel): Kind {
   const unit = prices[0]?.unit ?? 'tokens'
   if (unit !== 'tokens') return kindByUnit[unit]
@@ -29,26 +29,29 @@ export function kindOf({ model, prices }: PricedModel): Kind {
   return kinds.find((kind) => kind === mode) ?? 'chat'
 }
 
-/** A kind in words. */
+/** The label of a kind. */
 export function kindText(kind: Kind, t: Text): string {
   return t(`model.kind.${kind}`)
 }
 
-/** Whether the playground can call it. */
+/** Whether the playground can call the model. */
 export function canTry(row: PricedModel): boolean {
   return kindOf(row) === 'chat' && row.prices.length > 0
 }
 
 const noOutput: readonly Kind[] = ['embeddings', 'rerank', 'moderations']
 
-/** Whether answers have tokens that may be charged. */
+/** Whether responses have tokens that may be charged. */
 export function hasOutput(row: PricedModel): boolean {
   return !noOutput.includes(kindOf(row))
 }
 
 const smallest = 1e-6
 
-/** A price in the server's quota format: with all its decimals, as prices are compared, at least cents. */
+/**
+ * A price in the server's quota format. All its decimals are shown, because prices are compared; at least cents are
+ * shown.
+ */
 export function priceText(quota: number): string {
   const currency = showsCurrency()
   const amount = currency ? quota / quotaPerUnit() : quota
@@ -59,7 +62,7 @@ export function priceText(quota: number): string {
   return `$${new Intl.NumberFormat('en-US', { useGrouping: false, ...format }).format(amount)}`
 }
 
-/** Quota as a number for export and sorting: dollars, or as it is. */
+/** Quota as a number for export and sorting: in dollars, or in quota units. */
 export function priceNumber(quota: number): number {
   return showsCurrency() ? quota / quotaPerUnit() : quota
 }
@@ -67,7 +70,7 @@ export function priceNumber(quota: number): number {
 /** Whether only a fixed price per call is charged. */
 const isPerCall = ({ rates, call }: Price) => call > 0 && rates.input === 0 && rates.output === 0
 
-/** False if the only price is per image, hour, million characters or call. */
+/** True if tokens have a price; false if the only price is per image, hour, million characters or call. */
 export function isByToken(price: Price): boolean {
   return price.unit === 'tokens' && !isPerCall(price)
 }

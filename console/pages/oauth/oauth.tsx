@@ -10,14 +10,14 @@ import { setSessionUser } from '../../lib/session.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** The wait before attempt n is n times this. */
+/** The wait before attempt n is n times this value. */
 const waitMs = 2000
-/** If the network does not answer, more attempts do not help. */
+/** Maximum number of repeated attempts. If the network still does not respond, more attempts do not help. */
 const mostTries = 4
 
 /**
- * `/oauth/github`: where the code-hosting service sends the browser back to; logs in, or binds the account if the user
- * is logged in.
+ * `/oauth/github`: the page to which GitHub sends the browser back. Logs in, or binds the GitHub account if the user is
+ * already logged in.
  */
 export function OAuthPage() {
   const t = useText()
@@ -50,8 +50,8 @@ export function OAuthPage() {
 }
 
 /**
- * Submits code and state, once. An error from the server is final (a code works once): the visitor goes to the
- * settings. Only network failures are retried, with growing waits.
+ * Submits code and state once. An error from the server is final, because a code works only once, and the visitor is
+ * sent to the settings. Only network failures are retried, with growing waits.
  */
 function useOAuthCallback() {
   const t = useText()
@@ -87,7 +87,7 @@ function useOAuthCallback() {
         if (!(error instanceof CallError)) throw error
         if (error.kind === 'network' && count < mostTries) return send(count + 1)
         if (error.kind === 'network') return setFailure(error.message)
-        // A visitor who is not logged in is sent on to the login page.
+        // The settings page sends a visitor who is not logged in to the login page.
         await navigate({ to: '/setting', replace: true })
         toast.error(error.message)
       }

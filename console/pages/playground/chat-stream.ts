@@ -2,15 +2,15 @@ import type { ChatRequest } from '../../components/chat-snippets.ts'
 import { absoluteUrl } from '../../lib/base-path.ts'
 import { EventReader } from './event-reader.ts'
 
-/** Tokens of a call as the gateway reports them. */
+/** Token counts of a call, as the gateway reports them. */
 export interface Usage {
   prompt: number
   completion: number
 }
 
-/** A call that failed, before or in the middle of its answer. */
+/** A call that failed, either before its response or in the middle of it. */
 export class ChatFailure extends Error {
-  /** HTTP status; 0 if there was no answer, or if the answer had begun. */
+  /** HTTP status; 0 if there was no response, or if the response had already begun. */
   readonly status: number
   readonly code: string | undefined
 
@@ -33,7 +33,7 @@ interface StreamOptions {
   key: string
   request: ChatRequest
   signal: AbortSignal
-  /** Text for an answer that ended too early. */
+  /** Error text for a response that ended too early. */
   brokenOff: string
   listener: Listener
 }
@@ -63,15 +63,15 @@ function failureOf(error: Failure | undefined, fallback: string, status: number)
   return new ChatFailure(error?.message || fallback, status, code)
 }
 
-/** The error in a failed response. */
+/** Reads the error from a failed response. */
 export async function relayFailure(response: Response): Promise<ChatFailure> {
   const body = (await response.json().catch(() => undefined)) as { error?: Failure } | undefined
   return failureOf(body?.error, response.statusText, response.status)
 }
 
 /**
- * Requests a streamed answer and reports it as it arrives. Throws ChatFailure if the gateway or the upstream refuses or
- * the answer breaks off, and the signal's reason if it was stopped.
+ * Requests a streamed response and reports it as it arrives. Throws ChatFailure if the gateway or the upstream refuses
+ * the call or the response breaks off, and the signal's reason if the call was stopped.
  */
 export async function streamChat({ key, request, signal, brokenOff, listener }: StreamOptions): Promise<void> {
   const body = JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } })

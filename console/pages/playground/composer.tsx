@@ -10,14 +10,17 @@ interface ComposerProps {
   setDraft(draft: string): void
   onSend(): void
   onStop(): void
-  /** An answer is being received. */
+  /** Whether a response is being received. */
   busy: boolean
-  /** Stays visible while the page is scrolled; in an empty conversation it would cover the text shown there. */
+  /**
+   * Whether the box stays visible while the page is scrolled. In an empty conversation, it would cover the text shown
+   * there.
+   */
   follows: boolean
   disabled: boolean
 }
 
-/** The box for the next message. */
+/** The input box for the next message. */
 export function Composer({ draft, setDraft, onSend, onStop, busy, follows, disabled }: ComposerProps) {
   const t = useText()
   const id = useId()

@@ -11,16 +11,16 @@ import { type Answer, isRunning, type Turn } from './conversation.ts'
 const Markdown = lazy(() => import('../../components/markdown.tsx').then((it) => ({ default: it.Markdown })))
 
 const costDecimals = 6
-/** A user this far from the end, in pixels, is reading something else. */
+/** A user who has scrolled this many pixels away from the end is reading something else. */
 const followPx = 160
 
 interface ViewProps {
   turns: readonly Turn[]
-  /** Asks a model again; undefined while that is not possible. */
+  /** Sends the question to a model again; undefined while that is not possible. */
   onRetry: ((lane: number, model: string) => void) | undefined
 }
 
-/** Questions and answers, those of two models side by side. */
+/** Questions and answers; the answers of two models are side by side. */
 export function ConversationView({ turns, onRetry }: ViewProps) {
   const t = useText()
   useFollow(turns)
@@ -136,7 +136,7 @@ function AnswerCard({ answer, onRetry }: { answer: Answer; onRetry: (() => void)
   )
 }
 
-/** Times, tokens and cost, if known. */
+/** Times, tokens and cost of an answer, if known. */
 function figures({ firstTextMs, writingMs, usage, cost }: Answer, t: Text): string[] {
   const all: string[] = []
   if (firstTextMs !== undefined) all.push(t('playground.stat.first', { ms: formatCount(Math.round(firstTextMs)) }))

@@ -20,24 +20,27 @@ export interface Answer {
   /** Milliseconds from the first text to the end. */
   writingMs?: number
   usage?: Usage
-  /** Quota charged. */
+  /** The quota charged. */
   cost?: number
   error?: { status: number; message: string; requestId: string | undefined }
 }
 
-/** A question, and the answer of each model that was asked. */
+/** A question, and the answers of the models that it was sent to. */
 export interface Turn {
   id: number
   question: string
   answers: readonly Answer[]
 }
 
-/** True while more is to come. */
+/** True while more of the answer is expected. */
 export const isRunning = ({ state }: Answer) => state === 'waiting' || state === 'streaming'
 
 const newAnswer = (model: string): Answer => ({ model, state: 'waiting', text: '', reasoning: '' })
 
-/** The messages sent to a model: its own earlier answers, or those of the first model where it was not asked. */
+/**
+ * The messages sent to a model. They contain the model's own earlier answers; for a turn that was not sent to this
+ * model, they contain the first model's answer.
+ */
 function messagesFor(turns: readonly Turn[], lane: number, question: string, system: string) {
   const before = turns.flatMap((turn) => {
     const answer = turn.answers[lane] ?? turn.answers[0]
@@ -51,7 +54,7 @@ function messagesFor(turns: readonly Turn[], lane: number, question: string, sys
   return [...head, ...before, { role: 'user', content: question }]
 }
 
-/** The request that asks a model. */
+/** The request that sends a question to a model. */
 export function requestFor(
   turns: readonly Turn[],
   ask: { lane: number; model: string; question: string } & Parameters,
@@ -65,14 +68,14 @@ export function requestFor(
   } satisfies ChatRequest
 }
 
-/** A conversation, kept for as long as the page is open. */
+/** A conversation, which exists as long as the page is open. */
 export function useConversation(token: Token, parameters: Parameters) {
   const [turns, setTurns] = useState<readonly Turn[]>([])
   const running = useRef(new Set<AbortController>())
   const stop = useCallback(() => {
     for (const each of running.current) each.abort()
   }, [])
-  // Leaving the page stops waiting for answers.
+  // When the user leaves the page, running calls are aborted.
   useEffect(() => stop, [stop])
 
   const patch = (id: number, lane: number, change: (answer: Answer) => Answer) =>
@@ -84,7 +87,7 @@ export function useConversation(token: Token, parameters: Parameters) {
     const request = requestFor(before, { lane, model, question: turn.question, ...parameters })
     await receive(keyOf(token), request, controller.signal, (change) => patch(turn.id, lane, change))
     running.current.delete(controller)
-    // The balance has changed.
+    // The call has changed the user's balance.
     void queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
   }
 
@@ -96,13 +99,13 @@ export function useConversation(token: Token, parameters: Parameters) {
       stop()
       setTurns([])
     },
-    /** Asks every model the same question. */
+    /** Sends the same question to every model. */
     send: (question: string, models: readonly string[]) => {
       const turn = { id: (turns.at(-1)?.id ?? 0) + 1, question, answers: models.map(newAnswer) }
       setTurns([...turns, turn])
       for (const [lane, model] of models.entries()) void ask(turns, turn, lane, model)
     },
-    /** Asks for an answer to the last question again, from the currently chosen model. */
+    /** Requests another answer to the last question, from the currently chosen model. */
     retry: (lane: number, model: string) => {
       const last = turns.at(-1)
       if (!last) return
@@ -118,7 +121,7 @@ function withAnswer(turn: Turn, lane: number, change: (answer: Answer) => Answer
 
 type Patch = (change: (answer: Answer) => Answer) => void
 
-/** Makes the call and records what arrives, with its times; then what it cost. */
+/** Makes the call and records the arriving text with its times. Afterwards, it records the cost. */
 async function receive(key: string, request: ChatRequest, signal: AbortSignal, patch: Patch): Promise<void> {
   const from = performance.now()
   let first: number | undefined

@@ -9,7 +9,7 @@ const stream = 'data: {"a":1}\n\n: keep-alive\n\nevent: note\ndata:two\ndata: li
 const events = ['{"a":1}', 'two\nlines', '[DONE]']
 
 describe('an event stream', () => {
-  test('is read the same wherever its chunks end, with every kind of line ending', () => {
+  test('is read in the same way wherever its chunks end, with every kind of line ending', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = stream.replaceAll('\n', end)
       expect(readAll([text])).toEqual(events)
@@ -24,7 +24,7 @@ describe('an event stream', () => {
     expect(readAll(['data: half\n', '\n'])).toEqual(['half'])
   })
 
-  test('one space after the colon is dropped, no more', () => {
+  test('one space after the colon is dropped, but no more', () => {
     expect(readAll(['data:  two spaces\n\n'])).toEqual([' two spaces'])
   })
 })

@@ -4,7 +4,7 @@ export class EventReader {
   #data: string[] = []
   #sawReturn = false
 
-  /** Takes a chunk; returns the data of the events that ended in it. */
+  /** Accepts a chunk; returns the data of the events that ended in it. */
   push(piece: string): string[] {
     const events: string[] = []
     for (const character of piece) {

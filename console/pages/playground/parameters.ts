@@ -1,11 +1,11 @@
-/** Request parameters besides the messages; undefined leaves the choice to the model. */
+/** Request parameters besides the messages; a parameter that is undefined is left to the model. */
 export interface Parameters {
   system: string
   temperature: number | undefined
   maxTokens: number | undefined
 }
 
-/** The form values as typed. */
+/** The form values as the user typed them. */
 export interface Settings {
   system: string
   temperature: string
@@ -25,13 +25,13 @@ export function isTemperature(value: string): boolean {
   return number === undefined || (number >= 0 && number <= hottest)
 }
 
-/** Whether the limit is empty, or a whole number from 1. */
+/** Whether the limit is empty, or a whole number of at least 1. */
 export function isTokenLimit(value: string): boolean {
   const number = numberOf(value)
   return number === undefined || (Number.isInteger(number) && number >= 1 && number <= mostTokens)
 }
 
-/** The values of the boxes that are valid. */
+/** The values of the input boxes that are valid. */
 export function parametersOf(settings: Settings): Parameters {
   return {
     system: settings.system,

@@ -7,7 +7,7 @@ import { readStored, writeStored } from '../../lib/storage.ts'
 import { keyOf } from '../../lib/token-key.ts'
 import { callRelay, relayFailure } from './chat-stream.ts'
 
-/** Most tokens offered. */
+/** Maximum number of tokens that the user can choose from. */
 const tokensToChoose = 100
 
 /** The user's tokens, newest first. */
@@ -16,7 +16,7 @@ export const ownTokensQuery = queryOptions({
   queryFn: ({ signal }) => call(tokenApi.list, { query: { p: 0, size: tokensToChoose } }, { signal, quiet: true }),
 })
 
-/** The models that a token may use, as the relay lists them. Throws ChatFailure. */
+/** The models that a token may use, as the relay lists them. The query throws ChatFailure. */
 export const modelsQuery = (token: Token) =>
   queryOptions({
     queryKey: ['relay-models', token.id],
@@ -28,7 +28,7 @@ export const modelsQuery = (token: Token) =>
     },
   })
 
-/** The model that answered last in this browser. */
+/** The model that last answered in this browser. */
 export const lastModel = () => readStored('ui.model')
 
 /** Remembers which model answered. */
@@ -40,7 +40,7 @@ const newestCalls = 20
 
 /**
  * The charge of a call, in quota, from its log row; undefined if calls are not logged. A stopped call is charged a
- * moment later, so it is looked up a few times.
+ * moment later, so its row is looked up a few times.
  */
 export async function costOf(requestId: string): Promise<number | undefined> {
   const query = { p: 0, size: newestCalls, type: logType.consume }

@@ -1,11 +1,11 @@
 import { type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
-/** The state of the playground in its address. */
+/** The state of the playground, stored in its address. */
 export interface PlaygroundSearch {
-  /** Id of the token used for calls. */
+  /** Id of the token that is used for calls. */
   token?: number | undefined
   model?: string | undefined
-  /** A second model that gets the same questions. */
+  /** A second model that receives the same questions. */
   compare?: string | undefined
 }
 

@@ -16,14 +16,14 @@ interface PanelProps {
   tokens: readonly Token[]
   token: Token
   models: UseQueryResult<string[]>
-  /** Includes the default model if the address names none. */
+  /** `model` is the default model if the address does not name a model. */
   search: PlaygroundSearch
   setSearch(patch: Partial<PlaygroundSearch>): void
   settings: Settings
   setSettings(settings: Settings): void
 }
 
-/** Which model to ask, with which token and parameters. */
+/** Chooses the model, the token and the parameters. */
 export function SettingsPanel(props: PanelProps) {
   const t = useText()
   const id = useId()
@@ -42,7 +42,7 @@ export function SettingsPanel(props: PanelProps) {
         <Select
           id={`${id}-token`}
           value={token.id}
-          // Models belong to a token.
+          // The available models depend on the token, so the chosen models are cleared.
           onChange={(event) => setSearch({ token: Number(event.target.value), model: undefined, compare: undefined })}
         >
           {tokens.map((each) => (
@@ -87,12 +87,12 @@ export function SettingsPanel(props: PanelProps) {
   )
 }
 
-/** Further parameters; collapsed on small screens. */
+/** Additional parameters; collapsed on small screens. */
 function ParameterBoxes({ settings, setSettings }: Pick<PanelProps, 'settings' | 'setSettings'>) {
   const t = useText()
   const id = useId()
   const wide = useScreen('lg')
-  // Only the initial state: the user's choice stays.
+  // Only the initial state depends on the width, so that the user's choice stays.
   const [open] = useState(wide)
   return (
     <details open={open}>
@@ -125,7 +125,7 @@ function ParameterBoxes({ settings, setSettings }: Pick<PanelProps, 'settings' |
   )
 }
 
-/** A model other than the first, if there is one. */
+/** A model other than the first, if there is one; otherwise the first. */
 function secondOf(models: readonly string[] | undefined, first: string | undefined): string | undefined {
   return models?.find((model) => model !== first) ?? first
 }
@@ -154,7 +154,7 @@ function ModelSelect({ id, models, value, onChange }: ModelSelectProps) {
   const all = value !== undefined && !known.includes(value) ? [value, ...known] : known
   return (
     <Select id={id} value={value ?? ''} disabled={all.length === 0} onChange={(event) => onChange(event.target.value)}>
-      {/* Otherwise the browser would show the first model as selected. */}
+      {/* Without this entry, the browser would show the first model as selected. */}
       {value === undefined && (
         <option value="" disabled={all.length > 0}>
           {models.isPending || all.length > 0 ? t('playground.models.loading') : '–'}
@@ -169,7 +169,7 @@ function ModelSelect({ id, models, value, onChange }: ModelSelectProps) {
   )
 }
 
-/** Why there are no models. */
+/** Explains why there are no models. */
 function ModelState({ models }: { models: UseQueryResult<string[]> }) {
   const t = useText()
   if (models.isError) {

@@ -27,7 +27,7 @@ function useFirstModel(models: readonly string[] | undefined, wanted: boolean): 
   return usual.isLoading ? undefined : (remembered ?? usual.model)
 }
 
-/** Settings at the side, the conversation next to them. */
+/** The playground, with the settings at the side and the conversation next to them. */
 export function Workbench({ tokens, newest }: { tokens: readonly Token[]; newest: Token }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parsePlaygroundSearch)

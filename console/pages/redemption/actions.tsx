@@ -10,7 +10,7 @@ import { toastWithUndo } from '../../lib/undo.ts'
 import { nameOf } from './code-parts.tsx'
 import { redemptions, removeRedemption, setRedemptionStatus } from './queries.ts'
 
-/** Switches between redeemable and disabled and offers to undo it. */
+/** Switches a code between redeemable and disabled and offers to undo the change. */
 async function toggle(code: Redemption): Promise<void> {
   const enable = code.status !== redemptionStatus.unused
   const [next, before] = enable
@@ -28,7 +28,7 @@ async function toggle(code: Redemption): Promise<void> {
 interface Handlers {
   copy(code: Redemption): Promise<boolean>
   edit(code: Redemption): void
-  /** Asks, then deletes. */
+  /** Asks for confirmation, then deletes. */
   remove(code: Redemption): void
 }
 
@@ -92,7 +92,7 @@ export function redemptionBulk(t: Text, copy: CopyLines): BulkAction<Redemption>
   ]
 }
 
-/** Deletes a code and says so. */
+/** Deletes a code and shows a toast. */
 export async function deleteCode(code: Redemption): Promise<void> {
   await removeRedemption(code)
   toast.success(text('table.deleted', { name: nameOf(code, text) }))

@@ -3,12 +3,12 @@ import { redemptionStatus } from '../../../contract/statuses.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** The display name of a code without a name. */
+/** The display name of a code, including one without a name. */
 export function nameOf(code: Redemption, t: Text): string {
   return code.name || t('redemption.noName', { id: code.id })
 }
 
-/** The word for a status. */
+/** The label of a status. */
 export function statusText(status: number, t: Text): string {
   if (status === redemptionStatus.unused) return t('redemption.status.unused')
   if (status === redemptionStatus.disabled) return t('redemption.status.disabled')
@@ -22,7 +22,7 @@ const colors: Readonly<Record<number, DotColor>> = {
   [redemptionStatus.used]: 'grey',
 }
 
-/** Whether a code can still be redeemed, as dot and word. */
+/** Shows whether a code can still be redeemed, as a dot and a word. */
 export function CodeStatus({ code }: { code: Redemption }) {
   const t = useText()
   return <Status color={colors[code.status] ?? 'grey'}>{statusText(code.status, t)}</Status>

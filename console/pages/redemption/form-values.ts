@@ -15,6 +15,6 @@ export interface NewCodes extends RedemptionValues {
 /** Initial values for new codes. */
 export const newCodes: NewCodes = { name: '', quota: 100_000, count: 1 }
 
-/** The rules of the contract; an emptied number box does not fall back to its previous value. */
+/** The rules of the contract. An emptied number box does not fall back to its previous value. */
 export const newCodesSchema = z.extend(createRedemptionBody, { count: redemptionCount })
 export const redemptionSchema = z.pick(createRedemptionBody, { name: true, quota: true })

@@ -85,7 +85,7 @@ function NewCodesForm() {
   const save = async (values: NewCodes) => {
     const name = values.name.trim()
     const codes = await createCodes({ ...values, name })
-    // As browsers save it: folder separators become part of the name.
+    // The file name as browsers would save it, with folder separators replaced.
     const file = `${name.replaceAll(/[\\/:*?"<>|]/g, '_')}.txt`
     downloadFile(file, codes.map((code) => `${code}\n`).join(''))
     form.reset(newCodes)

@@ -15,7 +15,7 @@ export interface Made {
   /** Name of the saved text file. */
   file: string
   codes: readonly string[]
-  /** Worth of each code, in quota units. */
+  /** Value of each code, in quota units. */
   quota: number
 }
 

@@ -18,7 +18,7 @@ export const redemptionQuery = (id: string) =>
     queryFn: ({ signal }) => call(redemptionApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Makes a code redeemable (1) or not (2); its row shows the server's answer. */
+/** Makes a code redeemable (1) or not (2); its row shows the status that the server returns. */
 export async function setRedemptionStatus(code: Redemption, status: number): Promise<void> {
   const body = { id: code.id, status }
   const changed = await call(redemptionApi.update, { query: { status_only: 'true' }, body })
@@ -28,7 +28,7 @@ export async function setRedemptionStatus(code: Redemption, status: number): Pro
   )
 }
 
-/** Deletes a code; the list closes the gap. */
+/** Deletes a code and reloads the list. */
 export async function removeRedemption(code: Redemption): Promise<void> {
   await call(redemptionApi.remove, { params: { id: code.id } })
   await redemptions.refresh()
@@ -41,7 +41,7 @@ export async function createCodes(values: NewCodes): Promise<string[]> {
   return codes ?? []
 }
 
-/** Changes name and quota of a code. */
+/** Changes the name and quota of a code. */
 export async function updateRedemption(id: number, values: RedemptionValues): Promise<void> {
   await call(redemptionApi.update, { query: {}, body: { id, ...values } })
   queryClient.removeQueries({ queryKey: ['redemption', 'one', String(id)] })

@@ -13,7 +13,7 @@ interface StatusFilterProps {
   setSearch: SetSearch<RedemptionSearch>
 }
 
-/** Which codes are listed: all, or those of one status. */
+/** Chooses which codes are listed: all codes, or the codes with one status. */
 export function StatusFilter({ search, setSearch }: StatusFilterProps) {
   const t = useText()
   const narrow = (status: string | undefined) => setSearch({ status, page: undefined })

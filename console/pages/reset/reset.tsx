@@ -16,7 +16,7 @@ import { toast } from '../../lib/toast.ts'
 
 const schema = z.object({ email: mailField })
 
-/** `/reset`: requests the mail with the link to a new password. */
+/** `/reset`: requests the mail with the link for setting a new password. */
 export function ResetPage() {
   const t = useText()
   const check = useBotCheck()
@@ -35,7 +35,7 @@ export function ResetPage() {
       form.reset({ email: '' })
       toast.success(t('reset.done'))
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
     check.renew()
   })

@@ -8,7 +8,7 @@ import { copyText } from '../../lib/clipboard.ts'
 import { useText } from '../../lib/text.ts'
 import { inviteCode, newAccessToken } from './queries.ts'
 
-/** Creates an access token for the management API; it is copied and shown once. */
+/** Creates an access token for the management API. The token is copied and shown only once. */
 export function AccessToken() {
   const t = useText()
   const [token, setToken] = useState<string>()
@@ -57,7 +57,7 @@ export function InviteLink() {
       setLink(made)
       await copyText(made, { done: t('setting.invite.done') })
     } catch {
-      // The call has shown the reason.
+      // The call has already shown the reason.
     }
     setBusy(false)
   }

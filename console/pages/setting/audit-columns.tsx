@@ -73,7 +73,7 @@ export function auditColumns(t: Text): Column<AuditRow>[] {
   ]
 }
 
-/** In words, and by the name that the filter and the API use. */
+/** An action in words, followed by the name that the filter and the API use. */
 function Action({ action }: { action: string }) {
   const words = actionWords(action)
   return (

@@ -1,14 +1,17 @@
 import { formatTime } from '../../lib/format.ts'
 import { text, textByKey } from '../../lib/text.ts'
 
-/** The action in words; undefined if the console does not know it. */
+/** The action in words; undefined if the console has no text for it. */
 export function actionWords(action: string): string | undefined {
   return textByKey(`audit.do.${action}`)
 }
 
 const nouns = ['channel', 'user', 'token', 'redemption', 'channels', 'redemptions', 'logs'] as const
 
-/** The target of the action: `channel 5', '3 channels', 'logs` or the key of an option. */
+/**
+ * The target of the action in words. The server's text is one of `channel 5`, `3 channels` and `logs`, or the key of an
+ * option.
+ */
 export function targetWords(target: string): string {
   const words = target.split(' ')
   const noun = nouns.find((each) => words.includes(each))
@@ -18,22 +21,25 @@ export function targetWords(target: string): string {
     : text(`audit.of.${noun}`, { id: words.find((each) => each !== noun) ?? '' })
 }
 
-/** Details of these actions are a list of fields; details of others are names and numbers, which stay as they are. */
+/**
+ * For these actions, the details are a list of fields. For other actions, they are names and numbers, which stay as
+ * they are.
+ */
 const writesFields =
   /^(?:channel\.(?:batch-edit|batch-enable|batch-disable|create|update)|(?:user|token|redemption)\.update|user\.(?:update-self|bind-email)|redemption\.delete)$/
 
 /**
- * Quoted text is skipped. A semicolon separates what was done to several targets. Anything else that looks like a field
- * name is one, except JSON literals.
+ * Finds field names. Quoted text is skipped. A semicolon separates the changes of several targets. Anything else that
+ * looks like a field name counts as one, except JSON literals.
  */
 const fields = /"(?:[^"\\]|\\.)*"|(; )|(^|(?<=; )| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
 
-/** Details that are a sentence from the server, in its wording. */
+/** Details that are a sentence from the server, in the server's wording. */
 const purged = /^(?:(\d+) logs )?older than (\d+)$/
 const keys = /^(\d+) keys$/
 const copied = /^of channel (\d+)$/
 
-/** A sentence from the server in the words of the page; undefined if it is not one. */
+/** The page's wording for a sentence from the server; undefined if the text is not such a sentence. */
 function sentence(action: string, detail: string): string | undefined {
   const [, logs, before] = (action.startsWith('log.') && purged.exec(detail)) || []
   if (before !== undefined) {
@@ -46,7 +52,7 @@ function sentence(action: string, detail: string): string | undefined {
   return id === undefined ? undefined : text('audit.copyOf', { id })
 }
 
-/** The details: the fields with their old and new values, by their names on the page. */
+/** The details of an action: the fields with their old and new values, with the names that the page uses. */
 export function detailWords(action: string, detail: string): string {
   if (detail === 'changed') return text('audit.changed')
   if (!writesFields.test(action)) return sentence(action, detail) ?? detail

@@ -12,13 +12,13 @@ import { auditColumns } from './audit-columns.tsx'
 import { auditTrail } from './queries.ts'
 import { parseSettingSearch, type SettingSearch } from './search.ts'
 
-/** Kinds of targets of actions. */
+/** Kinds of targets that actions can have. */
 const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'log'] as const
 
 const rowId = (row: AuditRow) => String(row.id)
 const rowName = (row: AuditRow) => `${row.action} ${row.target}`
 
-/** The audit trail: who did what, filtered by person, action and time. */
+/** The audit trail, which shows who did what; it can be filtered by user, action and time. */
 export function AuditPanel() {
   const t = useText()
   const [search, setSearch] = useUrlState(parseSettingSearch)
@@ -33,11 +33,11 @@ export function AuditPanel() {
   const active = [actor, action, from, to].filter((each) => each !== undefined).length
   const filter = (patch: Partial<SettingSearch>) => setSearch({ ...patch, page: undefined })
   const [typed, setTyped] = useState(actor ?? '')
-  // Back and forward change the user being searched for.
+  // The browser's back and forward buttons change the user who is searched for.
   useEffect(() => setTyped(actor ?? ''), [actor])
   const seek = (name: string) => filter({ actor: name || undefined })
   const clear = () => {
-    // Typed text that was not submitted is cleared too.
+    // Text that was typed but not submitted is also cleared.
     setTyped('')
     filter({ actor: undefined, action: undefined, from: undefined, to: undefined })
   }
@@ -74,7 +74,7 @@ interface ChoicesProps {
 
 function Choices({ search, onFilter }: ChoicesProps) {
   const t = useText()
-  // The prefixes of these actions; login is the only one without a verb.
+  // The prefixes of these actions; login is the only action without a verb.
   const choices = kinds.map((kind) => ({
     value: kind === 'login' ? kind : `${kind}.`,
     label: t(`audit.kind.${kind}`),
@@ -97,13 +97,13 @@ function Choices({ search, onFilter }: ChoicesProps) {
 interface ActorBoxProps {
   /** The typed text, submitted or not. */
   value: string
-  /** The user being searched for; '' = nobody. */
+  /** The user who is searched for; '' = no user. */
   sought: string
   onType(text: string): void
   onSearch(actor: string): void
 }
 
-/** A full user name; the list is loaded on Enter. */
+/** A box for a full user name; the list is loaded on Enter. */
 function ActorBox({ value, sought, onType, onSearch }: ActorBoxProps) {
   const t = useText()
   return (
@@ -121,7 +121,7 @@ function ActorBox({ value, sought, onType, onSearch }: ActorBoxProps) {
         value={value}
         onChange={(event) => {
           onType(event.target.value)
-          // Emptying the box, by its own button or by hand, ends the search for a user.
+          // Emptying the box, with its clear button or by hand, ends the search for a user.
           if (event.target.value === '' && sought !== '') onSearch('')
         }}
       />
@@ -131,7 +131,7 @@ function ActorBox({ value, sought, onType, onSearch }: ActorBoxProps) {
 
 interface MomentProps {
   name: string
-  /** Epoch seconds. */
+  /** The moment in epoch seconds. */
   value: number | undefined
   onChange(seconds: number | undefined): void
 }

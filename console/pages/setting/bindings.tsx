@@ -18,7 +18,7 @@ const WeChatDialog = lazy(async () => {
   return { default: WeChatDialog }
 })
 
-/** E-mail, WeChat and the code-hosting account: what is bound, and how to bind it. */
+/** E-mail, WeChat and GitHub: which account is bound, and how to bind one. */
 export function Bindings() {
   const t = useText()
   const { data } = useQuery(selfQuery)
@@ -68,10 +68,10 @@ export function Bindings() {
 
 interface BindingProps {
   what: string
-  /** Name of the bound account; '' = nothing, undefined = not known yet. */
+  /** Name of the bound account; '' = no account is bound, undefined = not known yet. */
   bound: string | undefined
   onBind(): void
-  /** It can be replaced. */
+  /** Whether the bound account can be replaced. */
   changeable?: boolean
   off?: boolean
 }

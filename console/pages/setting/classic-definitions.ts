@@ -5,8 +5,8 @@ import { isOptionKey, type OptionDefinition, optionDefinitions } from '../../../
 const secretKeys = ['GitHubClientSecret', 'SMTPToken', 'WeChatServerToken', 'TurnstileSecretKey']
 
 /**
- * The table of options for a server that has none: the options that it lists, and the secrets, which such servers do
- * not list. Unknown options are shown as text.
+ * The option definitions for a server that does not provide them. They cover the options that the server lists, and the
+ * secrets, which such a server does not list. Unknown options are shown as text.
  */
 export function classicDefinitions(values: ReadonlyMap<string, string>): OptionDefinitionEntry[] {
   const known = Object.keys(optionDefinitions).filter((key) => values.has(key) || secretKeys.includes(key))
@@ -25,7 +25,7 @@ function entryOf(key: string): OptionDefinitionEntry {
     ...rest,
     ...(choices && { choices: [...choices] }),
     secret: secret === true,
-    // On such a server, anyone who may read options may write them.
+    // On such a server, every user who may read options may also write them.
     writer: 'admin',
     section_title: title,
     tab,

@@ -1,7 +1,7 @@
 import type { Option } from './drafts.ts'
 import type { OptionForm } from './use-option-form.ts'
 
-/** Props of an option's control. */
+/** Props of the control for an option. */
 export interface ControlProps {
   option: Option
   form: OptionForm

@@ -3,11 +3,11 @@ import { useText } from '../../lib/text.ts'
 import { costDifference, type RatioKey, type Ratios } from './ratio-draft.ts'
 import type { RatioState } from './use-ratios.ts'
 
-/** What the calls of the last 7 days would have cost at the ratios in the boxes. */
+/** Shows what the calls of the last 7 days would have cost at the ratios in the boxes. */
 export function CostPreview({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
   const t = useText()
   const { week, weekFailed, prices, stored } = state
-  // Without figures from the server no estimate is possible.
+  // Without figures from the server, no estimate is possible.
   if (!prices) return null
   return (
     <section aria-label={t('ratio.preview')} className="rounded-md bg-sunken px-3 py-2.5 text-sm">

@@ -8,7 +8,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { deleteOwnAccount } from './queries.ts'
 
-/** Deletes the user's own account after its name was typed. */
+/** Deletes the user's own account after the user has typed its name. */
 export function DeleteAccount({ onClose }: { onClose(): void }) {
   const t = useText()
   const id = useId()
@@ -27,7 +27,7 @@ export function DeleteAccount({ onClose }: { onClose(): void }) {
     try {
       await deleteOwnAccount()
     } catch {
-      // The call has shown the reason.
+      // The call has already shown the reason.
       setBusy(false)
       return
     }

@@ -5,7 +5,7 @@ import { Input } from '../../components/ui/input.tsx'
 import { useText } from '../../lib/text.ts'
 import type { ControlProps } from './control-props.ts'
 
-/** A list of names as chips, and a box to add one; empty and duplicate names are not added. */
+/** Shows a list of names as chips, and a box to add a name; empty and duplicate names are not added. */
 export function DomainChips({ option, form, id, describedBy, disabled }: ControlProps) {
   const t = useText()
   const [typed, setTyped] = useState('')

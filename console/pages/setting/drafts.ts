@@ -2,25 +2,28 @@ import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
 import { text } from '../../lib/text.ts'
 import { parseJson } from './json-text.ts'
 
-/** An option with its value; a secret's value is always ''. */
+/** An option with its value; the value of a secret is always ''. */
 export interface Option extends OptionDefinitionEntry {
   value: string
 }
 
-/** Unsaved typed values, by key. */
+/** Typed values that are not saved yet, by key. */
 export type Drafts = Readonly<Record<string, string>>
 
-/** Addresses that paths are appended to. */
+/** Options with an address that paths are appended to. */
 const baseAddresses = ['ServerAddress', 'WeChatServerAddress', 'GitHubOAuthBaseURL', 'GitHubApiBaseURL']
 
-/** The value sent when the draft is saved: addresses without their final slash, an empty number as its default. */
+/**
+ * The value sent when the draft is saved. Addresses are sent without their final slash, and an empty number is sent as
+ * its default.
+ */
 export function sentValue(option: OptionDefinitionEntry, draft: string): string {
   if (baseAddresses.includes(option.key)) return draft.trim().replace(/\/+$/, '')
   if (option.kind !== 'integer' && option.kind !== 'number') return draft
   return draft.trim() === '' ? option.default : draft.trim()
 }
 
-/** Whether saving the draft would change anything. A secret's empty box keeps the secret. */
+/** Whether saving the draft would change anything. An empty box for a secret keeps the secret. */
 export function isChanged(option: Option, draft: string | undefined): draft is string {
   if (draft === undefined) return false
   if (option.secret) return draft !== ''
@@ -51,7 +54,10 @@ function plainJson(source: string): string {
   return value === undefined ? source : JSON.stringify(value)
 }
 
-/** Old and new value of a change, for the review: for JSON only the entries that differ, for a secret nothing. */
+/**
+ * The old and the new value of a change, for the review. For JSON, only the entries that differ are included; for a
+ * secret, no value is shown.
+ */
 export function changeTexts(option: Option, draft: string): { before: string; after: string } {
   if (option.secret) return { before: option.is_set ? '••••' : '', after: text('setting.secret.new') }
   const [before, after] = [parseJson(option.value), parseJson(draft)]

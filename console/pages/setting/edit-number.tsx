@@ -4,16 +4,16 @@ import { Input } from '../../components/ui/input.tsx'
 interface EditNumberProps {
   label: string
   value: number | undefined
-  /** The value in force while the box is empty. */
+  /** The value that applies while the box is empty. */
   usual?: number | undefined
   disabled: boolean
-  /** Gets numbers from 0 on; undefined if the box was emptied. */
+  /** Called with numbers from 0 on, or with undefined if the box was emptied. */
   onChange(value: number | undefined): void
 }
 
 const shown = (value: number | undefined) => (value === undefined ? '' : String(Number(value.toFixed(6))))
 
-/** A number in a table. The text stays as typed until the box is left. */
+/** A box for a number in a table. The text stays as typed until the user leaves the box. */
 export function EditNumber({ label, value, usual, disabled, onChange }: EditNumberProps) {
   const [typed, setTyped] = useState<string>()
   const number = numberOf(typed ?? '')

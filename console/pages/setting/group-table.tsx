@@ -8,7 +8,7 @@ import { type RatioKey, type Ratios, withRatio } from './ratio-draft.ts'
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 import type { RatioState } from './use-ratios.ts'
 
-/** Multipliers of groups; a group exists because it is listed here. */
+/** Multipliers of groups; listing a group here creates the group. */
 export function GroupTable({ state, ratios }: { state: RatioState; ratios: Readonly<Record<RatioKey, Ratios>> }) {
   const t = useText()
   const [words, setWords] = useState('')
@@ -57,7 +57,7 @@ export function GroupTable({ state, ratios }: { state: RatioState; ratios: Reado
                 label={t('ratio.multiplier.of', { name })}
                 value={groups[name]}
                 disabled={locked}
-                // An empty box is about to get another number; groups are removed by their button.
+                // A user who empties the box is about to type another number; groups are removed with their button.
                 onChange={(value) => value !== undefined && set(name, value)}
               />
             </Cell>

@@ -1,4 +1,7 @@
-/** The object of a JSON option; an empty text is an empty object, undefined means not a JSON object. */
+/**
+ * Parses the text of a JSON option as an object. Empty text is an empty object; the result is undefined if the text is
+ * not a JSON object.
+ */
 export function parseJson(source: string): Readonly<Record<string, unknown>> | undefined {
   if (source.trim() === '') return {}
   try {
@@ -11,7 +14,7 @@ export function parseJson(source: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** Indented JSON; text that is not JSON is returned as it is. */
+/** Returns indented JSON; text that is not a JSON object is returned unchanged. */
 export function prettyJson(source: string): string {
   const value = parseJson(source)
   return value === undefined ? source : JSON.stringify(value, null, 2)

@@ -13,13 +13,13 @@ import { completionOf, type ModelRow, type PriceSource, promptOf, withRatio } fr
 import { AddRow, Cell, Heading, Multiply, NoRow, RatioRow, RatioTable } from './ratio-table.tsx'
 import type { RatioState } from './use-ratios.ts'
 
-/** Rows shown before the user asks for more. */
+/** Number of rows shown before the user asks for more. */
 const firstRows = 50
 const sourceColor = { option: 'accent', default: 'grey', call: 'grey', none: 'red' } as const
 
 type Unit = 'price' | 'ratio'
 
-/** Ratios of models, as dollars per million tokens or as they are stored. */
+/** Ratios of models, shown as dollars per million tokens or as the stored values. */
 export function ModelTable({ state }: { state: RatioState }) {
   const t = useText()
   useServerStatus()
@@ -106,7 +106,7 @@ function Row({ row, unit, state }: { row: ModelRow; unit: Unit; state: RatioStat
   if (!ratios) return null
   const { model: name } = row
   const prompt = promptOf(row)
-  // Price of a million prompt tokens in dollars at ratio 1.
+  // Price in dollars of a million prompt tokens at ratio 1.
   const scale = unit === 'price' ? 1_000_000 / quotaPerUnit() : 1
   const completionScale = unit === 'price' ? (prompt ?? 0) * scale : 1
   const scaled = (value: number | undefined, by: number) => (value === undefined ? undefined : value * by)

@@ -9,7 +9,10 @@ import { PageText } from './page-text.tsx'
 
 const pageTexts = ['Footer', 'Notice', 'About', 'HomePageContent']
 
-/** The control of an option that is saved with the others: chosen by its kind, or by its key for special ones. */
+/**
+ * The control of an option that is saved together with the others. It is chosen by the option's kind or, for special
+ * options, by the key.
+ */
 export function OptionControl(props: ControlProps) {
   const { option, form, id, describedBy, invalid, disabled } = props
   const stored = form.shown(option)

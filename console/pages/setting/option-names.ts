@@ -4,12 +4,12 @@ import type { Option } from './drafts.ts'
 
 type Named = Pick<Option, 'key' | 'description' | 'section' | 'section_title'>
 
-/** The name of an option; its key if the console does not know it. */
+/** The name of an option, or its key if the console has no name for it. */
 export function optionName({ key }: Pick<Option, 'key'>): string {
   return textByKey(`option.${key}`) ?? key
 }
 
-/** A server message about an option, with its name instead of its key. */
+/** A server message about an option, with the option's name instead of its key. */
 export function withOptionName(message: string, key: string): string {
   return refusalOf(message, key, optionName({ key }))?.sentence ?? message
 }
@@ -24,17 +24,17 @@ export function sectionName(option: Named): string {
   return textByKey(`section.${option.section}`) ?? option.section_title
 }
 
-/** A unit in words. */
+/** The name of a unit. */
 export function unitName(unit: string): string {
   return textByKey(`unit.${unit}`) ?? unit
 }
 
-/** One of the values of a choice. */
+/** The name of one of the values of a choice. */
 export function choiceName(key: string, value: string): string {
   return textByKey(`choice.${key}.${value}`) ?? value
 }
 
-/** Whether the search text occurs in the name, the key or the hint. */
+/** Whether all words of the search text occur in the option's name, key, hint or section. */
 export function isFound(option: Named, words: string): boolean {
   const all = `${optionName(option)} ${option.key} ${optionHint(option)} ${sectionName(option)}`.toLowerCase()
   return words

@@ -9,12 +9,12 @@ import { SecretControl } from './secret-control.tsx'
 import { SwitchControl } from './switch-control.tsx'
 import type { OptionForm } from './use-option-form.ts'
 
-/** Edited by the tables of the ratio editor. */
+/** Options that are edited in the tables of the ratio editor. */
 const inRatioEditor = ['ModelRatio', 'CompletionRatio', 'GroupRatio']
-/** Shown as wide as the page allows. */
+/** Options whose controls are shown as wide as the page allows. */
 const wide = ['Footer', 'Notice', 'About', 'HomePageContent', 'EmailDomainWhitelist']
 
-/** One option: its name, what it does, its control, any problem, and who may change it. */
+/** One option: its name, its description, its control, any problem, and who may change it. */
 export function OptionRow({ option, form, inEditor }: { option: Option; form: OptionForm; inEditor: boolean }) {
   const t = useText()
   const id = useId()

@@ -15,7 +15,7 @@ import type { OptionForm } from './use-option-form.ts'
 
 const tabOf: Readonly<Record<Option['tab'], SettingTab>> = { operations: 'operation', system: 'system', other: 'other' }
 
-/** Sections that come first on their tabs, in this order; the others keep the server's order. */
+/** Sections that come first on their tabs, in this order; other sections keep the server's order. */
 const firstSections = ['general', 'monitoring', 'quota', 'ratios', 'address', 'login', 'mail', 'updates']
 
 function placeOf(section: string): number {
@@ -23,7 +23,7 @@ function placeOf(section: string): number {
   return place < 0 ? firstSections.length : place
 }
 
-/** The options of one tab in their sections; of all tabs during a search. */
+/** The options of one tab in their sections. During a search, the options of all tabs are shown. */
 export function OptionsPanel({ tab, form }: { tab: SettingTab; form: OptionForm }) {
   const t = useText()
   const { options } = form
@@ -88,7 +88,7 @@ interface SectionProps {
   id: string
   options: readonly Option[]
   form: OptionForm
-  /** Not during a search: the section's other content is shown too. */
+  /** False during a search, when the section's other content is not shown. */
   whole: boolean
 }
 
@@ -129,7 +129,7 @@ function Loading(): ReactNode {
   )
 }
 
-/** The options load after the page: the target of the address is scrolled to once they are there. */
+/** The options load after the page, so the page scrolls to the target of the address once they are there. */
 function useShownAnchor(ready: boolean): void {
   useEffect(() => {
     if (!ready || location.hash.length < 2) return

@@ -6,7 +6,7 @@ import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
 
 const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
-/** These may hold an address instead, whose page is shown in a frame. */
+/** These options may contain an address instead; the page at that address is shown in a frame. */
 const framed = ['About', 'HomePageContent']
 
 const previewClass = 'max-h-80 min-h-24 overflow-auto rounded-md border border-dashed border-line bg-bg p-3 text-sm'
@@ -27,7 +27,7 @@ export function PageText({ option, form, id, describedBy, invalid, disabled }: C
         aria-invalid={invalid || undefined}
         onChange={(event) => form.type(option.key, event.target.value)}
       />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to reach a scrollable region */}
       <section aria-label={t('setting.preview', { name: optionName(option) })} tabIndex={0} className={previewClass}>
         <Preview source={shown} frame={framed.includes(option.key) && shown.startsWith('https://')} />
       </section>

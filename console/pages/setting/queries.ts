@@ -35,7 +35,7 @@ export const optionsQuery = queryOptions({
   staleTime: 30_000,
 })
 
-/** The table of options; undefined if the server has none. */
+/** The option definitions; undefined if the server does not provide them. */
 async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[] | undefined> {
   try {
     return await call(optionApi.definitions, {}, { signal, quiet: true })
@@ -46,7 +46,8 @@ async function definitions(signal: AbortSignal): Promise<OptionDefinitionEntry[]
 }
 
 /**
- * Saves one option and updates what is shown. An error is shown, and thrown, with the option's name instead of its key.
+ * Saves one option and updates the displayed value. An error is shown, and thrown, with the option's name instead of
+ * its key.
  */
 export async function saveOption(key: string, value: string): Promise<void> {
   await call(optionApi.update, { body: { key, value } }, { words: (message) => withOptionName(message, key) })
@@ -59,7 +60,7 @@ function saved(option: Option, value: string): Option {
   return option.secret ? { ...option, is_set: value !== '' } : { ...option, value }
 }
 
-/** Reloads whatever the rest of the console shows of the options. */
+/** Reloads data elsewhere in the console that depends on the options. */
 export async function afterSaving(keys: readonly string[]): Promise<void> {
   if (keys.some((key) => key.endsWith('Ratio') || key === 'ModelPrice')) {
     await queryClient.invalidateQueries({ queryKey: pricesQuery.queryKey })
@@ -67,7 +68,7 @@ export async function afterSaving(keys: readonly string[]): Promise<void> {
   await Promise.all([loadStatus(), queryClient.invalidateQueries({ queryKey: ['written'] })])
 }
 
-/** Prices of models; if the server does not report them, none are known. */
+/** Prices of models; empty if the server does not report them. */
 export const pricesQuery = queryOptions({
   queryKey: ['option', 'prices'],
   queryFn: ({ signal }) =>
@@ -78,10 +79,10 @@ export const pricesQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** As many models as the server lists. */
+/** The maximum number of models that the server lists. */
 const mostModels = 50
 
-/** Everybody's usage of the last 7 days, by model. */
+/** Usage of all users in the last 7 days, by model. */
 export const weekQuery = queryOptions({
   queryKey: ['usage', 'week of models'],
   queryFn: ({ signal }) => {
@@ -97,13 +98,13 @@ export const newAccessToken = () => call(userApi.accessToken, {})
 /** The user's own invite code. */
 export const inviteCode = () => call(userApi.aff, {})
 
-/** Reloads the user's own account, after something was bound to it. */
+/** Reloads the user's own account after something was bound to it. */
 export const refreshSelf = () => queryClient.invalidateQueries({ queryKey: selfQuery.queryKey })
 
 /** Deletes the user's own account and ends the session. */
 export async function deleteOwnAccount(): Promise<void> {
   await call(userApi.deleteSelf, {})
-  // The account no longer exists, so it cannot log out either.
+  // The account no longer exists, so the logout may fail.
   await call(authApi.logout, {}, { quiet: true }).catch(() => undefined)
   setSessionUser(undefined)
 }

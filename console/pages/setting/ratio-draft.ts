@@ -5,10 +5,10 @@ import { parseJson } from './json-text.ts'
 export const ratioKeys = ['ModelRatio', 'CompletionRatio', 'GroupRatio'] as const
 export type RatioKey = (typeof ratioKeys)[number]
 
-/** Name → ratio. */
+/** Ratios by name. */
 export type Ratios = Readonly<Record<string, number>>
 
-/** The entries of a ratio option; undefined if its text contains anything else. */
+/** The entries of a ratio option; undefined if the text contains anything other than numbers. */
 export function readRatios(source: string): Ratios | undefined {
   const entries = parseJson(source)
   if (!entries || !Object.values(entries).every((value) => typeof value === 'number')) return undefined
@@ -20,20 +20,20 @@ export function writeRatios(ratios: Ratios): string {
   return JSON.stringify(ratios, null, 2)
 }
 
-/** Ratios have six decimals. */
+/** Rounds a ratio to six decimals. */
 function rounded(value: number): number {
   return Number(value.toFixed(6))
 }
 
-/** The entries with one of them set; undefined removes it. */
+/** Returns the entries with one of them set; undefined removes the entry. */
 export function withRatio(ratios: Ratios, name: string, value: number | undefined): Ratios {
   const { [name]: _old, ...rest } = ratios
   if (value === undefined) return rest
-  // An existing entry keeps its position.
+  // An entry that already exists keeps its position.
   return { ...(Object.hasOwn(ratios, name) ? ratios : rest), [name]: rounded(value) }
 }
 
-/** Own entries of models. */
+/** The entries of models that the administrator has set, without built-in prices. */
 export interface ModelRatios {
   prompt: Ratios
   completion: Ratios
@@ -44,20 +44,20 @@ export type PriceSource = ModelPriceEntry['source']
 /** A model in the table. */
 export interface ModelRow {
   model: string
-  /** Own entries; undefined = the built-in price applies. */
+  /** Entries that the administrator has set; undefined if the built-in price applies. */
   prompt: number | undefined
   completion: number | undefined
-  /** The value without an own entry; undefined = no price. */
+  /** The values that apply without an entry of the administrator; undefined = no price. */
   usualPrompt: number | undefined
   usualCompletion: number
   source: PriceSource
-  /** How many channels serve it. */
+  /** How many channels serve the model. */
   channels: number
   /** Calls of the last 7 days; undefined = not known. */
   calls: number | undefined
 }
 
-/** Every model that is served or has an entry; those with the most calls come first. */
+/** Every model that is served or has an entry; models with the most calls come first. */
 export function modelRows(
   own: ModelRatios,
   prices: readonly ModelPriceEntry[],
@@ -112,7 +112,7 @@ export interface ModelUse {
   completion_tokens: number
 }
 
-/** How much more, in quota, the calls would have cost at other ratios; less is negative. */
+/** How much more, in quota, the calls would have cost at other ratios; negative if they would have cost less. */
 export function costDifference(
   uses: readonly ModelUse[],
   prices: readonly ModelPriceEntry[],
@@ -126,7 +126,8 @@ export function costDifference(
     if (price?.source === 'call') continue
     const [old, fresh] = [before, after].map((own) => rawCost(use, own, price))
     if (old === fresh || fresh === undefined) continue
-    // The charge reflects group ratios and cached tokens; without it, the price itself must do.
+    // The charge reflects group ratios and cached tokens. If the old ratios give no price, the charge cannot be scaled,
+    // and the new price is used as it is.
     const cost = old !== undefined && old > 0 ? (use.quota * fresh) / old : fresh
     difference += cost - use.quota
   }

@@ -14,7 +14,7 @@ import { useRatios } from './use-ratios.ts'
 const views = ['models', 'groups', 'raw'] as const
 type View = (typeof views)[number]
 
-/** The ratios of models and groups as tables, or as the JSON that they are stored as. */
+/** The ratios of models and groups, shown as tables or as the stored JSON. */
 export function RatioEditor({ form }: { form: OptionForm }) {
   const t = useText()
   const state = useRatios(form)

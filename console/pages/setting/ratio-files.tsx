@@ -9,7 +9,7 @@ import { parseJson } from './json-text.ts'
 import { type RatioKey, type Ratios, ratioKeys, readRatios } from './ratio-draft.ts'
 import type { RatioState } from './use-ratios.ts'
 
-/** Ratios as a file: export from the tables, import into them. An import saves nothing. */
+/** Exports the ratios of the tables to a file, and imports a file into the tables. An import does not save anything. */
 export function RatioFiles({ state }: { state: RatioState }) {
   const t = useText()
   const file = useRef<HTMLInputElement>(null)
@@ -32,7 +32,7 @@ export function RatioFiles({ state }: { state: RatioState }) {
         onChange={(event) => {
           const [chosen] = event.target.files ?? []
           void chosen?.text().then(take)
-          // Allows the same file to be chosen again.
+          // Resetting the value allows the same file to be chosen again.
           event.target.value = ''
         }}
       />
@@ -51,7 +51,7 @@ export function RatioFiles({ state }: { state: RatioState }) {
   )
 }
 
-/** Tables keyed by the names of their options, or a single table of models. */
+/** Reads the ratios from a file: either tables keyed by the names of their options, or a single table of models. */
 function ratiosIn(value: Readonly<Record<string, unknown>>): (readonly [RatioKey, Ratios])[] {
   const named = ratioKeys.flatMap((key) => {
     const ratios = Object.hasOwn(value, key) ? readRatios(JSON.stringify(value[key])) : undefined

@@ -6,7 +6,7 @@ import { toast } from '../../lib/toast.ts'
 
 const regionClass = 'overflow-x-auto rounded-md border border-line'
 
-/** A heading of a ratio table; empty over columns that need none. */
+/** A heading of a ratio table; an empty cell for columns that need no heading. */
 export function Heading({ text, end, title }: { text?: string; end?: boolean; title?: string }) {
   if (text === undefined) return <td role="cell" className="bg-sunken" />
   return (
@@ -16,7 +16,7 @@ export function Heading({ text, end, title }: { text?: string; end?: boolean; ti
   )
 }
 
-/** A cell under the heading `label`, which is shown beside it in card layout. */
+/** A cell in the column with heading `label`. In card layout, the label is shown beside the cell. */
 export function Cell({ label, end, children }: { label: string; end?: boolean; children: ReactNode }) {
   return (
     <td role="cell" data-label={label} data-align={end ? 'end' : undefined} className={end ? 'num' : ''}>
@@ -25,7 +25,7 @@ export function Cell({ label, end, children }: { label: string; end?: boolean; c
   )
 }
 
-/** The frame of a ratio table; on narrow pages its rows are cards, as in lists. */
+/** The frame of a ratio table; on narrow pages, its rows are shown as cards, as in lists. */
 export function RatioTable({ caption, head, children }: { caption: string; head: ReactNode; children: ReactNode }) {
   const t = useText()
   return (
@@ -42,7 +42,7 @@ export function RatioTable({ caption, head, children }: { caption: string; head:
   )
 }
 
-/** A row of `Cell`s; `action` is at its end, or beside the name in card layout. */
+/** A row of `Cell`s; `action` is at the end of the row, or beside the name in card layout. */
 export function RatioRow(props: { name: string; action: ReactNode; children: ReactNode }) {
   const { name, action, children } = props
   return (
@@ -70,7 +70,7 @@ export function NoRow({ columns }: { columns: number }) {
   )
 }
 
-/** A box for the name of a new row; empty and existing names are not added. */
+/** A box for the name of a new row; empty names and existing names are not added. */
 export function AddRow(props: {
   label: string
   known: readonly string[]
@@ -111,7 +111,7 @@ export function AddRow(props: {
   )
 }
 
-/** Multiplies all visible rows. */
+/** Multiplies the ratios of all visible rows. */
 export function Multiply({ disabled, onMultiply }: { disabled: boolean; onMultiply(factor: number): void }) {
   const t = useText()
   const [typed, setTyped] = useState('')

@@ -4,15 +4,15 @@ export const settingTabs = ['personal', 'operation', 'system', 'other', 'audit']
 export type SettingTab = (typeof settingTabs)[number]
 
 /**
- * The state of the settings in their address: the tab and, for the audit trail, list and filters. `q` searches
- * settings.
+ * The state of the settings, stored in their address: the tab and, for the audit trail, its list and filters. `q`
+ * searches the settings.
  */
 export interface SettingSearch extends ListSearch {
-  /** The first tab is omitted. */
+  /** The selected tab; omitted for the first tab. */
   tab?: SettingTab | undefined
   actor?: string | undefined
   action?: string | undefined
-  /** Epoch seconds. */
+  /** Time range in epoch seconds. */
   from?: number | undefined
   to?: number | undefined
 }

@@ -7,7 +7,7 @@ import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
 import { saveOption } from './queries.ts'
 
-/** A secret: never shown, saved if something was typed, and removed on request. */
+/** A control for a secret, which is never shown. It is saved if the user typed something, and removed on request. */
 export function SecretControl({ option, form, id, describedBy, invalid, disabled }: ControlProps) {
   const t = useText()
   const [ask, question] = useConfirm()
@@ -24,7 +24,7 @@ export function SecretControl({ option, form, id, describedBy, invalid, disabled
         toast.success(t('done.ok'))
       },
     })
-  // If the server does not report whether it is set, it may be set.
+  // If the server does not report whether the secret is set, it is assumed to be set.
   const isSet = option.is_set !== false
   return (
     <div className="flex items-start gap-2">

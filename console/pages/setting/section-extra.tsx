@@ -10,7 +10,7 @@ const RatioEditor = lazy(() => import('./ratio-editor.tsx').then((it) => ({ defa
 const MailTest = lazy(() => import('./mail-test.tsx').then((it) => ({ default: it.MailTest })))
 const UpdateCheck = lazy(() => import('./update-check.tsx').then((it) => ({ default: it.UpdateCheck })))
 
-/** Content of a section besides its options. */
+/** Additional content of a section besides its options. */
 export function SectionExtra({ section, form }: { section: string; form: OptionForm }) {
   const classic = useClassicServer()
   if (section === 'code-hosting') return <OAuthHelp form={form} />
@@ -38,7 +38,7 @@ export function SectionExtra({ section, form }: { section: string; form: OptionF
   return null
 }
 
-/** What the code-hosting service needs to know about this server. */
+/** The values that must be registered with GitHub for this server. */
 function OAuthHelp({ form }: { form: OptionForm }) {
   const t = useText()
   const home = form.find('ServerAddress')?.value || absoluteUrl('')

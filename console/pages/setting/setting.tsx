@@ -24,7 +24,7 @@ const ConfirmDialog = lazy(() =>
   import('../../components/ui/confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })),
 )
 
-/** `/setting`: the user's own account, and for admins the options of the installation and the audit trail. */
+/** `/setting`: the user's own account. For administrators, also the options of the installation and the audit trail. */
 export function SettingPage() {
   const t = useText()
   const admin = isAdmin(useSessionUser())
@@ -55,7 +55,7 @@ export function SettingPage() {
   )
 }
 
-/** The address of a tab; the state of other tabs is dropped. */
+/** The address of a tab, without the state of other tabs. */
 function addressOf(tab: SettingTab) {
   const none = { q: undefined, page: undefined, sort: undefined, peek: undefined }
   const noFilter = { actor: undefined, action: undefined, from: undefined, to: undefined }

@@ -10,7 +10,10 @@ import { afterSaving, saveOption } from './queries.ts'
 const passwordLogin = 'PasswordLoginEnabled'
 const otherLogins = ['GitHubOAuthEnabled', 'WeChatAuthEnabled']
 
-/** A switch: saved at once, with an undo offer. Turning password login off asks first. */
+/**
+ * A switch that is saved immediately and offers to undo the change. Turning password login off asks for confirmation
+ * first.
+ */
 export function SwitchControl({ option, form, id, describedBy, disabled }: ControlProps) {
   const t = useText()
   const [ask, question] = useConfirm()
@@ -24,7 +27,7 @@ export function SwitchControl({ option, form, id, describedBy, disabled }: Contr
     setWanted(on)
     try {
       await save(on)
-      // An undo would turn password login off without asking.
+      // Undoing the change would turn password login off without asking.
       if (key === passwordLogin && on) toast.success(t('done.ok'))
       else toastWithUndo(t('done.ok'), () => save(!on))
     } finally {

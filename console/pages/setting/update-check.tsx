@@ -18,7 +18,7 @@ interface Release {
 
 const plainVersion = (version: string) => version.trim().replace(/^v/i, '')
 
-/** Checks for a newer version, if a feed is configured; its release notes are shown in a dialog. */
+/** Checks for a newer version, if a feed is configured; the release notes are shown in a dialog. */
 export function UpdateCheck({ form }: { form: OptionForm }) {
   const t = useText()
   const { version = '' } = useServerStatus()
@@ -33,7 +33,7 @@ export function UpdateCheck({ form }: { form: OptionForm }) {
         toast.success(t('setting.update.latest', { tag: latest.tag_name }))
       else setRelease(latest)
     } catch {
-      // The call has shown the reason.
+      // The call has already shown the reason.
     }
     setBusy(false)
   }

@@ -10,7 +10,7 @@ import { type Drafts, isChanged, type Option, problemOf, sentValue } from './dra
 import { optionName } from './option-names.ts'
 import { afterSaving, optionsQuery, saveOption } from './queries.ts'
 
-/** The options and the unsaved values; they survive a change of tabs. */
+/** The options and their unsaved values, which survive a change of tabs. */
 export interface OptionForm {
   /** Loading state of the options. */
   state: 'loading' | 'failed' | 'ready'
@@ -19,28 +19,28 @@ export interface OptionForm {
   retry(): void
   options: readonly Option[]
   drafts: Drafts
-  /** Problems of the last attempt to save, by key. */
+  /** Problems found in the last attempt to save, by key. */
   problems: Drafts
-  /** Keys that the current save has already saved. */
+  /** Keys of options that the running save has already saved. */
   done: readonly string[]
   changed: readonly Option[]
   busy: boolean
   find(key: string): Option | undefined
   /** The value shown in an option's box. */
   shown(option: Option): string
-  /** Sets the text of an option's box; undefined discards it. */
+  /** Sets the text of an option's box; undefined discards the text. */
   type(key: string, draft: string | undefined): void
   discard(): void
-  /** Saves all changes, or those of these keys. */
+  /** Saves all changes, or only the changes of these keys. */
   save(keys?: readonly string[]): Promise<void>
   mayWrite(option: Option): boolean
 }
 
-/** Holds the option form of the page; `enabled`: the options are loaded. */
+/** Holds the page's option form; the options are loaded while `enabled` is true. */
 export function useOptionForm(enabled: boolean): OptionForm {
   const t = useText()
   const user = useSessionUser()
-  // All values shown are read here: components of the page mount later and would miss a change.
+  // All displayed values are read here, because components of the page mount later and would miss a change.
   const { data, error, isFetching, refetch } = useQuery({ ...optionsQuery, enabled })
   const newTry = useTries()
   const [drafts, setDrafts] = useState<Drafts>({})
@@ -90,7 +90,9 @@ export function useOptionForm(enabled: boolean): OptionForm {
   }
 }
 
-/** One call per changed option, in sequence; a failure does not stop the rest. */
+/**
+ * Saves the changed options one after the other, with one call per option; a failure does not stop the remaining calls.
+ */
 async function saveAll(changed: readonly Option[], drafts: Drafts, onSaved: (key: string) => void) {
   const saved: string[] = []
   const failed: Record<string, string> = {}

@@ -9,7 +9,7 @@ const none: Ratios = {}
 /** The state of the ratio editor. */
 export type RatioState = ReturnType<typeof useRatios>
 
-/** Reads the ratio options as tables, with what the server reports about prices and calls. */
+/** Reads the ratio options as tables, and the prices and calls that the server reports. */
 export function useRatios(form: OptionForm) {
   const { data: known } = useQuery(pricesQuery)
   const { data: week, isError: weekFailed } = useQuery(weekQuery)

@@ -12,7 +12,7 @@ import { appLinks } from './app-links.ts'
 import { removeToken, setTokenStatus } from './queries.ts'
 import { blockedReason, nameOf } from './token-parts.tsx'
 
-/** Switches between enabled and disabled and offers to undo it. */
+/** Switches a token between enabled and disabled and offers to undo the change. */
 async function toggle(token: Token): Promise<void> {
   const enable = token.status !== tokenStatus.enabled
   const name = nameOf(token, text)
@@ -28,7 +28,7 @@ async function toggle(token: Token): Promise<void> {
 interface Handlers {
   copy(token: Token): Promise<boolean>
   edit(token: Token): void
-  /** Asks, then deletes. */
+  /** Asks for confirmation, then deletes. */
   remove(token: Token): void
   /** Opens the built-in chat with the token. */
   chat(token: Token): void
@@ -115,7 +115,7 @@ export function tokenBulk(t: Text, copy: CopyLines): BulkAction<Token>[] {
   ]
 }
 
-/** Deletes a token and says so. */
+/** Deletes a token and shows a toast. */
 export async function deleteToken(token: Token): Promise<void> {
   await removeToken(token)
   toast.success(text('table.deleted', { name: nameOf(token, text) }))

@@ -1,7 +1,7 @@
 import { serverAddress } from '../../lib/server-address.ts'
 import { appLinks } from './app-links.ts'
 
-/** How an app is set up: lines for a shell or a file, or a link that opens it. */
+/** How an app is set up: with lines for a shell or a file, or with a link that opens the app. */
 export type AppSetup =
   | { id: string; name: string; blocks: readonly { file?: string; code: string }[] }
   | { id: string; name: string; href: string }
@@ -12,7 +12,7 @@ const exported = (variables: Record<string, string>) =>
     .map(([name, value]) => `export ${name}=${quoted(value)}`)
     .join('\n')
 
-/** A quoted word for a shell. Model names are typed by admins, and these lines are pasted and run. */
+/** Quotes a word for a shell, because administrators type the model names, and users paste and run these lines. */
 function quoted(word: string): string {
   return /^[\w.:/@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
@@ -27,8 +27,8 @@ env_key = "GATEWAY_KEY"
 wire_api = "responses"`
 
 /**
- * Setups of apps with this key, address and model filled in. Each app speaks its maker's dialect; the gateway accepts
- * them all. `linkName` is the name of an app that a link opens.
+ * Setups of apps with this key, address and model filled in. Each app speaks its vendor's dialect; the gateway accepts
+ * them all. `linkName` returns the name of an app that a link opens.
  */
 export function appSetups(key: string, model: string, linkName: (link: ReturnType<typeof appLinks>[number]) => string) {
   const server = serverAddress()

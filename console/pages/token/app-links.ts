@@ -2,14 +2,17 @@ import { serverAddress } from '../../lib/server-address.ts'
 import { serverStatus } from '../../lib/status.ts'
 import type { MessageKey } from '../../messages/namespaces.ts'
 
-/** A client app that can be set up by a link. */
+/** A client app that can be set up with a link. */
 export interface AppLink {
   id: 'next' | 'ama' | 'opencat'
   name: Extract<MessageKey, `token.app.${'next' | 'ama' | 'opencat'}`>
   href: string
 }
 
-/** Links that set up client apps with the key and the server's address; the web chat only if one is configured. */
+/**
+ * Links that set up client apps with the key and the server's address. The web chat is included only if it is
+ * configured.
+ */
 export function appLinks(key: string): AppLink[] {
   const server = serverAddress()
   const encoded = encodeURIComponent(server)

@@ -13,7 +13,7 @@ import { useModel } from './use-model.ts'
 
 const QrCode = lazy(() => import('../../components/ui/qr-code.tsx').then((it) => ({ default: it.QrCode })))
 
-/** Apps with the key filled in: lines to run, a file, or a link; `masked` hides the key on the screen only. */
+/** Apps with the key filled in, as lines to run, a file, or a link; `masked` hides the key on the screen only. */
 export function AppSetups({ token, masked = false }: { token: Token; masked?: boolean }) {
   const t = useText()
   const [chosen, setChosen] = useState('')
@@ -59,7 +59,7 @@ function Blocks(props: {
   })
 }
 
-/** A link that sets up an app: to open, to copy, or to scan with a phone. */
+/** A link that sets up an app. It can be opened, copied, or scanned with a phone. */
 function LinkSetup({ name, href, hasCode }: { name: string; href: string; hasCode: boolean }) {
   const t = useText()
   return (

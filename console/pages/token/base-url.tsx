@@ -3,10 +3,10 @@ import { serverAddress } from '../../lib/server-address.ts'
 import { useServerStatus } from '../../lib/status.ts'
 import { useText } from '../../lib/text.ts'
 
-/** The base URL for programs; used together with a token. */
+/** The base URL for API clients, which they use together with a token. */
 export function BaseUrl() {
   const t = useText()
-  // The configured address is part of the status document.
+  // The configured address is part of the status document, so the component renders again when that changes.
   useServerStatus()
   return (
     <div className="flex min-w-0 items-center gap-2 text-sm text-muted max-sm:w-full max-sm:flex-col max-sm:items-stretch max-sm:gap-1">

@@ -25,7 +25,7 @@ interface TokenPeekProps {
   onEdit(token: Token): void
 }
 
-/** The drawer of a token: key, figures, latest calls, how to use it. */
+/** The drawer of a token, with its key, figures, latest calls and instructions for use. */
 export function TokenPeek({ id, steps, onClose, onEdit }: TokenPeekProps) {
   const t = useText()
   const query = useQuery(tokenQuery(id))

@@ -2,10 +2,13 @@ import * as z from 'zod/mini'
 import { createTokenBody, type Token } from '../../../contract/api/token.ts'
 import { type LimitValues, limitRules, limitValues } from '../../components/form/limit-fields.tsx'
 
-/** New tokens start with this quota. */
+/** Quota of a new token. */
 const defaultTokenQuota = 500_000
 
-/** Form values. `expired_time` is in epoch seconds, -1 = never; no models and no subnet mean no limit. */
+/**
+ * Form values. `expired_time` is in epoch seconds, with -1 for never. Without models, all models are allowed; without a
+ * subnet, all addresses are allowed.
+ */
 export interface TokenValues extends LimitValues {
   name: string
   remain_quota: number
@@ -24,7 +27,7 @@ const common = {
   ...limitRules,
 }
 
-/** The rules of the contract, with the product's message for an invalid expiry. A new token needs a name. */
+/** The rules of the contract, with the console's message for an invalid expiry. A new token needs a name. */
 export function tokenSchema(isNew: boolean) {
   const { name } = createTokenBody.shape
   return z.extend(createTokenBody, {

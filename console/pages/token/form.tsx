@@ -68,7 +68,7 @@ function TokenForm({ token }: { token?: Token }) {
     await navigate({ to: '/token', search: { ...wayToNew('/token').search, start: made && String(made.id) } })
     toast.success(t('token.created.done'))
   }
-  // Of all field errors, only this one is also shown as a toast.
+  // This is the only field error that is also shown as a toast.
   const badExpiry = t('token.form.expiry.invalid')
   const say = (problems: string[]) => problems.includes(badExpiry) && toast.error(badExpiry)
   return (
@@ -127,7 +127,7 @@ function usePresets() {
   ]
 }
 
-/** The account's balance; a warning if the token gets more. */
+/** The account's balance, with a warning if the token's quota exceeds it. */
 function Balance({ quota }: { quota: number | undefined }) {
   const t = useText()
   const formatQuota = useFormatQuota()

@@ -27,7 +27,7 @@ import { parseTokenSearch } from './search.ts'
 import { nameOf } from './token-parts.tsx'
 
 const TokenPeek = lazy(async () => {
-  // Limits have the same names as in the forms.
+  // The limits use the same messages as the forms.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.TokenPeek }
 })

@@ -6,7 +6,7 @@ import { useText } from '../../lib/text.ts'
 import type { TokenValues } from './form-values.ts'
 import { availableModelsQuery } from './queries.ts'
 
-/** The models that the token may call: chosen from those of the account, or typed by name. */
+/** The models that the token may call. They are chosen from the account's models or typed by name. */
 export function ModelsField({ control }: { control: Control<TokenValues> }) {
   const t = useText()
   const available = useQuery(availableModelsQuery).data

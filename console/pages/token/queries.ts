@@ -26,7 +26,7 @@ export const availableModelsQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** Enables (1) or disables (2) a token; its row shows the server's answer. */
+/** Enables (1) or disables (2) a token; its row shows the status that the server returns. */
 export async function setTokenStatus(token: Token, status: number): Promise<void> {
   const body = { id: token.id, status }
   const changed = await call(tokenApi.update, { query: { status_only: 'true' }, body })
@@ -37,13 +37,13 @@ export async function setTokenStatus(token: Token, status: number): Promise<void
   await queryClient.invalidateQueries({ queryKey: ['token', 'one', String(token.id)] })
 }
 
-/** Deletes a token; the list closes the gap. */
+/** Deletes a token and reloads the list. */
 export async function removeToken(token: Token): Promise<void> {
   await call(tokenApi.remove, { params: { id: token.id } })
   await tokens.refresh()
 }
 
-/** The request body: the models are one string. */
+/** The request body, in which the models are a single string. */
 const bodyOf = ({ models, ...values }: TokenValues) => ({ ...values, models: models.join(',') })
 
 /** Creates a token and returns it, or undefined if the server does not send it. */
@@ -53,7 +53,7 @@ export async function createToken(values: TokenValues): Promise<Token | undefine
   return data ?? newestToken()
 }
 
-/** The list shows the newest first. */
+/** Returns the first row of the list, which shows the newest token first. */
 async function newestToken(): Promise<Token | undefined> {
   const rows = await call(tokenApi.list, { query: { p: 0 } }, { quiet: true }).catch(() => [])
   return rows[0]
@@ -66,7 +66,7 @@ export async function updateToken(id: number, values: TokenValues): Promise<void
   await tokens.refresh()
 }
 
-/** What a token spent in the last 7 days. */
+/** Quota that was spent with a token in the last 7 days. */
 export const tokenSpentQuery = (name: string) =>
   queryOptions({
     queryKey: ['token', 'spent', name],

@@ -12,12 +12,12 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 const soonSeconds = 7 * 86_400
 
-/** The display name of a token without a name. */
+/** The display name of a token, including one without a name. */
 export function nameOf(token: Token, t: Text): string {
   return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name
 }
 
-/** The word for a status. */
+/** The label of a status. */
 export function statusText(status: number, t: Text): string {
   switch (status) {
     case tokenStatus.enabled:
@@ -39,7 +39,10 @@ export function blockedReason(status: number, t: Text): string | undefined {
   return status === tokenStatus.exhausted ? t('token.status.4.why') : undefined
 }
 
-/** The status as the next call would find it: the server marks a token as expired or exhausted only when it is used. */
+/**
+ * The status that the next call would find. The server marks a token as expired or exhausted only when the token is
+ * used.
+ */
 export function statusOf(token: Token, nowSeconds = Date.now() / 1000): number {
   if (token.status !== tokenStatus.enabled) return token.status
   if (token.expired_time !== -1 && token.expired_time < nowSeconds) return tokenStatus.expired
@@ -57,7 +60,7 @@ export function TokenStatus({ token }: { token: Token }) {
   )
 }
 
-/** The remaining quota, with the used share as a bar; unlimited tokens in words. */
+/** The remaining quota, with the used share as a bar; for unlimited tokens, a word. */
 export function Remaining({ token }: { token: Token }) {
   const t = useText()
   const formatQuota = useFormatQuota()
@@ -75,7 +78,10 @@ export function Remaining({ token }: { token: Token }) {
   )
 }
 
-/** When a token expires: in words, coloured if soon or already expired; the exact time is the title. */
+/**
+ * When a token expires, in words. The text is coloured if the token expires soon or has expired; its title is the exact
+ * time.
+ */
 export function Expiry({ token }: { token: Token }) {
   const t = useText()
   if (token.expired_time === -1) return <span className="text-muted">{t('token.never')}</span>
@@ -89,9 +95,9 @@ export function Expiry({ token }: { token: Token }) {
   )
 }
 
-/** A time in the product's format; the title says how long ago it was. */
+/** A time in the console's format; the title shows how long ago it was. */
 export function Moment({ seconds, none }: { seconds: number; none: string }) {
-  // Some servers do not report it.
+  // Some servers do not report this time.
   if (!(seconds > 0)) return <span className="text-muted">{none}</span>
   return <time title={formatRelative(seconds)}>{formatTime(seconds)}</time>
 }

@@ -8,7 +8,7 @@ import { sinceDays } from '../../lib/days.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { selfQuery } from '../../lib/self.ts'
 
-/** Quota spent in the last days. */
+/** Quota spent in the last `days` days. */
 export const spentQuery = (days: number) =>
   queryOptions({
     queryKey: ['topup', 'spent', days],
@@ -24,7 +24,7 @@ export const historyQuery = queryOptions({
   queryFn: ({ signal }) => call(logApi.self, { query: { p: 0, type: logType.topUp } }, { signal, quiet: true }),
 })
 
-/** Redeems a code; returns the added quota, which is credited at once. */
+/** Redeems a code; returns the added quota, which is credited immediately. */
 export async function redeem(key: string): Promise<number> {
   const added = await call(redemptionApi.redeem, { body: { key } }, { quiet: true })
   queryClient.setQueryData<User>(selfQuery.queryKey, (self) => self && { ...self, quota: self.quota + added })

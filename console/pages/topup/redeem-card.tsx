@@ -15,14 +15,14 @@ import { redeem } from './queries.ts'
 /** The result for one code. */
 interface Result {
   code: string
-  /** Quota added; undefined if it was refused. */
+  /** Quota added; undefined if the code was refused. */
   added?: number
   reason?: string
 }
 
 const codesOf = (text: string) => [...new Set(text.split(/[\s,;]+/).filter((code) => code !== ''))]
 
-/** The box for codes. Several are redeemed in sequence; refused codes stay in the box. */
+/** The box for codes. Several codes are redeemed one after the other; refused codes stay in the box. */
 export function RedeemCard() {
   const t = useText()
   const id = useId()
@@ -58,7 +58,7 @@ export function RedeemCard() {
           className="font-mono"
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
-            // A single code is the common case, so Enter submits; Shift+Enter starts a new line.
+            // Users usually redeem a single code, so Enter submits; Shift+Enter starts a new line.
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
             event.preventDefault()
             event.currentTarget.form?.requestSubmit()
@@ -80,7 +80,7 @@ export function RedeemCard() {
   )
 }
 
-/** Redeems codes in sequence; returns those that were refused. */
+/** Redeems codes one after the other; returns the refused codes. */
 function useRedeem() {
   const t = useText()
   const newTry = useTries()

@@ -29,7 +29,7 @@ export function TopUpPage() {
   )
 }
 
-/** The balance, the spending, how long it lasts, and the limits of the account. */
+/** The balance, the spending, how long the balance will last, and the limits of the account. */
 function Figures() {
   const t = useText()
   const formatSum = useFormatSum()

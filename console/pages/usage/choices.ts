@@ -1,16 +1,19 @@
 import type { UsageSearch } from './search.ts'
 
-/** The filters of the usage, each by name, a channel by its id. */
+/** The filters of the usage page. All of them filter by name, except the channel filter, which uses the id. */
 export const shownFilters = ['model', 'token', 'user', 'channel'] as const
 
 export type UsageFilter = (typeof shownFilters)[number]
 
-/** Only admins see users and channels; everybody sees the rest for their own usage. */
+/**
+ * Only administrators can use users and channels; all other groupings and filters are available to everybody, for their
+ * own usage.
+ */
 export function isFor(admin: boolean, name: string): boolean {
   return admin || (name !== 'user' && name !== 'channel')
 }
 
-/** Channel ids start at 1. */
+/** True for a valid channel id; channel ids start at 1. */
 export function isChannelId(text: string | undefined): text is string {
   return /^[1-9]\d{0,14}$/.test(text ?? '')
 }

@@ -16,7 +16,7 @@ const momentOf = (text: string) => (text === '' ? undefined : Number(text))
 export function Controls({ view, onChange }: { view: UsageView; onChange(change: Partial<UsageSearch>): void }) {
   const t = useText()
   const admin = isAdmin(useSessionUser())
-  // Logs of servers with fewer endpoints do not say how a call ended.
+  // On servers without the additional endpoints, the log does not record how a call ended.
   const classic = useClassicServer()
   const metrics = shownMetrics.filter((metric) => !classic || metric !== 'failed')
   const groups = shownGroups.filter((group) => isFor(admin, group))

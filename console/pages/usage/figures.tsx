@@ -3,7 +3,7 @@ import { Kpi } from '../../components/ui/kpi.tsx'
 import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** How a figure compares with the previous period, in words; undefined if there is none. */
+/** How a figure compares with the previous period, in words; undefined if there is nothing to compare. */
 export function changeText(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
   if (before === 0) return now === 0 ? undefined : t('usage.change.new')
@@ -13,14 +13,17 @@ export function changeText(now: number, before: number | undefined, t: Text): st
   return t(now > before ? 'usage.change.up' : 'usage.change.down', { percent })
 }
 
-/** The same as a number for a column: `+12%`. If there was nothing before, it says so in words. */
+/**
+ * The same comparison as a number for a column, such as `+12%`. If the previous figure was zero, the result is in
+ * words.
+ */
 export function changeShort(now: number, before: number | undefined, t: Text): string | undefined {
   if (before === undefined) return undefined
   if (before === 0) return changeText(now, before, t)
   return formatPercent(now / before - 1, 0, 'exceptZero')
 }
 
-/** The totals of the period, each beside the previous one. */
+/** The totals of the period, each compared with the previous period. */
 export function Figures({ usage }: { usage: Usage }) {
   const t = useText()
   const formatSum = useFormatSum()

@@ -13,7 +13,7 @@ interface FiltersProps {
   onChange: SetSearch<UsageSearch>
 }
 
-/** The filters of the usage: names, applied on Enter or when a box is left. */
+/** The filters of the usage page, which are names. They are applied on Enter or when the user leaves a box. */
 export function Filters({ view, onChange }: FiltersProps) {
   const t = useText()
   const admin = isAdmin(useSessionUser())
@@ -44,11 +44,11 @@ interface FilterProps {
 
 function Filter({ name, label, value, onChange }: FilterProps) {
   const [typed, setTyped] = useState(value)
-  // Back and forward change the filters, and so does the button that clears all.
+  // The browser's back and forward buttons and the button that clears all filters change this value.
   useEffect(() => setTyped(value), [value])
   const take = (options?: { replace: boolean }) => {
     const text = typed.trim()
-    // Channels are identified by their number.
+    // Channels are identified by their id.
     if (name === 'channel' && text !== '' && !isChannelId(text)) setTyped(value)
     else if (text !== value) onChange(text, options)
   }

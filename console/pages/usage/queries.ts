@@ -5,10 +5,10 @@ import { isChannelId, isFor, shownFilters, type UsageFilter } from './choices.ts
 import { momentOf, rollupOf, timeOf } from './range.ts'
 import type { UsageSearch } from './search.ts'
 
-/** A view of the usage with its defaults filled in. */
+/** A view of the usage page, with its defaults filled in. */
 export type UsageView = { [K in keyof UsageSearch]-?: NonNullable<UsageSearch[K]> }
 
-/** Fills in what an address omits. */
+/** Fills in the defaults for values that an address omits. */
 export function viewOf(search: UsageSearch): UsageView {
   const range = search.range ?? '30d'
   const [from, to] = range === 'custom' ? [momentOf(search.from), momentOf(search.to)] : ['', '']
@@ -27,19 +27,19 @@ export function viewOf(search: UsageSearch): UsageView {
   }
 }
 
-/** The filters of a view, by name; only admins filter by user and channel. */
+/** The filters of a view, by name; only administrators filter by user and channel. */
 export function filtersOf(view: UsageView): Partial<Record<UsageFilter, string>> {
   const admin = isAdmin(sessionUser())
   const own = shownFilters.filter((name) => isFor(admin, name))
   return Object.fromEntries(own.flatMap((name) => (view[name] === '' ? [] : [[name, view[name]]])))
 }
 
-/** The log page's search for a view and a time range, `to` not included. */
+/** The log page's search for a view and a time range; `to` is exclusive. */
 export function logsOf(view: UsageView, time: { from: number; to: number }) {
   return { ...filtersOf(view), from: String(time.from), to: String(time.to - 1) }
 }
 
-/** Number of groups shown by name in the chart; the rest are combined. */
+/** Number of groups that the chart shows by name; the rest are combined. */
 const top = 6
 
 /** The usage of a view, with the previous period. */

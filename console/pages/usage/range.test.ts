@@ -24,14 +24,14 @@ test('a range that ends before it starts is invalid', () => {
   expect(timeOf(own(hour + 1, ''), now)).toBeUndefined()
 })
 
-test('bars are as fine as the limit of 1,000 per response allows', () => {
+test('bars are as short as the limit of 1,000 bars per response allows', () => {
   expect(rollupsOf(own(0, 41 * day), now)).toEqual(['hour', 'day', 'week', 'month'])
   expect(rollupsOf(own(0, 42 * day), now)).toEqual(['day', 'week', 'month'])
   expect(rollupsOf(own(0, 1_000 * day), now)).toEqual(['week', 'month'])
   expect(rollupsOf(own(0, 100_000 * day), now)).toEqual(['month'])
 })
 
-test('by default bars are hours for up to two days and days beyond; a choice that does not fit is replaced', () => {
+test('by default, bars are hours for up to two days and days for longer ranges; a size that does not fit is replaced', () => {
   expect(rollupOf(own(0, 2 * day), undefined, now)).toBe('hour')
   expect(rollupOf(own(0, 3 * day), undefined, now)).toBe('day')
   expect(rollupOf({ range: '90d', from: '', to: '' }, 'hour', now)).toBe('day')

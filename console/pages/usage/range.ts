@@ -5,12 +5,12 @@ import { shownRollups, type UsageSearch } from './search.ts'
 
 type Rollup = (typeof shownRollups)[number]
 
-/** A time range as shown; '' = not set. */
+/** A time range as chosen on the page; '' = not set. */
 export interface UsageRange {
   range: NonNullable<UsageSearch['range']>
-  /** Epoch seconds, for a custom range. */
+  /** Start in epoch seconds, for a custom range. */
   from: string
-  /** Epoch seconds, not included. */
+  /** End in epoch seconds, exclusive. */
   to: string
 }
 
@@ -28,8 +28,8 @@ const daySeconds = 86_400
 const rangeDays = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
 
 /**
- * The time of a range in epoch seconds, `to` not included. By default it ends with the current hour and covers 30 days.
- * Undefined if it ends before it begins.
+ * The time of a range in epoch seconds; `to` is exclusive. By default, the range ends with the current hour and covers
+ * 30 days. The result is undefined if the range ends before it begins.
  */
 export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: number; to: number } | undefined {
   const now = Math.ceil(nowSeconds / hourSeconds) * hourSeconds
@@ -39,7 +39,7 @@ export function timeOf(of: UsageRange, nowSeconds = Date.now() / 1000): { from: 
   return from < to ? { from: Math.max(0, from), to } : undefined
 }
 
-/** Minimum days of one bar. */
+/** Minimum length of one bar in days. */
 const rollupDays = { hour: 1 / 24, day: 1, week: 7, month: 28 } as const
 
 function daysOf(of: UsageRange, nowSeconds: number | undefined): number {
@@ -48,7 +48,7 @@ function daysOf(of: UsageRange, nowSeconds: number | undefined): number {
 }
 
 /**
- * The bar sizes available for a range: an answer has a limited number of bars, and the first may begin before the
+ * The bar sizes available for a range. A response has a limited number of bars, and the first bar may begin before the
  * range.
  */
 export function rollupsOf(of: UsageRange, nowSeconds?: number): Rollup[] {
@@ -56,7 +56,10 @@ export function rollupsOf(of: UsageRange, nowSeconds?: number): Rollup[] {
   return shownRollups.filter((rollup) => rollup === 'month' || days / rollupDays[rollup] + 1 <= maxUsageBuckets)
 }
 
-/** The chosen bar size if it fits; otherwise hours for two days, days beyond, or the next size that fits. */
+/**
+ * The chosen bar size if it fits. Otherwise hours for up to two days, days for longer ranges, or the next size that
+ * fits.
+ */
 export function rollupOf(of: UsageRange, wanted: Rollup | undefined, nowSeconds?: number): Rollup {
   const fitting = rollupsOf(of, nowSeconds)
   const usual = daysOf(of, nowSeconds) <= 2 ? 'hour' : 'day'

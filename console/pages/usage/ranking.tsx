@@ -14,12 +14,12 @@ type Group = Exclude<UsageView['group'], 'none'>
 interface RankingProps {
   usage: Usage
   view: UsageView
-  /** The grouping of the usage. */
+  /** The current grouping. */
   by: Group
   onNarrow(change: Partial<UsageSearch>): void
 }
 
-/** The next grouping when drilling down: models by token, all others by model. */
+/** The next grouping when the user drills down: models are grouped by token, everything else by model. */
 const next = { model: 'token', token: 'model', user: 'model', channel: 'model' } as const
 
 const narrowedTo = (by: Group, { key, name }: Usage['groups'][number]) => ({
@@ -27,15 +27,18 @@ const narrowedTo = (by: Group, { key, name }: Usage['groups'][number]) => ({
 })
 
 /**
- * Groups are distinguished by id, filters use names: a group without a name, or with a name that another has, cannot be
- * filtered by.
+ * Groups are distinguished by id, but filters use names. A group without a name, or with the same name as another
+ * group, cannot be used as a filter.
  */
 function canNarrow(by: Group, group: Usage['groups'][number], { groups }: Usage): boolean {
   if (by === 'channel') return group.key !== '0'
   return group.name !== '' && groups.every((other) => other === group || other.name !== group.name)
 }
 
-/** The groups by usage, with their share and their change; names link to their logs, buttons filter by one. */
+/**
+ * The groups sorted by usage, with their share and their change. Names link to their logs, and buttons filter by a
+ * group.
+ */
 export function Ranking({ usage, view, by, onNarrow }: RankingProps) {
   const t = useText()
   const formatQuota = useFormatQuota()

@@ -4,23 +4,23 @@ export const shownMetrics = ['quota', 'requests', 'tokens', 'failed'] as const
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
 export const shownRanges = ['24h', '7d', '30d', '90d', 'custom'] as const
-/** The state of the usage page in its address; absent means the default. */
+/** The state of the usage page, stored in its address; an absent field means the default. */
 export interface UsageSearch {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined
   rollup?: (typeof shownRollups)[number] | undefined
   range?: (typeof shownRanges)[number] | undefined
-  /** Epoch seconds, for a custom range. */
+  /** Start in epoch seconds, for a custom range. */
   from?: string | undefined
-  /** Epoch seconds, not included. */
+  /** End in epoch seconds, exclusive. */
   to?: string | undefined
-  /** `1`: each bar includes all bars before it. */
+  /** With `1`, each bar includes all bars before it. */
   cumulative?: string | undefined
   model?: string | undefined
   token?: string | undefined
-  /** Admins only. */
+  /** A user name; for administrators only. */
   user?: string | undefined
-  /** Admins only. */
+  /** Id of a channel; for administrators only. */
   channel?: string | undefined
 }
 

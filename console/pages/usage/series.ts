@@ -12,7 +12,7 @@ function runningSums(values: readonly number[]): number[] {
   })
 }
 
-/** The groups of a usage as series of a chart, the rest combined. */
+/** The groups of a usage response as the series of a chart; the remaining groups are combined. */
 export function seriesOf(usage: Usage, view: UsageView, t: Text): Series[] {
   const shape = view.cumulative === '' ? (values: readonly number[]) => values : runningSums
   if (view.group === 'none') return [{ id: 'all', name: t('usage.all'), values: shape(usage.values) }]

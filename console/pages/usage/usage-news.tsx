@@ -5,7 +5,7 @@ import { useText } from '../../lib/text.ts'
 import type { UsageView } from './queries.ts'
 
 /**
- * Announces to screen readers what a choice brought, once `usage` has loaded. The first result of a page is not
+ * Announces the result of a choice to screen readers, once `usage` has loaded. The first result of a page is not
  * announced.
  */
 export function UsageNews({ usage, view }: { usage: Usage | undefined; view: UsageView }) {

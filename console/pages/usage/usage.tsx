@@ -19,7 +19,8 @@ import { Results } from './results.tsx'
 import { parseUsageSearch, type UsageSearch } from './search.ts'
 import { UsageNews } from './usage-news.tsx'
 
-// Started before anything is drawn. The current time is not part of the key; the page shows a failure.
+// This request starts before anything is drawn. The query key does not contain the current time. If the request fails,
+// the page shows the failure.
 if (isAt('/usage') && sessionUser()) {
   const view = viewOf(parseUsageSearch(parseQuery(location.search)))
   if (timeOf(view)) void queryClient.prefetchQuery(usageQuery(view))
@@ -36,7 +37,7 @@ export function UsagePage() {
     enabled: isTime,
   })
   const slow = useLasting(isPlaceholderData)
-  // The previous figures stay, under their own labels, until the requested ones have loaded.
+  // The previous figures stay, with their own labels, until the requested figures have loaded.
   const before = useRef(view)
   const of = isPlaceholderData ? before.current : view
   useEffect(() => {
@@ -44,7 +45,7 @@ export function UsagePage() {
   })
   const results = useRef<HTMLDivElement>(null)
   const narrow = (change: Partial<UsageSearch>) => {
-    // The pressed button disappears with its row.
+    // The pressed button disappears together with its row, so the focus moves to the results.
     results.current?.focus({ preventScroll: true })
     setSearch(change)
   }

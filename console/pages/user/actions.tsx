@@ -9,7 +9,7 @@ import { toastWithUndo } from '../../lib/undo.ts'
 import { manageUser } from './queries.ts'
 import { roleText } from './user-parts.tsx'
 
-/** Bans or unbans and offers to undo it. */
+/** Bans or unbans a user and offers to undo the change. */
 async function toggle(user: User): Promise<void> {
   const enable = user.status !== userStatus.enabled
   await manageUser(user, enable ? 'enable' : 'disable')
@@ -19,13 +19,13 @@ async function toggle(user: User): Promise<void> {
   )
 }
 
-/** Promotes or demotes and reports the new role. */
+/** Promotes or demotes a user and shows the new role. */
 export async function changeRole(user: User, action: 'promote' | 'demote'): Promise<void> {
   const { role } = await manageUser(user, action)
   toast.success(text('user.changed.role', { name: user.username, role: roleText(role, text) }))
 }
 
-/** Deletes an account and says so. */
+/** Deletes an account and shows a toast. */
 export async function deleteUser(user: User): Promise<void> {
   await manageUser(user, 'delete')
   toast.success(text('table.deleted', { name: user.username }))
@@ -33,13 +33,13 @@ export async function deleteUser(user: User): Promise<void> {
 
 interface Handlers {
   edit(user: User): void
-  /** Each asks first. */
+  /** Each of these functions asks for confirmation first. */
   promote(user: User): void
   demote(user: User): void
   remove(user: User): void
 }
 
-/** Actions for one user; none for a super admin. */
+/** Actions for one user; there are none for a super admin. */
 export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
   const locked = user.role >= roles.root
   const enabled = user.status === userStatus.enabled

@@ -17,7 +17,7 @@ interface Values {
 
 const blank: Values = { username: '', display_name: '', password: '' }
 
-/** `/user/add`: a new account. The form stays, empty, for the next one. */
+/** `/user/add`: creates an account. Afterwards, the form stays open and empty for the next account. */
 export function UserAddPage() {
   const t = useText()
   const navigate = useNavigate()

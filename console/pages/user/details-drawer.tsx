@@ -24,7 +24,7 @@ interface UserPeekProps {
   onEdit(user: User): void
 }
 
-/** The drawer of a user: figures, a quick top-up, bindings, links to the logs. */
+/** The drawer of a user, with figures, a quick top-up, bindings, and links to the logs. */
 export function UserPeek({ id, steps, onClose, onEdit }: UserPeekProps) {
   const t = useText()
   const query = useQuery(userQuery(id))
@@ -112,7 +112,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 const amounts = [1, 5, 10]
 
-/** Adds to the balance: round amounts, or any number of units. */
+/** Adds a round amount or any number of units to the balance. */
 function GiveQuota({ user }: { user: User }) {
   const t = useText()
   const formatQuota = useFormatQuota()
@@ -127,7 +127,7 @@ function GiveQuota({ user }: { user: User }) {
       setUnits('')
       toast.success(t('user.peek.given', { quota: formatQuota(quota), name: user.username }))
     } catch {
-      // The call has shown the error.
+      // The call has already shown the error.
     }
     setBusy(false)
   }

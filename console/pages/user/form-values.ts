@@ -12,7 +12,7 @@ export interface UserValues extends LimitValues {
   quota: number
 }
 
-/** The rules of the contract; an admin's form has more fields. Existing names are not validated again. */
+/** The rules of the contract; an administrator's form has more fields. Existing names are not validated again. */
 export function userFormSchema(admin: boolean) {
   const name = z.union([usernameSchema, z.string().check(z.minLength(1))])
   if (!admin) return z.object({ ...updateSelfBody.shape, username: name })
@@ -37,7 +37,10 @@ export function userValues(user: User): UserValues {
   }
 }
 
-/** Only what was changed: a balance that nobody edited must not undo what calls have spent in the meantime. */
+/**
+ * Only the values that were changed. A balance that nobody edited must not overwrite what calls have spent since the
+ * form was opened.
+ */
 export function changesOf(values: UserValues, before: UserValues): Partial<UserValues> {
   const names = Object.keys(values) as (keyof UserValues)[]
   return Object.fromEntries(names.filter((name) => values[name] !== before[name]).map((name) => [name, values[name]]))

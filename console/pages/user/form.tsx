@@ -19,7 +19,7 @@ import { changesOf, classicBody, type UserValues, userFormSchema, userValues } f
 import { GroupField } from './group-field.tsx'
 import { updateSelf, updateUser, userQuery } from './queries.ts'
 
-/** `/user/edit/{id}` for admins, and `/user/edit` for the user's own profile. */
+/** `/user/edit/{id}` for administrators, and `/user/edit` for the user's own profile. */
 export function UserFormPage() {
   const t = useText()
   const { id } = useParams({ strict: false })
@@ -30,7 +30,7 @@ export function UserFormPage() {
   )
 }
 
-/** Where a form leads when it closes: the list of accounts, or the user's own settings. */
+/** Where a form leads when it is closed: to the list of accounts, or to the user's own settings. */
 const leaveTo = (admin: boolean) => (admin ? wayBack('/user') : ({ to: '/setting' } as const))
 
 function LoadedForm({ id }: { id: string | undefined }) {

@@ -5,7 +5,7 @@ import { groupsQuery } from '../../lib/groups.ts'
 import { useText } from '../../lib/text.ts'
 import type { UserValues } from './form-values.ts'
 
-/** The group: one of the known ones, or another name. */
+/** The field for the group: one of the known groups, or another name. */
 export function GroupField({ control }: { control: Control<UserValues> }) {
   const t = useText()
   const groups = useQuery(groupsQuery)

@@ -22,7 +22,7 @@ import { parseUserSearch } from './search.ts'
 import { roleText } from './user-parts.tsx'
 
 const UserPeek = lazy(async () => {
-  // Limits have the same names as in the forms.
+  // The limits use the same messages as the forms.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.UserPeek }
 })

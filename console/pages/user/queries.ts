@@ -42,7 +42,7 @@ function forget(id: number): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: ['user', 'one', String(id)] })
 }
 
-/** Promotes, demotes, bans, unbans or deletes; the row shows the server's answer. */
+/** Promotes, demotes, bans, unbans or deletes a user; the row shows the role and status that the server returns. */
 export async function manageUser(user: User, action: ManageAction): Promise<{ role: number; status: number }> {
   const { role, status } = await call(userApi.manage, { body: { username: user.username, action } })
   users.patch(
@@ -56,7 +56,7 @@ export async function manageUser(user: User, action: ManageAction): Promise<{ ro
 /** Adds to a user's balance. */
 export async function giveQuota(user: User, quota: number): Promise<void> {
   if (isClassicServer()) {
-    // Such a server only accepts a new balance: the current one plus the gift.
+    // Such a server accepts only a new balance, which is the current balance plus the added quota.
     const now = await call(userApi.get, { params: { id: user.id } })
     const { id, username, display_name, group } = now
     await call(userApi.update, { body: { id, username, display_name, group, quota: now.quota + quota } })
@@ -64,13 +64,13 @@ export async function giveQuota(user: User, quota: number): Promise<void> {
   await Promise.all([users.refresh(), forget(user.id)])
 }
 
-/** Makes an ordinary account. */
+/** Creates an ordinary account. */
 export async function createUser(body: z.input<typeof createUserBody>): Promise<void> {
   await call(userApi.create, { body })
   await users.refresh()
 }
 
-/** Changes a user; only the fields that are sent. */
+/** Changes a user; fields that are not sent keep their values. */
 export async function updateUser(body: z.input<typeof updateUserBody>): Promise<void> {
   await call(userApi.update, { body })
   await Promise.all([users.refresh(), forget(body.id)])

@@ -4,7 +4,7 @@ import { userStatus } from '../../../contract/statuses.ts'
 import { Badge, type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** The word for a role. */
+/** The label of a role. */
 export function roleText(role: number, t: Text): string {
   if (role === roles.user) return t('user.role.user')
   if (role === roles.admin) return t('user.role.admin')
@@ -12,14 +12,14 @@ export function roleText(role: number, t: Text): string {
   return t('role.unknown')
 }
 
-/** The word for a status. */
+/** The label of a status. */
 export function statusText(status: number, t: Text): string {
   if (status === userStatus.enabled) return t('user.status.activated')
   if (status === userStatus.disabled) return t('user.status.banned')
   return t('status.unknown')
 }
 
-/** Whether an account may be used. */
+/** Shows whether an account may be used. */
 export function UserStatus({ user }: { user: User }) {
   const t = useText()
   const color = user.status === userStatus.enabled ? 'green' : user.status === userStatus.disabled ? 'red' : 'grey'
@@ -32,7 +32,7 @@ const roleColors: Readonly<Record<number, DotColor>> = {
   [roles.root]: 'orange',
 }
 
-/** What an account may do. */
+/** Shows the role of an account. */
 export function UserRole({ role }: { role: number }) {
   const t = useText()
   return <Status color={roleColors[role] ?? 'red'}>{roleText(role, t)}</Status>
@@ -45,7 +45,7 @@ const groupColors: Readonly<Record<string, DotColor>> = {
   premium: 'red',
 }
 
-/** Groups of a comma-separated text; an empty text is the default group. */
+/** Shows the groups of a comma-separated text; an empty text means the default group. */
 export function Groups({ group }: { group: string }) {
   const t = useText()
   const names = group

@@ -124,7 +124,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('visitors get 401, ordinary users an error', async () => {
+  test('visitors get 401, and ordinary users get an error', async () => {
     const user = await api.addPerson()
     expect((await api.call('GET', '/api/audit/')).status).toBe(401)
     const answer = await api.call('GET', '/api/audit/', { as: user.token })

@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
   const reset = (email: string, token: string) => api.call('POST', '/api/user/reset', { body: { email, token } })
   const login = (username: string, given: string) =>
     api.call('POST', '/api/user/login', { body: { username, password: given } })
-  /** The link in the newest mail that has one, as the browser reads it. */
+  /** The link in the newest mail that contains one, parsed as a browser would parse it. */
   const linkOf = (text = '') => new URL(/https:\/\/\S+\/user\/reset\?\S+/.exec(text)?.[0] ?? '')
 
   async function addAda(email: string, fields: { username?: string; role?: number } = {}) {
@@ -48,7 +48,7 @@ forEachDatabase((_, openFresh) => {
     expect(mail?.to).toEqual(['Ada+gate@example.com'])
     const link = linkOf(mail?.text)
     expect([link.origin, link.pathname]).toEqual(['https://gate.example', '/user/reset'])
-    // As the console reads it: an unencoded plus would have become a space.
+    // Read as the console reads it, where an unencoded plus would have become a space.
     const email = link.searchParams.get('email') ?? ''
     const token = link.searchParams.get('token') ?? ''
     expect(email).toBe('Ada+gate@example.com')
@@ -74,7 +74,8 @@ forEachDatabase((_, openFresh) => {
     )
     const answers = [await ask('nobody@example.com'), await ask('banned@example.com'), await ask('ada@example.com')]
     for (const answer of answers) expect([answer.status, answer.json]).toEqual([200, { success: true, message: '' }])
-    // Neither does the limit on mails: it counts addresses before anything is known about them.
+    // The limit on mails does not reveal it either, because it counts an address before anything about the address is
+    // looked up.
     for (const email of ['nobody@example.com', 'ada@example.com']) expect((await ask(email)).status).toBe(429)
     await api.mailer.idle()
     expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
@@ -105,7 +106,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', password)).json.success).toBe(true)
   })
 
-  test('a link is invalid after ten minutes, and once a newer one was sent', async () => {
+  test('a link is invalid after ten minutes, or once a newer link has been sent', async () => {
     await addAda('ada@example.com')
     const tokenOf = async (count: number) =>
       linkOf((await smtp.arrived(count))[count - 1]?.text).searchParams.get('token') ?? ''
@@ -119,7 +120,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset('ada@example.com', second)).json.success).toBe(false)
   })
 
-  test('of imported accounts that share an address only the chosen one is reset', async () => {
+  test('if imported accounts share an address, only the chosen account is reset', async () => {
     await addAda('both@example.com')
     await addAda('BOTH@example.com', { username: 'bob' })
     await ask('both@example.com')
@@ -131,7 +132,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', password)).json.success).toBe(true)
   })
 
-  test('a code for another purpose is worth nothing', async () => {
+  test('a code for another purpose is not accepted', async () => {
     await addAda('ada@example.com')
     await verify('free@example.com')
     const code = /\b\d{6}\b/.exec((await smtp.arrived(1))[0]?.text ?? '')?.[0] ?? ''
@@ -139,7 +140,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset('ada@example.com', code)).json.success).toBe(false)
   })
 
-  test('a reset gives an account without a password one; before that, an empty password never logged in', async () => {
+  test('a reset gives a password to an account without one; before that, an empty password does not log in', async () => {
     const { id } = await api.addPerson({ username: 'github_9', password: '' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'nine@example.com' }).where('id', '=', id).execute(),
@@ -151,11 +152,11 @@ forEachDatabase((_, openFresh) => {
     expect((await login('github_9', data)).json.success).toBe(true)
   })
 
-  test('a link survives a moment in which too many passwords are being checked', async () => {
+  test('a link stays valid if it is used while too many passwords are being checked', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
-    // Two are hashed at a time and 32 wait.
+    // Two passwords are hashed at a time, and 32 wait.
     const crowd = Array.from({ length: 34 }, () => hashPassword('somebody else'))
     expect((await reset('ada@example.com', token)).status).toBe(503)
     await Promise.all(crowd)
@@ -163,7 +164,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', data)).json.success).toBe(true)
   })
 
-  test('an address gets one mail in 30 seconds and ten a day, of all kinds together', async () => {
+  test('an address gets at most one mail in 30 seconds and ten a day, counting mails of all kinds', async () => {
     expect((await verify('a@example.com')).status).toBe(200)
     const refused = await ask('A@example.com')
     expect(refused.status).toBe(429)
@@ -207,7 +208,7 @@ forEachDatabase((_, openFresh) => {
     expect((await smtp.arrived(1))[0]?.to).toEqual(['a+b@example.com'])
   })
 
-  test('mails are in the language that the browser asks for, otherwise in that of the option', async () => {
+  test('mails are in the language that the browser asks for, otherwise in the language of the option', async () => {
     await setOptions(api, { SystemName: 'My <Gate>' })
     await verify('a@example.com', { 'accept-language': 'fr, zh-CN;q=0.8, en;q=0.5' })
     await verify('b@example.com', { 'accept-language': 'fr' })
@@ -221,7 +222,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[0]?.headers.from).toContain('My <Gate>')
   })
 
-  test('without a mail server both calls say so; a failing one is reported only to the operator', async () => {
+  test('without a mail server both calls report that; a mail server that fails is reported only to the operator', async () => {
     await setOptions(api, { SMTPToken: 'not the password' })
     const failed = await verify('a@example.com')
     expect(failed.json).toEqual({ success: false, message: 'The mail could not be sent, please try again later.' })
@@ -237,7 +238,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a page of another site cannot make a browser send mails', async () => {
+  test('a page on another site cannot make a browser send mails', async () => {
     for (const call of [verify, ask]) {
       expect((await call('a@example.com', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     }

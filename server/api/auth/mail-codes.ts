@@ -24,7 +24,7 @@ interface MailCodeDeps extends Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'm
   announce: Announce
 }
 
-/** Mails with codes, and what a reset code can do. None of the answers reveals who has an account. */
+/** Mails with codes, and the password reset by such a code. None of the responses reveals who has an account. */
 export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
   const { settings, botCheck } = deps
 
@@ -39,7 +39,7 @@ export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
     refuseWithoutMailServer(deps)
     await countMail(deps, query.email)
     const language = languageFor(deps, context)
-    // After the answer, so that neither its text nor its timing reveals whether the address belongs to somebody.
+    // Sent after the response, so that neither its text nor its timing reveals whether the address belongs to somebody.
     deps.mailer.later('sending a reset mail', () => sendReset(deps, query.email, language))
   })
 
@@ -60,7 +60,8 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   await countMail(deps, email)
   const isTaken = (await accountsByMail(store.read, email)).length > 0
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  // The owner of a taken address learns this by mail, and nobody learns it from the answer; nobody knows that code.
+  // If the address is taken, its owner learns this by mail, and the response does not reveal it. In that case the code
+  // is sent to nobody.
   await store.write((trx) => codes.save(trx, 'verification', email, code))
   try {
     await mailer.send(email, language, ({ texts, name, page }) =>
@@ -72,7 +73,7 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   }
 }
 
-/** Reset codes are per account, so that of several accounts with one address exactly the chosen one is reset. */
+/** Reset codes are per account, so that exactly the chosen account is reset if several share an address. */
 const resetSubject = ({ id }: { id: number }) => `user ${id}`
 
 async function sendReset(deps: MailCodeDeps, typed: string, language: MailLanguage): Promise<void> {
@@ -81,7 +82,7 @@ async function sendReset(deps: MailCodeDeps, typed: string, language: MailLangua
     if (account.status !== userStatus.enabled) continue
     const token = randomBase62(32)
     await store.write((trx) => codes.save(trx, 'reset', resetSubject(account), token))
-    // To the stored address: the typed one may only look like it to the database.
+    // Sent to the stored address: the typed address may differ from it although the database treats both as equal.
     const query = `email=${encodeURIComponent(account.email)}&token=${token}`
     await mailer.send(account.email, language, ({ texts, name, page }) =>
       texts.reset(name, account.username, page(`/user/reset?${query}`), codeMinutes),
@@ -93,8 +94,8 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
   const { store, clock, codes, announce } = deps
   const { email, token } = call.body
   const password = randomBase62(12)
-  // Hashed before the link is used up, or the link would be lost when there is no capacity to hash. An invalid link
-  // causes no hashing.
+  // The password is hashed before the link is used up. Otherwise the link would be lost when there is no capacity to
+  // hash. An invalid link causes no hashing.
   const known = await accountOfToken(store.read, email, (subject) => codes.fits(store.read, 'reset', subject, token))
   const hash = known ? await hashPassword(password) : ''
   const id = await store.write(async (trx) => {
@@ -107,13 +108,15 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
     await recordAudit(trx, auditEvent(clock, event, 'user.reset-password', `user ${user.id}`))
     return user.id
   })
-  // Outside the transaction, so that a wrong try stays counted.
+  // Thrown outside the transaction, so that a wrong attempt stays counted.
   if (id === undefined) throw new ApiFailure('The link is wrong or has expired, please ask for a new one.')
   await announce({ topic: 'user', id })
   return password
 }
 
-/** The account whose token this is, according to `isToken`; if several share that address, the chosen one. */
+/**
+ * The account for which `isToken` accepts the token. If several accounts share that address, this is the chosen one.
+ */
 async function accountOfToken(
   db: Db,
   email: string,

@@ -80,7 +80,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('is refused while it is disabled, before the input is read', async () => {
+  test('registration is refused while it is disabled, before the input is read', async () => {
     for (const key of ['RegisterEnabled', 'PasswordRegisterEnabled']) {
       await setOptions(api, { RegisterEnabled: 'true', PasswordRegisterEnabled: 'true', [key]: 'false' })
       const answer = await register({ username: '' })
@@ -140,7 +140,7 @@ forEachDatabase((_, openFresh) => {
       expect((await register({ username: 'bob', email, verification_code })).json.message).toContain('wrong')
     }))
 
-  test('a code expires after five wrong tries, and after ten minutes', () =>
+  test('a code expires after five wrong attempts, and after ten minutes', () =>
     withMail(async (smtp) => {
       const email = 'ada@example.com'
       await sendCode(email)

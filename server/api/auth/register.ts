@@ -50,7 +50,7 @@ async function register(
   const { username } = body
   const verified = now.EmailVerificationEnabled ? verifiedAddress(body) : undefined
   if (verified) refuseOtherDomains(now, verified.email)
-  // Hashing takes a tenth of a second: do it neither for a taken name nor inside the transaction.
+  // Hashing takes a tenth of a second, so it is done neither for a taken name nor inside the transaction.
   if (await usernameTaken(store.read, username)) throw new ApiFailure('This username is already taken.')
   const password = await hashPassword(body.password)
   const isRegistered = await store.write(async (trx) => {
@@ -73,7 +73,7 @@ async function register(
     await recordAudit(trx, auditEvent(clock, call, 'user.register', `user ${id}`))
     return true
   })
-  // Outside the transaction, so that a wrong try stays counted.
+  // Thrown outside the transaction, so that a wrong attempt stays counted.
   if (!isRegistered) throw new ApiFailure('The verification code is wrong or has expired.')
 }
 

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).json.data.id).toBe(id)
   })
 
-  test('unknown user, wrong password and banned user get the same answer', async () => {
+  test('an unknown user, a wrong password and a banned user get the same response', async () => {
     const { id } = await api.addPerson({ username: 'ada', password: hash })
     const wrong = await login('ada', 'wrong password')
     const unknown = await login('nobody', password)
@@ -42,11 +42,11 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('of very many simultaneous logins some wait and the rest are told to come back, known or unknown name', async () => {
+  test('of very many simultaneous logins, some wait and the rest are told to retry later, for known and unknown names alike', async () => {
     await api.addPerson({ username: 'ada', password: hash })
     const names = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 'ada' : 'nobody'))
     const answers = await Promise.all(names.map((name) => login(name, password)))
-    // Two in progress and 32 that wait are served in any case, however slow the machine is.
+    // Two logins in progress and 32 waiting logins are served in any case, however slow the machine is.
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(34)
     const refused = new Set<string | undefined>()
     for (const [index, { status, headers, json }] of answers.entries()) {
@@ -54,7 +54,7 @@ forEachDatabase((_, openFresh) => {
       else expect([status, headers.get('retry-after'), json.success]).toEqual([503, '3', false])
       if (status !== 200) refused.add(names[index])
     }
-    // An unknown name waits its turn like any other.
+    // A login with an unknown name waits its turn like any other.
     expect([...refused].toSorted()).toEqual(['ada', 'nobody'])
     expect((await login('ada', password)).json.success).toBe(true)
   }, 120_000)
@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada@example.com', password)).json.success).toBe(false)
   })
 
-  test('with password login off only root gets in', async () => {
+  test('with password login disabled, only root can log in', async () => {
     await api.addPerson({ username: 'root', password: hash, role: 100 })
     await api.addPerson({ username: 'admin', password: hash, role: 10 })
     await api.store.write((trx) => saveOption(trx, 'PasswordLoginEnabled', 'false'))
@@ -88,14 +88,14 @@ forEachDatabase((_, openFresh) => {
     expect((await login('root', password)).json.success).toBe(true)
   })
 
-  test('a login with a live session replaces it', async () => {
+  test('a login replaces the live session of the browser', async () => {
     await api.addPerson({ username: 'ada', password: hash })
     const cookie = cookieOf(await login('ada', password))
     await api.call('POST', '/api/user/login', { body: { username: 'ada', password }, cookie })
     expect((await api.call('GET', '/api/user/self', { cookie })).status).toBe(401)
   })
 
-  test('guessing at one account is blocked for that address only', async () => {
+  test('guessing at one account is blocked only for the address that guesses', async () => {
     const strict = await createTestApi(api.store, {
       rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
     })
@@ -110,7 +110,7 @@ forEachDatabase((_, openFresh) => {
     expect((await guess('192.0.2.2', password)).json.success).toBe(true)
   })
 
-  test('all spellings of one name count together', async () => {
+  test('failures with all spellings of one name are counted together', async () => {
     const strict = await createTestApi(api.store, {
       rateRules: { critical: { limit: 0, windowMs: 1 }, loginFailures: { limit: 3, windowMs: 60_000 } },
     })

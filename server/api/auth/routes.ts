@@ -23,8 +23,8 @@ import { mountRegister } from './register.ts'
 const loginFailureRule = { limit: 10, windowMs: 1_200_000 }
 
 /**
- * Per account, from anywhere: an attacker who guesses from changing addresses waits for each answer. So does the owner,
- * but without ever being refused.
+ * Per account, from any address. An attacker who guesses from changing addresses has to wait for each response. So does
+ * the owner, who is never refused.
  */
 const accountFailureRule = { limit: 100, windowMs: 3_600_000 }
 const guessPauseMs = 10_000
@@ -56,18 +56,19 @@ function mountLogin(
 
   servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
     if (body.username === '' || body.password === '') throw new ApiFailure('The username and the password are needed.')
-    // In the form by which the account is found, or each spelling of its name would have its own limit.
+    // Normalised to the form by which the account is found. Otherwise each spelling of its name would have a separate
+    // limit.
     const name = body.username.normalize('NFKC').toLowerCase()
     const key = `${addressKey(clientAddress)} ${name}`
     const wait = failures.wait(key)
     if (wait > 0) throw tooManyRequests(wait)
 
     const user = await userForLogin(store.read, body.username)
-    // Also checked for unknown names, so that timing does not reveal which names exist.
+    // A password is also checked for unknown names, so that timing does not reveal which names exist.
     const matches = await verifyPassword(body.password, user?.password ?? '')
     const byPassword = settings.current().PasswordLoginEnabled
     const isKnown = user !== undefined && isKnownBrowser(context, secrets, user)
-    // A right password waits as a wrong one does, so that the wait reveals nothing.
+    // A correct password waits as long as a wrong one, so that the wait reveals nothing.
     if (!isKnown && ofAccount.wait(name) > 0) await pause(guessPauseMs)
     if (!user || !matches || user.status !== userStatus.enabled || (!byPassword && user.role < roles.root)) {
       failures.take(key)

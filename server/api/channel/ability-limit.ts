@@ -2,18 +2,18 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 
 /**
- * Each model of a channel is stored with each of its groups, and routing keeps these pairs in memory: long lists in
- * both fields would create millions of them.
+ * Each model of a channel is stored with each of its groups, and routing keeps these pairs in memory. Without this
+ * limit, long lists in both fields would create millions of pairs.
  */
 const mostOfChannel = 50_000
-/** For all channels that are saved at once. */
+/** The limit for all channels that are saved at once. */
 const mostAtOnce = 500_000
 
 /** Counts the pairs that are saved at once. */
 export class AbilityLimit {
   #total = 0
 
-  /** Adds a number of identical channels. Throws ApiFailure if that is too much. */
+  /** Adds a number of identical channels. Throws ApiFailure if there would be too many pairs. */
   take({ models, group }: { models?: string | undefined; group?: string | undefined }, channels = 1): void {
     const pairs = splitList(models ?? '').length * splitList(group ?? 'default').length
     if (pairs > mostOfChannel) throw tooMany('A channel', mostOfChannel, pairs)

@@ -21,7 +21,7 @@ import { changedKeys, forgetOldKeys, manyKeys, newKeys, openKeys, refuseMalforme
 import { keysFromConfig } from './config-keys.ts'
 import { refuseLendingKey } from './key-destination.ts'
 
-/** What changes of channels depend on. */
+/** The dependencies of channel changes. */
 export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'catalogue'>
 
 /** Type of a new channel if none is given. */
@@ -85,7 +85,7 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
     const type = sent.type ?? before.type
     const isReplaced = Boolean(body.key?.trim()) && !body.key_append
     if (!isReplaced) refuseLendingKey(call.person.role, before, { type, base_url: sent.base_url ?? before.base_url })
-    // A kept key must fit a changed type.
+    // If the type changes and the key is kept, the key must fit the new type.
     if (keys.key !== undefined || type !== before.type)
       refuseMalformedKeys(type, await openKeys(trx, secrets, id, keys))
     // A person who enables a channel by hand has checked its keys, so all of them are tried again.
@@ -115,7 +115,7 @@ export async function removeChannel(
   })
 }
 
-/** Deletes every channel that is not enabled and returns how many. */
+/** Deletes every channel that is not enabled and returns how many were deleted. */
 export async function removeDisabledChannels(
   { store, clock }: ChannelChangeDeps,
   call: PersonCall<typeof api.channel.removeDisabled>,

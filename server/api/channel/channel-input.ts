@@ -46,7 +46,7 @@ function parseBaseUrl(text: string): string {
   const url = text.replace(/\/+$/, '')
   if (url === '') return ''
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  // Spark speaks WebSocket.
+  // Spark uses WebSocket.
   if (!parsed || !/^(https?|wss?):$/.test(parsed.protocol)) {
     throw new ApiFailure('base_url must be an address that begins with https:// or http://.')
   }
@@ -55,7 +55,7 @@ function parseBaseUrl(text: string): string {
       'base_url must not hold a user name or password: everybody who sees the channel would see them.',
     )
   }
-  // Paths are appended to it, and would become part of the query or be lost.
+  // Paths are appended to the URL. After a query or an anchor, they would become part of the query or be lost.
   if (/[?#]/.test(url)) throw new ApiFailure('base_url must not hold a query or an anchor (? or #).')
   if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be the metadata service of a cloud.')
   return url
@@ -75,7 +75,7 @@ function parseConfig(text: string): string {
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     throw new ApiFailure('config must be a JSON object.')
   }
-  // Other consoles send every field they know, empty if unused.
+  // Other consoles send every field that they know. Unused fields are empty.
   const filled = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== '' && value !== null))
   const { config: parsed } = parseInput(z.object({ config: channelConfigSchema }), { config: filled })
   return Object.keys(parsed).length === 0 ? '' : JSON.stringify(parsed)

@@ -16,14 +16,16 @@ import type { ApiDeps } from '../deps.ts'
 
 type KeyDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'>
 
-/** The lines of a key field. */
+/** The keys in a key field, one per line. */
 export function newKeys(text: string): string[] {
   const keys = keyLines(text)
   if (keys.length > maxKeys) throw new ApiFailure(`key may have at most ${maxKeys} lines.`)
   return keys
 }
 
-/** Refuses keys that do not have the form of the type's keys; the message names the form and never the key. */
+/**
+ * Refuses keys that do not have the form that the type requires. The message names the form and never contains the key.
+ */
 export function refuseMalformedKeys(type: number, keys: readonly string[]): void {
   const keyFault = providerOf(type)?.keyFault
   for (const [index, key] of keys.entries()) {
@@ -32,14 +34,17 @@ export function refuseMalformedKeys(type: number, keys: readonly string[]): void
   }
 }
 
-/** A key is sent in a header, or is a JSON file (any prefix names its region) from which another key is derived. */
+/**
+ * A key is either sent in a header, or it is a JSON file (with an optional prefix that names its region) from which
+ * another key is derived.
+ */
 function isSendable(key: string): boolean {
   const file = key.indexOf('{')
   const isFile = file >= 0 && isObject(tryParse(key.slice(file)))
   return /^[\t\x20-\x7e]*$/.test(isFile ? key.slice(0, file) : key)
 }
 
-/** How several keys are stored in one channel, each once. */
+/** How several keys are stored in one channel. Duplicate keys are stored once. */
 export function manyKeys(secrets: Secrets, lines: readonly string[]): Required<Pick<ChannelFields, KeyColumn>> {
   const keys = [...new Set(lines)]
   return { key: secrets.seal(keys.join('\n'), 'channel'), key_mode: 'multi', key_count: keys.length }
@@ -48,8 +53,8 @@ export function manyKeys(secrets: Secrets, lines: readonly string[]): Required<P
 type KeyColumn = 'key' | 'key_mode' | 'key_count'
 
 /**
- * The columns that a change of the key writes: none if the key stays. For a channel with one key the text is the key,
- * in which only a JSON file may have line breaks. For a channel with several keys each line is a key.
+ * The columns that a change of the key writes; none if the key is unchanged. For a channel with one key, the text is
+ * the key, and only a JSON file may contain line breaks. For a channel with several keys, each line is a key.
  */
 export async function changedKeys(
   trx: Trx,
@@ -70,7 +75,7 @@ export async function changedKeys(
   return manyKeys(secrets, newKeys(body.key_append || text === '' ? `${old}\n${text}` : text))
 }
 
-/** Deletes the health of keys that the channel no longer has. */
+/** Deletes the health records of keys that the channel no longer has. */
 export async function forgetOldKeys(trx: Trx, secrets: Secrets, id: number): Promise<void> {
   const present = new Set((await keysWithHash(trx, secrets, id)).map(({ hash }) => hash))
   const gone = (await deadKeysOf(trx, id)).map((dead) => dead.key_hash).filter((hash) => !present.has(hash))
@@ -86,7 +91,7 @@ export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<C
   })
 }
 
-/** Deletes the keys that were set aside and returns how many; one key must remain. */
+/** Deletes the keys that were set aside and returns how many were deleted; one key must remain. */
 export async function removeDead(
   { store, secrets, clock }: KeyDeps,
   call: PersonCall<typeof api.channel.removeDeadKeys>,
@@ -108,7 +113,7 @@ export async function removeDead(
   })
 }
 
-/** Puts the keys that were set aside back into use and returns how many. */
+/** Puts the keys that were set aside back into use and returns how many there were. */
 export async function reviveDead(
   { store, clock }: KeyDeps,
   call: PersonCall<typeof api.channel.reviveKeys>,

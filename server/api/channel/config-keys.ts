@@ -21,14 +21,14 @@ export function keysFromConfig<B extends KeyFields>(body: B): B {
   return { ...body, ...(key !== undefined && { key }), config: JSON.stringify(Object.fromEntries(rest)) }
 }
 
-/** The key as one-api's console joins it; undefined if a part is missing. */
+/** The key, with its parts joined as one-api's console joins them; undefined if a part is missing. */
 function keyOf(config: Readonly<Record<string, unknown>>): string | undefined {
   const text = (name: string) => (typeof config[name] === 'string' ? config[name].trim() : '')
   const aws = [text('ak'), text('sk'), text('region')]
   if (aws.every((part) => part !== '')) return aws.join('|')
   const account = tryParse(text('vertex_ai_adc'))
   const google = [text('region'), text('vertex_ai_project_id')]
-  // On one line, because each line of a key field is a key.
+  // The file is written on one line, because each line of a key field is a key.
   return isObject(account) && google.every((part) => part !== '')
     ? [...google, JSON.stringify(account)].join('|')
     : undefined

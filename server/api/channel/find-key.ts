@@ -2,7 +2,7 @@ import { sealedChannelKeys } from '../../store/channels/channels.ts'
 import { keyLines } from '../../store/channels/key-lines.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** A shorter text is not a key: it would be feasible to guess it. */
+/** A shorter text is not treated as a key, because it would be feasible to guess it. */
 const leastCharacters = 12
 const keysPerTurn = 200
 

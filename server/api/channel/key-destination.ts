@@ -10,8 +10,8 @@ interface Destination {
 
 /**
  * Refuses an admin who moves a channel to another address without giving its key again. Anyone who chooses where a key
- * is sent can read it there, and on a shared host another path may be somebody else's. The type's own address is not a
- * choice, and super admins control the server anyway.
+ * is sent can read it there, and on a shared host another path may belong to somebody else. The type's default address
+ * is allowed because the admin does not choose it, and super admins control the server anyway.
  */
 export function refuseLendingKey(role: number, before: Destination, after: Destination): void {
   if (role >= roles.root || after.base_url === '') return
@@ -24,7 +24,7 @@ function ownAddress(type: number): string {
   return providerOf(type)?.meta.defaultBaseUrl ?? ''
 }
 
-/** The whole URL, except the version and slashes at its end, which people write or omit. */
+/** The URL without the version and the slashes at its end, which people may write or omit. */
 function placeOf(url: string): string {
   const whole = URL.canParse(url) ? new URL(url).href : url
   return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')

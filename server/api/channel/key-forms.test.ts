@@ -3,7 +3,7 @@ import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { providers } from '../../providers/registry.ts'
 
-/** A key in the form that each type expects, and the form's name as in the message. */
+/** A key in the form that each type expects, and the name of that form in the message. */
 const forms = [
   { type: 15, key: 'api-key|secret-key', form: 'APIKey|SecretKey' },
   { type: 15, key: 'bce-v3/ALTAK-abc/def', form: 'APIKey|SecretKey' },
@@ -36,11 +36,11 @@ forEachDatabase((_, openFresh) => {
   const create = (body: object) => send('POST', { name: 'one', models: 'm', ...body })
   const stored = () => api.store.read.selectFrom('channels').select(['id', 'key', 'type']).execute()
 
-  test('a channel with a key of another form is refused, naming the form and not the key', async () => {
+  test('refuses a channel whose key has another form; the message names the form and does not contain the key', async () => {
     for (const { type, key, form } of forms) {
       const refused = await create({ type, key: wrong })
       expect({ type, ...refused }).toMatchObject({ type, success: false })
-      // One sentence for all types.
+      // The message is one sentence for every type.
       expect(refused.message).toMatch(/^The key must be .*\.$/)
       expect(refused.message).toContain(form)
       expect(refused.message).not.toContain('sk-just-one')
@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
         .executeTakeFirst()
       expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
       expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
-      // Sent again next to another key, they change nothing.
+      // Sent again together with another key, they change nothing.
       expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
     }
     const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()
@@ -98,7 +98,7 @@ forEachDatabase((_, openFresh) => {
     expect((await send('PUT', { id, name: 'two' })).success).toBe(true)
   })
 
-  test('a channel with several keys accepts no further invalid one', async () => {
+  test('a channel with several keys refuses an additional key that is invalid', async () => {
     const [id] = (await create({ type: 16, key: 'id.secret\nid2.secret2', key_mode: 'multi' })).data
     const refused = await send('PUT', { id, key: 'no-dot', key_append: true })
     expect(refused).toEqual({ success: false, message: 'Line 3 of the key: The key must be id.secret, with one dot.' })
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect(await stored()).toEqual([])
   })
 
-  test('a changed key is one line, apart from whitespace around it; only a JSON file may have breaks', async () => {
+  test('a changed key is one line, apart from whitespace around it; only a JSON file may contain line breaks', async () => {
     const keyOf = async (id: number) => {
       const [row] = (await stored()).filter((each) => each.id === id)
       return api.secrets.open(row?.key ?? '', 'channel')
@@ -145,7 +145,7 @@ forEachDatabase((_, openFresh) => {
     expect((await send('PUT', { id: google, key: `us-east5\n|p|${file}` })).success).toBe(false)
   })
 
-  test('several lines for a channel with several keys are several keys, as for a new channel', async () => {
+  test('for a channel with several keys, several lines are several keys, as for a new channel', async () => {
     const [id] = (await create({ type: 1, key: 'sk-old' })).data
     expect((await send('PUT', { id, key: 'sk-aaa\r\nsk-bbb\n', key_mode: 'multi' })).data.key_count).toBe(2)
     expect((await create({ type: 1, key: 'sk-ccc\r\nsk-ddd\n' })).data).toHaveLength(2)

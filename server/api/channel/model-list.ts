@@ -1,7 +1,10 @@
 import type { ChannelTypeEntry } from '../../../contract/api/channel.ts'
 import { modelEntry } from '../../../contract/model-entry.ts'
 
-/** Every model of the catalogue in the form of OpenAI's model list; a model of several types belongs to the first. */
+/**
+ * Every model of the catalogue in the form of OpenAI's model list; a model that several types have is listed for the
+ * first of them.
+ */
 export function modelList(catalogue: readonly ChannelTypeEntry[]) {
   const owners = new Map<string, string>()
   for (const entry of catalogue) {

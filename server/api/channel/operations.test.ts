@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     const rows = await api.store.read.selectFrom('abilities').selectAll().where('channel_id', '=', id).execute()
     return rows.map((each) => `${each.group}/${each.model} ${Boolean(each.enabled)} ${each.priority}`).sort()
   }
-  /** As the relay does when an upstream refuses a key. */
+  /** Sets a key aside, as the relay does when an upstream refuses it. */
   const markDead = (id: number, key: string, reason = 'status 401') =>
     api.store.write((trx) =>
       trx
@@ -38,7 +38,7 @@ forEachDatabase((_, openFresh) => {
     )
   const audit = () => api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
 
-  test('a balance comes beside success, even on failure', async () => {
+  test('a balance is returned next to success, even on failure', async () => {
     const id = await create()
     expect(await call('GET', `update_balance/${id}/`)).toEqual({ success: true, message: '', balance: 12.5 })
     expect(await call('GET', 'update_balance')).toEqual({ success: true, message: '' })
@@ -59,7 +59,7 @@ forEachDatabase((_, openFresh) => {
     expect(await ask('99999/upstream_models')).toMatchObject({ success: false })
   })
 
-  test('the default models of every type, for everybody who is logged in', async () => {
+  test('everybody who is logged in can read the default models of every type', async () => {
     const user = await api.addPerson()
     expect((await api.call('GET', '/api/models', { as: user.token })).json).toEqual({
       success: true,
@@ -69,7 +69,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/models')).status).toBe(401)
   })
 
-  test('groups come with their ratios', async () => {
+  test('groups are returned with their ratios', async () => {
     await api.call('PUT', '/api/option/', {
       as: (await api.addPerson({ role: 100 })).token,
       body: { key: 'GroupRatio', value: '{"default":1,"vip":0.5}' },
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['default', 'vip'])
   })
 
-  test('a copy is like its original, key and dead keys included, but starts with fresh figures', async () => {
+  test('a copy equals its original, including the key and the dead keys, but its figures start at zero', async () => {
     const id = await create({
       key: `${secret}1\n${secret}2`,
       key_mode: 'multi',
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
     expect([...(await shown((await call('POST', `${id}/copy`)).data)).name]).toHaveLength(100)
   })
 
-  test('many channels are switched, edited and deleted at once', async () => {
+  test('many channels are enabled, disabled, edited and deleted at once', async () => {
     const ids = [await create(), await create(), await create()]
     const [one = 0, two = 0, three = 0] = ids
     expect(await call('POST', 'batch', { ids: [one, two, two, 99_999], action: 'disable' })).toEqual({
@@ -202,7 +202,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ key_count: 3 })
     await markDead(id, `${secret}1`)
     await markDead(id, `${secret}2`)
-    // The health of a key is removed with it, and kept for a key that stays.
+    // A key's health record is removed with the key, and kept for a key that stays.
     await call('PUT', '', { id, key: `${secret}1\n${secret}4` })
     expect(await shown(id)).toMatchObject({ key_count: 2, keys_dead: 1, key_mode: 'multi' })
     expect((await call('PUT', '', { id, key_mode: 'single' })).message).toContain('one key')
@@ -232,7 +232,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ key_count: 1, keys_dead: 0 })
   })
 
-  test('the health of keys is shown by their index; dead ones are revived or deleted', async () => {
+  test('the health of each key is shown by its index; dead keys are revived or deleted', async () => {
     const id = await create({ key: `${secret}1\n${secret}2\n${secret}3`, key_mode: 'multi' })
     await markDead(id, `${secret}2`, 'status 401: no')
     const healthy = { healthy: true, reason: '', since: 0 }
@@ -280,7 +280,7 @@ forEachDatabase((_, openFresh) => {
     expect(await shown(id)).toMatchObject({ keys_dead: 0, status: 1 })
   })
 
-  test('no answer shows a key', async () => {
+  test('no response shows a key', async () => {
     const id = await create({ key: `${secret}1\n${secret}2`, key_mode: 'multi' })
     await markDead(id, `${secret}1`)
     const answers = [
@@ -315,7 +315,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('visitors get 401, ordinary users an error', async () => {
+  test('visitors get 401, and ordinary users get an error', async () => {
     const user = await api.addPerson()
     const id = await create()
     for (const [method, path] of [
@@ -339,7 +339,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', '')).data).toHaveLength(1)
   })
 
-  test('a page of another site cannot make a browser query the upstreams', async () => {
+  test('a page on another site cannot make a browser query the upstreams', async () => {
     const id = await create()
     for (const path of ['update_balance', `update_balance/${id}`]) {
       const answer = await api.call('GET', `/api/channel/${path}`, {

@@ -33,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     return rows.map((each) => `${each.group}/${each.model} ${Boolean(each.enabled)} ${each.priority}`)
   }
 
-  test('a new channel gets its abilities: groups times models, once each', async () => {
+  test('a new channel gets its abilities: every group with every model, once each', async () => {
     const { data, success } = await create({
       models: 'gpt-4, gpt-4,,o1 ',
       group: 'default,vip',
@@ -88,7 +88,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(await api.store.read.selectFrom('channels').selectAll().execute())).not.toContain(secret)
   })
 
-  test('no answer and no audit event ever contains a key', async () => {
+  test('no response and no audit event ever contains a key', async () => {
     const { data } = await create()
     const answers = [
       await get(''),
@@ -164,7 +164,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('a toggle of {id, status} leaves the other fields alone, and abilities follow', async () => {
+  test('a request with only {id, status} leaves the other fields unchanged, and the abilities follow the status', async () => {
     const { data } = await create({ base_url: 'http://a.example', priority: 2 })
     const off = await put({ id: data[0], status: 2 })
     expect(off.data).toMatchObject({
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
       { base_url: 'https://a.example:8443/v1', key_mode: 'multi' },
       { base_url: 'https://b.example', key: 'sk-mine', key_mode: 'multi', key_append: true },
       { type: 8, base_url: 'https://b.example' },
-      // On a shared host, another path is another account.
+      // On a shared host, another path belongs to another account.
       { base_url: 'https://A.example/v2/' },
       { base_url: 'https://a.example/v1/somebody-else' },
       { base_url: 'https://a.example/v1/../else/v1' },
@@ -203,7 +203,7 @@ forEachDatabase((_, openFresh) => {
       expect(answer.message).toContain('Give the key again')
       expect(await urlOf()).toBe('https://a.example/v1')
     }
-    // No new destination: the same address in another form, no address, and the type's own address.
+    // These are not new destinations: the same address in another form, no address, and the type's own address.
     const same = ['https://A.example/v1/', 'https://a.example', 'https://a.example/v1', 'https://a.example/']
     for (const base_url of [...same, '', 'https://api.openai.com', 'https://api.openai.com/v1/'])
       expect([base_url, (await put({ id, base_url, key: '' })).success]).toEqual([base_url, true])
@@ -214,12 +214,12 @@ forEachDatabase((_, openFresh) => {
     const body = { id, base_url: 'https://c.example', key: '' }
     expect((await api.call('PUT', '/api/channel/', { as: root.token, body })).json).toMatchObject({ success: true })
     expect(await urlOf()).toBe('https://c.example')
-    // A copy has the key as well.
+    // The same applies to a copy, which has the same key.
     const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json
     expect((await put({ id: copy.data, base_url: 'https://d.example' })).message).toContain('Give the key again')
   })
 
-  test('an edit writes the fields that are sent, empty text included; an empty key keeps the old one', async () => {
+  test('an edit writes the fields that are sent, including empty text; an empty key keeps the old one', async () => {
     const id = (await create({ base_url: 'http://a.example', other: 'v1', models: 'a,b', system_prompt: 'be nice' }))
       .data[0]
     await put({
@@ -247,7 +247,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ status: 1 })).success).toBe(false)
   })
 
-  test('editing does not touch the figures that calls change in the meantime', async () => {
+  test('editing does not touch figures that calls change in the meantime', async () => {
     const id = (await create()).data[0]
     const spend = () =>
       api.store.write((trx) =>
@@ -263,7 +263,7 @@ forEachDatabase((_, openFresh) => {
     expect(await abilities(id)).toHaveLength(1)
   })
 
-  test('a channel can have more models than one statement takes', async () => {
+  test('a channel can have more models than fit into one SQL statement', async () => {
     const models = Array.from({ length: 1200 }, (_, i) => `model-${i}`).join(',')
     const id = (await create({ models, group: 'a,b' })).data[0]
     expect(await abilities(id)).toHaveLength(2400)
@@ -276,7 +276,7 @@ forEachDatabase((_, openFresh) => {
     expect(many.message).toBe('A channel may have 50000 pairs of a model and a group; these would be 50100.')
     const id = (await create({ models })).data[0]
     expect((await put({ id, group })).message).toContain('may have 50000 pairs')
-    // A channel that got more in some other way can still be switched off.
+    // A channel that got more pairs in some other way can still be edited.
     await api.store.write((trx) => trx.updateTable('channels').set({ group }).where('id', '=', id).execute())
     expect((await put({ id, name: 'large' })).success).toBe(true)
     await api.store.write((trx) => trx.updateTable('channels').set({ group: 'default' }).where('id', '=', id).execute())
@@ -299,7 +299,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get(`search?keyword=${secret.slice(0, -1)}`)).data).toEqual([])
   })
 
-  test('a search by a whole key, also one of several, finds its channels and shows none of the key', async () => {
+  test('a search for a complete key, including one of several, finds its channels and returns no part of the key', async () => {
     const [one] = (await create({ name: 'one', key: 'sk-one-1234567890' })).data
     const [several] = (
       await create({ name: 'several', key: 'sk-two-1234567890\nsk-one-1234567890', key_mode: 'multi' })
@@ -368,7 +368,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('')).data.map((each: { id: number }) => each.id)).toEqual([ids[2]])
   })
 
-  test('models is a plain list, types is the catalogue', async () => {
+  test('models returns a plain list, and types returns the catalogue', async () => {
     const models = await get('models')
     expect(Object.keys(models)).toEqual(['object', 'data'])
     expect(models.data.map((each: { id: string; owned_by: string }) => `${each.owned_by}/${each.id}`)).toEqual([
@@ -378,7 +378,7 @@ forEachDatabase((_, openFresh) => {
     expect((await get('types')).data).toEqual(testCatalogue)
   })
 
-  test('a test returns the seconds beside success, even when it fails', async () => {
+  test('a test returns its duration in seconds next to success, even when it fails', async () => {
     const id = (await create()).data[0]
     expect(await get(`test/${id}/`)).toEqual({ success: true, message: '', time: 1.234 })
     expect(await get(`test/${id}/?model=`)).toEqual({
@@ -408,7 +408,7 @@ forEachDatabase((_, openFresh) => {
     expect((await test('')).json.message).toContain('already running')
   })
 
-  test('visitors get 401, ordinary users an error', async () => {
+  test('visitors get 401, and ordinary users get an error', async () => {
     const user = await api.addPerson()
     for (const [method, path] of [
       ['GET', '/api/channel/'],

@@ -24,7 +24,7 @@ type ChannelDeps = ChannelChangeDeps &
     announce: Announce
   }
 
-/** The upstream channels; their keys go in and never come out. */
+/** The upstream channels. Their keys can be written but are never returned. */
 export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   const { store, catalogue, announce, missingAt } = deps
 
@@ -43,7 +43,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
   serve(router, api.channel.defaultModels, () =>
     Object.fromEntries(catalogue().map((entry) => [entry.type, [...entry.models]])),
   )
-  // `test/progress` in it comes before `test/{id}`.
+  // These operations contain `test/progress`, which must come before `test/{id}`.
   mountChannelOperations(router, deps)
   mountTests(router, deps)
   serve(router, api.channel.get, async ({ params }) => shown(params.id))
@@ -84,7 +84,7 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
   })
 
   serve(router, api.channel.test, async ({ params, query, context }) => {
-    // Clients that name a model expect the answer of one-api 0.6.10, which contains the model and its reply.
+    // Clients that name a model expect the response of one-api 0.6.10, which contains the model and its reply.
     const named = (modelName: string) => (query.model === undefined ? undefined : { modelName })
     const failed = (message: string, time: number, model: string) =>
       new ApiFailure(message, 200, { extra: { time, ...named(model) } })

@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
     )
   const ask = async (token: string) => (await api.call('GET', '/api/user/dashboard', { as: token })).json
 
-  test('sums the last seven days (UTC) by day and model, own calls only', async () => {
+  test("sums the last seven days (UTC) by day and model, for the caller's own calls only", async () => {
     const me = await api.addPerson()
     const other = await api.addPerson()
     await add(me.id, Date.UTC(2023, 10, 14, 0, 0, 0))

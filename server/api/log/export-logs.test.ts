@@ -7,7 +7,7 @@ import { foldUsage } from '../../store/usage/usage-rollup.ts'
 
 const now = 1_700_000_000
 
-/** Cells of CSV, as a reader that follows RFC 4180 splits it. */
+/** The cells of a CSV text, split as a reader that follows RFC 4180 splits it. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [[]]
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
@@ -52,7 +52,7 @@ forEachDatabase((_, openFresh) => {
     return { response, bytes, rows: parseCsv(new TextDecoder('utf-8', { ignoreBOM: false }).decode(bytes)) }
   }
 
-  test('every cell comes back unchanged, except those that would be formulas', async () => {
+  test('every cell comes back unchanged, except cells that a spreadsheet would treat as formulas', async () => {
     const nasty = ['a,b', 'say "hi"', 'two\r\nlines', '日本語', "it's", '', ' x ', '100%_\\']
     await add(...nasty.map((content) => ({ content })), { content: '=1+1' }, { content: '@cmd', token_name: '-2+3' })
     const { response, bytes, rows } = await read('export')
@@ -70,7 +70,7 @@ forEachDatabase((_, openFresh) => {
     expect(data.every((cells) => cells.length === head.length)).toBe(true)
   })
 
-  test('all rows of the filter, each once, newest first, however many', async () => {
+  test('exports all rows of the filter, each once, newest first, however many there are', async () => {
     const hours = Array.from({ length: 40 }, (_, index) => now - index * 3600)
     for (const created_at of hours) {
       await add(...Array.from({ length: created_at === now ? 1200 : 7 }, () => ({ created_at, model_name: 'a' })), {
@@ -99,13 +99,13 @@ forEachDatabase((_, openFresh) => {
     expect(((await refused.json()) as { success: boolean }).success).toBe(false)
   })
 
-  test("an export of everybody's rows is in the audit trail", async () => {
+  test("an export of everybody's rows is recorded in the audit trail", async () => {
     await read('export')
     const { data } = (await api.call('GET', '/api/audit/?action=log.', { as: admin.token })).json
     expect(data).toMatchObject([{ actor_name: 'admin', action: 'log.export' }])
   })
 
-  test('a link of the console downloads it, and a page of another site does not', async () => {
+  test('a link in the console downloads the export, and a page on another site cannot', async () => {
     const link = (site: string) =>
       api.call('GET', '/api/log/export', {
         as: admin.token,
@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect((await link('cross-site')).status).toBe(403)
   })
 
-  test('two exports at a time for each person; a reader who leaves makes room', async () => {
+  test('each person may run two exports at a time; a reader who disconnects frees a slot', async () => {
     await add(...Array.from({ length: 600 }, () => ({})))
     const first = await request('self/export', ada)
     const second = await request('self/export', ada)
@@ -129,7 +129,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('self/export', ada)).response.status).toBe(200)
   })
 
-  test('a request for the head alone, or one answered with an error, does not count as an export', async () => {
+  test('a HEAD request, or a request answered with an error, does not count as an export', async () => {
     const head = (as = ada) =>
       api.app.request('/api/log/self/export', { method: 'HEAD', headers: { authorization: as.token } })
     for (let times = 0; times < 4; times++) {
@@ -142,7 +142,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect((await read('self/export', ada)).response.status).toBe(200)
 
-    // The audit trail cannot be written at the moment.
+    // From here on the audit trail cannot be written.
     const { store } = api
     await store.write((trx) => sql`alter table audit_events rename to audit_events_away`.execute(trx))
     for (let times = 0; times < 4; times++) expect((await request('export')).status).toBe(503)
@@ -156,7 +156,7 @@ forEachDatabase((_, openFresh) => {
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.read()
-    // The unread part is not produced yet: rows deleted now are not in it.
+    // The unread part has not been produced yet, so it does not contain rows that are deleted now.
     await api.store.write((trx) => trx.deleteFrom('logs').execute())
     let rest = 0
     for (;;) {

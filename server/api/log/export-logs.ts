@@ -47,14 +47,14 @@ export interface Export {
   filter: LogFilter
   view(row: LogRow): Log
   isAdmin: boolean
-  /** Called once, when the last byte is sent, the reader has left or the database has failed. */
+  /** Called once, when the last byte has been sent, the reader has disconnected or the database has failed. */
   ended(): void
   warn(message: string): void
 }
 
 /**
- * The matching rows as a CSV answer, produced as fast as it is read: at most a few hundred rows are in memory. If the
- * reader leaves, the work ends. If the database fails, the transfer breaks off instead of ending normally.
+ * The matching rows as a CSV response, produced as fast as it is read: at most a few hundred rows are in memory. If the
+ * reader disconnects, the work ends. If the database fails, the transfer breaks off instead of ending normally.
  */
 export function exportLogs(ask: Export): Response {
   const lines = csvOf(ask)
@@ -99,7 +99,7 @@ async function* csvOf({ db, filter, view, isAdmin }: Export): AsyncGenerator<str
   yield byteOrderMark + csvLine(chosen.map(([name]) => name))
   for await (const rows of walkLogs(db, filter, rowsPerStep)) {
     yield rows.map((row) => csvLine(lineOf(view(row), chosen))).join('')
-    // Gives relayed calls their turn.
+    // Lets relayed calls have their turn.
     await setImmediate()
   }
 }

@@ -31,14 +31,14 @@ forEachDatabase((_, openFresh) => {
     )
   const ask = async (path: string, as = admin) =>
     (await api.call('GET', `/api/log/${path}`, { as: as.token })).json.data
-  /** Before and after the rows are counted. */
+  /** Expects the same result before and after the rows are aggregated. */
   const expectBoth = async (path: string, expected: object, as = admin) => {
     expect(await ask(path, as)).toEqual(expected)
     await foldUsage(api.store, now)
     expect(await ask(path, as)).toEqual(expected)
   }
 
-  test("days by type, only those of the range, in the reader's time zone", async () => {
+  test("counts rows by day and type, only within the range, in the reader's time zone", async () => {
     await add(midnight - 2 * day)
     await add(midnight - 1)
     await add(midnight, { type: 4 })
@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('minutes if the range is short', async () => {
+  test('counts by minutes if the range is short', async () => {
     await add(midnight + 61)
     await add(midnight + 119)
     await add(midnight + 300, { type: 1 })
@@ -79,7 +79,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('without a range: from the first row to now, in no more parts than requested', async () => {
+  test('without a range, covers the time from the first row to now in no more parts than requested', async () => {
     expect(await ask('histogram?buckets=5')).toMatchObject({ types: [] })
     await add(midnight - 200 * day)
     await add(midnight)
@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     expect(await ask('histogram?buckets=1')).toMatchObject({ types: [{ type: 2, counts: [2] }] })
   })
 
-  test('accepts the filters of the list; people see their own rows; deleted rows are gone', async () => {
+  test('accepts the filters of the list, shows people only their own rows, and omits deleted rows', async () => {
     await add(midnight, { model_name: 'a' })
     await add(midnight, { model_name: 'b' })
     await add(midnight, { user_id: admin.id })

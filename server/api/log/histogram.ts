@@ -12,11 +12,11 @@ export interface Histogram {
 
 const hour = 3600
 const day = 24 * hour
-/** Steps below an hour are counted from the rows, all others from sums. */
+/** Steps below an hour are counted from the rows, all other steps from hourly sums. */
 const steps = [60, 300, 900, hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day, 30 * day]
-/** One chart reads no more rows than this. */
+/** The maximum number of rows that one chart reads. */
 const mostRows = 20_000
-/** 1970 began on a Thursday. */
+/** Makes weeks begin on Monday: 1 January 1970 was a Thursday. */
 const mondayShift = 3 * day
 
 interface Ask {
@@ -52,7 +52,7 @@ interface Steps {
   step: number
   /** Seconds added to a time before it is divided. */
   shift: number
-  /** Number of the first part, and how many there are. */
+  /** The number of the first part, and how many parts there are. */
   first: number
   count: number
 }

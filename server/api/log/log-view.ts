@@ -3,7 +3,7 @@ import type { LogRow } from '../../store/logs/log-pages.ts'
 
 /** A log row as admins see it. */
 export function fullView({ channel_id, ...row }: LogRow): Log {
-  // A model that no channel serves is not in the log's sums, but it is what the caller asked for.
+  // A model that no channel serves is not in the log's sums, but it is the model that the caller requested.
   const isUnknown = row.model_name === ''
   return {
     ...row,
@@ -16,7 +16,7 @@ export function fullView({ channel_id, ...row }: LogRow): Log {
   }
 }
 
-/** A log row as its owner sees it: which upstream served a call, and its message, are the operator's business. */
+/** A log row as its owner sees it. Only the operator sees which upstream served a call, and the upstream's message. */
 export function ownView(row: LogRow): Log {
   return { ...fullView(row), channel: 0, attempts: '', upstream_message: '' }
 }

@@ -2,9 +2,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 
 /** Counts each person's open streams or exports in this process. */
 export interface PerPerson {
-  /**
-   * Takes a slot and returns a function that gives it back, once; throws a 429 if all slots of the person are taken.
-   */
+  /** Takes a slot and returns a function that releases it once. Throws a 429 if all slots of the person are taken. */
   take(personId: number): () => void
 }
 

@@ -55,7 +55,7 @@ forEachDatabase((_, openFresh) => {
     expect(rows[1]).not.toHaveProperty('channel_id')
   })
 
-  test('people see only their own rows, whatever they ask for, and not which channel served them', async () => {
+  test('people see only their own rows, whatever they request, and not which channel served them', async () => {
     await add(ada, { channel_id: 7, attempts: '[1]' })
     await add(bob)
     for (const path of ['self', 'self/', 'self?username=bob&user_id=3&channel=8']) {
@@ -66,7 +66,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('self/search?keyword=ratio', bob)).toHaveLength(1)
   })
 
-  test('a row is found by its id; only admins find rows of others', async () => {
+  test("a row is found by its id; only admins find other people's rows", async () => {
     await add(ada, { upstream_message: 'said', model_name: 'm' })
     await add(bob)
     const [, { id }] = await get('')
@@ -131,7 +131,7 @@ forEachDatabase((_, openFresh) => {
     expect([sorted.headers.get('x-total-count'), sorted.headers.get('x-matching-count')]).toEqual(['11', '11'])
   })
 
-  test('the statistic sums consume logs: quota and tokens', async () => {
+  test('the statistic sums the quota and the tokens of consume logs', async () => {
     await add(ada, { quota: 10, prompt_tokens: 3, completion_tokens: 4 })
     await add(ada, { quota: 5, prompt_tokens: 1, model_name: 'gpt-4' })
     await add(ada, { type: 1, quota: 1000 })
@@ -143,7 +143,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('stat?username=nobody')).toEqual({ quota: 0, token: 0 })
   })
 
-  test('search: by type number or by prefix of the content, at most 100 rows', async () => {
+  test('search: finds at most 100 rows, by type number or by prefix of the content', async () => {
     await add(ada, { content: '100% sure' })
     await add(bob, { type: 4, content: 'bonus' })
     expect(await get('search?keyword=4')).toHaveLength(1)
@@ -167,7 +167,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('search?keyword=2026139910595012300000112345678')).toEqual([])
   })
 
-  test('a purge keeps the used quota provable', async () => {
+  test('a purge keeps the used quota accounted for', async () => {
     const key = api.secrets.seal('k', 'channel')
     const channelId = await api.store.write(async (trx) => {
       const channel = {
@@ -226,7 +226,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('two simultaneous purges of more rows than one step takes account for each row once', async () => {
+  test('two simultaneous purges, of more rows than fit into one step, count each row once', async () => {
     await api.store.write(async (trx) => {
       await addAccountLog(trx, { user_id: ada.id, username: 'ada', created_at: 5, type: 2, content: '' })
       await trx.updateTable('logs').set({ quota: 1 }).execute()
@@ -251,7 +251,7 @@ forEachDatabase((_, openFresh) => {
     expect(row.unlogged_quota).toBe(total)
   })
 
-  test('a purge needs a time', async () => {
+  test('a purge requires a time', async () => {
     await add(ada)
     for (const query of ['', '?target_timestamp=0', '?target_timestamp=x']) {
       expect((await api.call('DELETE', `/api/log/${query}`, { as: admin.token })).json.success).toBe(false)
@@ -259,7 +259,7 @@ forEachDatabase((_, openFresh) => {
     expect(await get('')).toHaveLength(1)
   })
 
-  test('visitors get 401; the calls for admins refuse others', async () => {
+  test('visitors get 401; calls for admins refuse other people', async () => {
     for (const path of ['', 'stat', 'search', 'self', 'self/stat', 'self/search']) {
       expect((await api.call('GET', `/api/log/${path}`)).status).toBe(401)
     }

@@ -28,19 +28,19 @@ const mostStreams = 4
 
 type Deps = Pick<ApiDeps, 'store' | 'clock' | 'logTail'>
 
-/** Usage logs: everybody's for admins, their own for everybody. */
+/** Usage logs: admins see everybody's, other people see their own. */
 export function mountLogs(router: ApiRouter, deps: Deps): void {
   mountLists(router, deps)
   mountExports(router, deps)
   mountStreams(router, deps)
 }
 
-/** What a person may see of their own logs, whatever else was requested. */
+/** Restricts a query to the person's own logs, whatever else was requested. */
 function own<Query extends object>(query: Query, person: Person): Query & { userId: number } {
   return { ...query, userId: person.id }
 }
 
-/** The requested page, or the one row. */
+/** The requested page, or the one requested row. */
 async function rowsFor(db: Db, query: PersonCall<typeof api.log.list>['query'] | OwnQuery): Promise<Listed<LogRow>> {
   if (query.id === 0) return listLogs(db, query, pageOf(query))
   const rows = await logById(db, query.id, 'userId' in query ? query.userId : undefined)
@@ -63,8 +63,8 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   serve(router, api.log.selfStat, ({ query, person }) => sum(own(query, person)))
   serve(router, api.log.histogram, ({ query }) => histogram(query, query))
   serve(router, api.log.selfHistogram, ({ query, person }) => histogram(query, own(query, person)))
-  // One request after the other: many lookups at once would keep calls waiting for their turn. Other searches do not
-  // wait.
+  // Lookups of requests run one after the other: many lookups at once would keep calls waiting for their turn. Other
+  // searches do not wait.
   let before: Promise<unknown> = Promise.resolve()
   const search = async (keyword: string, userId?: number) => {
     if (requestSeconds(keyword) === undefined) return searchLogs(read, keyword, userId)

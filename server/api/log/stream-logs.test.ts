@@ -85,7 +85,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return new EventReader(response)
   }
 
-  test('rows come as they are written, each once; earlier rows do not', async () => {
+  test('rows are sent as they are written, each once; earlier rows are not sent', async () => {
     await add({ quota: 1 })
     const events = await open('stream')
     await add({ quota: 2 })
@@ -97,7 +97,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('filters are those of the list', async () => {
+  test('the stream accepts the filters of the list', async () => {
     const events = await open('stream?model_name=gpt-4o&token_name=t%25&type=2&username=ada&channel=7')
     for (const other of [
       { model_name: 'gpt-4' },
@@ -138,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('four streams at a time for each person; closing one makes room', async () => {
+  test('each person may have four streams at a time; closing one frees a slot', async () => {
     const streams = [await open('self/stream', ada), await open('self/stream', ada), await open('self/stream', ada)]
     streams.push(await open('self/stream?type=2', ada))
     expect((await request('self/stream', { authorization: ada.token })).status).toBe(429)
@@ -148,7 +148,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     for (const each of streams.slice(1)) await each.close()
   })
 
-  test('a request for the head alone does not count as a stream', async () => {
+  test('a HEAD request does not count as a stream', async () => {
     for (let times = 0; times < 5; times++) {
       const headers = { authorization: ada.token }
       const answer = await api.app.request('/api/log/self/stream', { method: 'HEAD', headers })
@@ -167,7 +167,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toBeUndefined()
   })
 
-  test("a lower role ends the stream of everybody's rows", async () => {
+  test("a change to a lower role ends the stream of everybody's rows", async () => {
     const events = await open('stream')
     await api.store.write((trx) => trx.updateTable('users').set({ role: 1 }).where('id', '=', admin.id).execute())
     await add()
@@ -182,14 +182,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'not-allowed' } })
   })
 
-  test('a node that stops tells its readers', async () => {
+  test('a node that shuts down tells its readers why the stream ends', async () => {
     const events = await open('stream')
     api.logTail.close()
     expect(await events.next()).toEqual({ event: 'end', data: { reason: 'shutting-down' } })
     expect(await events.next()).toBeUndefined()
   })
 
-  test('a reader who reads nothing is told to reconnect, and only a bounded number of rows is held', async () => {
+  test('a reader who reads nothing is told to reconnect, and only a bounded number of rows is kept for it', async () => {
     const response = await request('stream', { authorization: admin.token })
     for (let step = 0; step < 12; step++) {
       const rows = Array.from({ length: 100 }, () => ({
@@ -198,7 +198,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }))
       await api.store.write((trx) => trx.insertInto('logs').values(rows).execute())
     }
-    // A reader who does read has received all of them by now, so the other has been offered them.
+    // The reader that does read has received all rows by now, so they have also been offered to the other reader.
     const other = await open('stream')
     await add({ quota: 77 })
     while ((await other.next())?.data.quota !== 77);
@@ -208,7 +208,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(text.match(/^id: /gm)?.length).toBeLessThanOrEqual(1000)
   })
 
-  test('an idle stream still sends keep-alives, until its reader may no longer read', async () => {
+  test('an idle stream sends keep-alives until its reader loses the right to read', async () => {
     const warn = (message: string) => void api.warnings.push(message)
     const logTail = createLogTail(api.store, warn, { everyMs: 5, heartbeatMs: 5 })
     const quick = await createTestApi(api.store, { logTail })
@@ -222,7 +222,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   if (name === 'postgres') {
-    test('rows of other nodes come too, even if a lower number is committed later', async () => {
+    test('rows written by other nodes are sent too, even if a row with a lower number is committed later', async () => {
       const other = openStore({ url })
       try {
         const events = await open('stream')

@@ -10,9 +10,11 @@ import type { Store } from '../../store/store.ts'
 import type { RowFilter } from '../../store/usage/usage-series.ts'
 
 const reconnectMs = 3000
-/** Rows that a reader has not taken yet; if there are more it is told to reconnect. */
+/** The maximum number of rows that wait for a reader; if there are more, the reader is told to reconnect. */
 const mostWaiting = 1000
-/** A reader that reconnects gets the rows it missed: at most this many rows, from this many of the log. */
+/**
+ * A reader that reconnects gets the rows it missed: at most `limit` rows, found among the last `depth` rows of the log.
+ */
 const caughtUp = { limit: 500, depth: 20_000 }
 
 export interface LiveLogs {
@@ -31,8 +33,8 @@ export interface LiveLogs {
 type Reason = 'not-allowed' | 'too-slow' | 'shutting-down' | 'failed'
 
 /**
- * New rows that match, as server-sent events. Before each delivery the reader's identity is checked again, so a logout,
- * a ban or a lower role ends the stream at the next row or heartbeat.
+ * Sends new rows that match, as server-sent events. Before each delivery the reader's identity is checked again, so a
+ * logout, a ban or a lower role ends the stream at the next row or heartbeat.
  */
 export async function streamLogs(live: LiveLogs): Promise<Response> {
   const feed = new Feed(live)
@@ -58,7 +60,7 @@ class Feed {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #stop: () => void = () => undefined
   #timer: ReturnType<typeof setInterval> | undefined
-  /** Deliveries, one after the other. */
+  /** The chain of deliveries, which run one after the other. */
   #work: Promise<void> = Promise.resolve()
   #waiting = 0
   #closed = false
@@ -79,7 +81,7 @@ class Feed {
   async begin(): Promise<void> {
     const { tail, store, filter, context } = this.#live
     this.#send(`retry: ${reconnectMs}\n: new log rows\n\n`)
-    // Rows written while the missed ones are looked up wait behind them.
+    // Rows written during the lookup of missed rows wait until the missed rows have been delivered.
     let missed: LogRow[] = []
     const ready = Promise.withResolvers<void>()
     this.#work = ready.promise

@@ -10,7 +10,7 @@ import { refuseOtherDomains } from '../mail-address.ts'
 import { createOneTimeCodes } from '../one-time-codes.ts'
 import type { OAuthDeps } from './outside-login.ts'
 
-/** Binds an address to the own account by the code that was mailed to it. */
+/** Binds an email address to the caller's account, with the code that was mailed to the address. */
 export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
   const { store, settings, clock, mailer, announce } = deps
   const codes = createOneTimeCodes(deps)
@@ -31,14 +31,15 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, detail))
       return me
     })
-    // Outside the transaction, so that a wrong try stays counted.
+    // Thrown outside the transaction, so that a wrong attempt stays counted.
     if (!before) throw new ApiFailure('The verification code is wrong or has expired.')
     await announce({ topic: 'user', id: person.id })
     const isReplaced = before.email !== '' && before.email.toLowerCase() !== email.toLowerCase()
     if (!isReplaced || !mailer.ready()) return
     const wanted = call.context.req.header('accept-language')
     const language = languageOf(wanted, settings.current().MailLanguage as MailLanguage)
-    // Somebody who has only the account's session must not take it over unnoticed.
+    // The old address is notified, because somebody who has only the account's session must not take the account over
+    // unnoticed.
     mailer.later('telling the old address of an account', () =>
       mailer.send(before.email, language, ({ texts, name }) => texts.addressReplaced(name, before.username)),
     )

@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
 
   const octo: OutsidePerson = { id: 583231, login: 'octo', name: 'Octo Cat', email: 'octo@example.com' }
 
-  /** A browser: it keeps its cookies. */
+  /** A browser that keeps its cookies. */
   function browser(session = '') {
     const jar = new Map<string, string>()
     if (session !== '') jar.set('session', session.replace('session=', ''))
@@ -175,7 +175,7 @@ forEachDatabase((_, openFresh) => {
     expect((await rows()).filter((row) => row.username === 'ada')[0]).toMatchObject({ github_account_id: '' })
   })
 
-  test('a callback with a missing, wrong, used, old or foreign state gets 403 and calls nobody', async () => {
+  test('a callback with a missing, wrong, used, old or foreign state gets 403 and makes no outside call', async () => {
     const mine = browser()
     const { code, state } = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const refused = async (answer: Promise<{ status: number; json: { success: boolean; message: string } }>) => {
@@ -202,7 +202,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('two open logins in one browser both succeed', async () => {
+  test('two logins in progress in one browser both succeed', async () => {
     const mine = browser()
     const first = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
     const second = hub.agree((await mine.get('/api/oauth/github/start')).json.data, octo)
@@ -242,7 +242,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toEqual([])
   })
 
-  test('banned people, closed registration and a disabled login are refused', async () => {
+  test('refuses banned people, new accounts while registration is closed, and all logins while the login is disabled', async () => {
     await browser().logIn(octo)
     await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).execute())
     const banned = await browser().logIn(octo)

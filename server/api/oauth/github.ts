@@ -17,7 +17,7 @@ import { loginView } from '../user-view.ts'
 import type { OAuthStates } from './oauth-state.ts'
 import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts'
 
-/** Login and binding by the code-hosting service's OAuth. */
+/** Login and binding through the code-hosting service's OAuth. */
 export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuthStates }): void {
   const { settings, sessions, states, warn } = deps
 
@@ -41,20 +41,20 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     )
     if (identity.kind === 'nobody') return loginView(await logInByGitHub(deps, context, profile))
     await bindGitHub(deps, context, identity.person, profile)
-    // The one message that clients check.
+    // The only success message that clients check.
     context.set('successMessage', 'bind')
     return undefined
   })
 }
 
-/** Refuses a login that cannot be used; requests without any login pass. */
+/** Refuses an identity that cannot be used; requests without any login are let through. */
 function usable(identity: Identity): Exclude<Identity, { kind: 'banned' | 'unknown-access-token' }> {
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
   return identity
 }
 
-/** The OAuth app in the options; refuses while the login is off. */
+/** The OAuth app in the options; refuses the call while the login is disabled. */
 function appOf(settings: Settings): GitHubApp {
   if (!settings.GitHubOAuthEnabled) throw new ApiFailure('The administrator has not turned on this login.')
   const { GitHubOAuthBaseURL, GitHubApiBaseURL } = optionDefinitions
@@ -66,7 +66,7 @@ function appOf(settings: Settings): GitHubApp {
   }
 }
 
-/** The account bound to the id; otherwise the imported one that knows only the login name, and learns the id now. */
+/** The account bound to the id. Otherwise an imported account that has only the login name; it gets the id now. */
 async function boundAccount(trx: Trx, profile: GitHubAccount): Promise<Account | undefined> {
   const account =
     (await accountOf(trx, { github_account_id: profile.id })) ??
@@ -92,7 +92,7 @@ async function logInByGitHub(deps: OAuthDeps, context: AppContext, profile: GitH
   })
 }
 
-/** The address that the person shows there, if it is allowed and free; otherwise none. */
+/** The email address in the person's profile if it is allowed and free; otherwise an empty text. */
 async function freeAddress(trx: Trx, settings: Settings, email: string): Promise<string> {
   if (!isMailAddress(email) || !isAllowedAddress(settings, email)) return ''
   await lockIdentity(trx, 'email', email)

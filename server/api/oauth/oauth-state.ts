@@ -18,11 +18,11 @@ const pkceMark = 'p'
  * in to one of its accounts, or bind that account to theirs.
  */
 export interface OAuthStates {
-  /** Only a state, for clients that build the URL themselves. */
+  /** Creates only a state, for clients that build the URL themselves. */
   issue(c: AppContext): Promise<string>
-  /** A state with its PKCE challenge. */
+  /** Creates a state with its PKCE challenge. */
   issueWithChallenge(c: AppContext): Promise<{ state: string; challenge: string }>
-  /** Uses up a state; throws 403 if it is not this browser's. */
+  /** Uses up a state; throws 403 if the state does not belong to this browser. */
   demand(c: AppContext, state: string): Promise<void>
   /** The PKCE verifier of a state; undefined if its login was started without PKCE. */
   verifierOf(state: string): string | undefined
@@ -38,20 +38,21 @@ export function createOAuthStates({
     subject: secrets.fingerprint(state, 'oauth-state'),
     code_hash: secrets.fingerprint(browser, 'oauth-browser'),
   })
-  // Derived from the state with the secret key, so that it need not be stored and nobody else can compute it.
+  // The verifier is derived from the state with the secret key, so that it need not be stored and nobody else can
+  // compute it.
   const verifier = (state: string) => secrets.fingerprint(state, 'oauth-pkce')
 
   async function issue(c: AppContext, mark: string): Promise<string> {
     const known = getCookie(c, cookieName)
-    // A browser with two open logins keeps its mark, so that both can succeed.
+    // A browser with two logins in progress keeps its cookie value, so that both can succeed.
     const browser = known !== undefined && /^[\w-]{43}$/.test(known) ? known : randomBytes(32).toString('base64url')
     const state = mark + randomBytes(24).toString('base64url')
     const now = epochSeconds(clock)
     const code = { ...row(state, browser), created_time: now, expires_time: now + lifetimeSeconds }
     await store.write((trx) => saveCode(trx, code))
     setCookie(c, cookieName, browser, {
-      // Behind a proxy the path may or may not begin with a prefix; with a narrower path the cookie would not always
-      // come back.
+      // Behind a proxy the path may or may not begin with a prefix, so a cookie with a narrower path would not always
+      // be sent back.
       path: '/',
       httpOnly: true,
       sameSite: 'Lax',

@@ -12,13 +12,16 @@ import { auditEvent } from '../audit-event.ts'
 import type { Announce, ApiDeps } from '../deps.ts'
 import { createAccount, type NewAccount } from '../new-account.ts'
 
-/** What logins by outside services depend on. */
+/** The dependencies of logins through outside services. */
 export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets' | 'clock' | 'mailer' | 'warn'> {
   sessions: Sessions
   announce: Announce
 }
 
-/** The account with that identity; imported rows may share one, and then nobody can say whose it is. */
+/**
+ * The account with that identity. If imported rows share an identity, it is unknown whose it is, and the call is
+ * refused.
+ */
 export async function accountOf(trx: Trx, identity: Identity): Promise<Account | undefined> {
   const [account, second] = await accountsByIdentity(trx, identity)
   if (second) throw new ApiFailure('Several accounts are bound to this identity; please ask the administrator.')
@@ -41,7 +44,7 @@ export async function logIn(
   await recordAudit(trx, auditEvent(clock, call, 'login', `user ${account.id}`, service))
 }
 
-/** Creates the account of a first login; its name is the service and the account's id. */
+/** Creates the account for a first login; its name is made of the service's name and the account's id. */
 export async function firstLogin(
   { settings, clock }: OAuthDeps,
   trx: Trx,

@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('e-mail: the mailed code binds the address, once, and a taken address is refused', async () => {
+  test('e-mail: the mailed code binds the address once, and a taken address is refused', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
       { action: 'user.bind-email', detail: `email="" → "${email}"` },
     ])
 
-    // A code that was sent while the address was free is worthless once the address is taken.
+    // A code that was sent while the address was free is invalid once the address is taken.
     await api.store.write((trx) => trx.updateTable('users').set({ email: '' }).execute())
     api.time.ms += 60_000
     await api.call('GET', `/api/verification?email=${encodeURIComponent(email)}`)
@@ -172,7 +172,7 @@ forEachDatabase((_, openFresh) => {
     expect(told?.text).not.toContain('new@example.com')
   })
 
-  test('e-mail: a code becomes invalid after five wrong tries', async () => {
+  test('e-mail: a code becomes invalid after five wrong attempts', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const { token } = await api.addPerson()
@@ -184,7 +184,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(code)).json.success).toBe(false)
   })
 
-  test('the invite code is created when there is none, and then stays the same', async () => {
+  test('the invite code is created if there is none, and then stays the same', async () => {
     const ada = await api.addPerson()
     await api.store.write((trx) => trx.updateTable('users').set({ aff_code: null }).execute())
     const aff = async () => (await api.call('GET', '/api/user/aff', { as: ada.token })).json.data

@@ -24,7 +24,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
 const message = { role: 'user', content: 'Say hello.' }
 const content = { role: 'user', parts: [{ text: 'Say hello.' }] }
 
-/** The same for calls of the relay, by path. */
+/** Working bodies of relay calls, by path. */
 export const relayExamples: Readonly<Record<string, unknown>> = {
   '/v1/chat/completions': { model: 'gpt-4o-mini', messages: [message], max_tokens: 100 },
   '/v1/completions': { model: 'gpt-3.5-turbo-instruct', prompt: 'Once upon a time', max_tokens: 50 },

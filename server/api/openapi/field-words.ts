@@ -178,7 +178,7 @@ const words: Readonly<Record<string, string>> = {
   parent: 'Always null.',
 }
 
-/** Descriptions of query parameters that mean something else than a field of that name. */
+/** Descriptions of query parameters whose meaning differs from that of a field with the same name. */
 const queryWords: Readonly<Record<string, string>> = {
   ...words,
   code: 'The code that the other service, or the mail, gave.',
@@ -189,7 +189,7 @@ export function wordsOfQuery(name: string): string | undefined {
   return queryWords[name]
 }
 
-/** A part of the document in which every field of every schema has a description; examples are left unchanged. */
+/** Returns the part of the document with a description for every field of every schema; examples are left unchanged. */
 export function withWords<Part extends object>(part: Part): Part {
   return described(part) as Part
 }

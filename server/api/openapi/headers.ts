@@ -6,7 +6,7 @@ const perMinute = {
   reset: 'When all of it will be there again, such as `1m30s`.',
 }
 
-/** The headers for limits per minute, for requests and for tokens. */
+/** The headers for the limits on requests and on tokens per minute. */
 const limitHeaders = Object.fromEntries(
   ['Requests', 'Tokens'].flatMap((what) =>
     Object.entries(perMinute).map(([part, description]): [string, HeaderObject] => [

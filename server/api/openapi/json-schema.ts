@@ -10,7 +10,7 @@ import { tokenSchema } from '../../../contract/api/token.ts'
 import { userSchema } from '../../../contract/api/user.ts'
 import type { JsonSchema } from './types.ts'
 
-/** Schemas that are named in the document; all of them occur only in answers. */
+/** Schemas that have a name in the document; all of them occur only in responses. */
 const named = {
   Status: statusSchema,
   User: userSchema,
@@ -60,8 +60,8 @@ export function createSchemaWriter(): SchemaWriter {
 }
 
 /**
- * Points references to the document's own schemas, and drops redundant statements: keys are text, whole numbers have 53
- * bits.
+ * Points references to the document's own schemas, and drops redundant keywords: those that state that keys are text
+ * and that whole numbers have 53 bits.
  */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
@@ -75,7 +75,10 @@ function tidy(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Unicode classes are written differently in other languages; the description says what they mean. */
+/**
+ * True for a pattern with Unicode classes. Other languages write these classes differently, and the description says
+ * what they mean.
+ */
 function isOwnPattern(key: string, value: unknown): boolean {
   return key === 'pattern' && typeof value === 'string' && value.includes('\\p{')
 }

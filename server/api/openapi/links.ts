@@ -2,7 +2,7 @@ import type { Link } from './types.ts'
 
 /** What can be done with a row once its id is known: read it, change it, delete it. */
 interface Life {
-  /** Where the answer has the id; if it has none, the id is in the request. */
+  /** Where the id is found: in the response or, if the response has none, in the request. */
   id: string
   read?: string
   update?: string
@@ -11,7 +11,7 @@ interface Life {
 
 const idInAnswer = '$response.body#/data/id'
 
-/** By the call whose answer, or request, contains the id. */
+/** The links, keyed by the call whose response or request contains the id. */
 const lives: Readonly<Record<string, Life>> = {
   tokenCreate: { id: idInAnswer, read: 'tokenGet', update: 'tokenUpdate', remove: 'tokenRemove' },
   tokenGet: { id: '$request.path.id', update: 'tokenUpdate', remove: 'tokenRemove' },
@@ -31,7 +31,7 @@ const lives: Readonly<Record<string, Life>> = {
   userUpdate: { id: '$request.body#/id', read: 'userGet', remove: 'userRemove' },
 }
 
-/** The links of a call's successful answer, by name. */
+/** The links of a call's successful response, by name. */
 export function linksOf(operationId: string): Record<string, Link> {
   const life = lives[operationId]
   if (!life) return {}

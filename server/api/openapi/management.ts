@@ -17,7 +17,7 @@ export interface Placed {
   operation: Operation
 }
 
-/** Answers that many management calls share, by status. */
+/** Responses that many management calls share, by status. */
 export const managementResponses: Record<string, ResponseObject> = {
   BadBody: failure('The body cannot be decoded.'),
   NotLoggedIn: failure('Nobody is logged in, and no access token was sent.'),
@@ -72,7 +72,7 @@ function describe(writer: SchemaWriter, group: keyof typeof api, name: string, e
   }
 }
 
-/** A body that refuses unknown fields; ignored fields may have any value. */
+/** The schema of a body that refuses unknown fields; ignored fields may have any value. */
 function closed(body: JsonSchema, ignores: readonly string[] = []): JsonSchema {
   const ignored = ignores.filter((name) => body.properties?.[name] === undefined)
   return {
@@ -144,13 +144,13 @@ function answerContent(writer: SchemaWriter, { media, data, envelope: form }: En
   if (form === 'bare') return json({ oneOf: [schema, refused] })
   if (form === 'flat') {
     const { properties = {}, required = [] } = schema
-    // Such a call returns some of its fields even when it fails.
+    // A call with a flat envelope returns some of its fields even when it fails.
     return json({ oneOf: [envelope(true, properties, required), envelope(false, properties, [])] })
   }
   return json({ oneOf: [envelope(true, { data: schema }, type === 'optional' ? [] : ['data']), refused] })
 }
 
-/** The envelope with further fields; nothing else is ever sent. */
+/** The schema of the envelope with further fields; no other fields are ever sent. */
 function envelope(success: boolean, fields: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
   return {
     type: 'object',

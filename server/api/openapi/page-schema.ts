@@ -8,7 +8,7 @@ interface Field {
   isRequired: boolean
 }
 
-/** A type, in a few words of HTML. */
+/** A type, described in a few words of HTML. */
 export function typeHtml(schema: JsonSchema): string {
   if (schema.$ref !== undefined) {
     const name = escapeHtml(schema.$ref.split('/').at(-1) ?? '')
@@ -64,7 +64,7 @@ function codeOf(value: unknown): string {
   return `<code>${escapeHtml(JSON.stringify(value))}</code>`
 }
 
-/** The description of a schema, or of the one variant of it that has one. */
+/** The description of a schema, or of its first variant that has one. */
 function textOf(schema: JsonSchema): string {
   const described = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].find((each) => each.description)
   return escapeHtml(described?.description ?? '')

@@ -4,7 +4,7 @@ import { fieldsTable, table, typeHtml } from './page-schema.ts'
 import { pageStyle } from './page-style.ts'
 import type { Content, JsonSchema, Method, OpenApi, Operation, Reference, ResponseObject } from './types.ts'
 
-/** The page may only use its own style, and nothing else. */
+/** The page's content security policy: the page may use its own style sheet and nothing else. */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(pageStyle).digest('base64')}'`,
@@ -130,7 +130,7 @@ function answerRow(status: string, { description, content = {} }: ResponseObject
   return `<tr><th scope="row">${name}</th><td>${inline(description)}</td><td>${bodies.join('<br>')}</td></tr>`
 }
 
-/** The fields of a success; those of a failure are the same everywhere. */
+/** The fields of a successful response; those of a failure are the same for every call. */
 function successTable(
   response: ResponseObject | Reference | undefined,
   shared: Record<string, ResponseObject>,
@@ -153,7 +153,7 @@ function objectHtml([name, schema]: [string, JsonSchema]): string {
   return `<h3 id="${id}">${escapeHtml(name)}</h3>${fieldsTable(schema, `Fields of ${name}`)}`
 }
 
-/** A command that works once the two variables are set. */
+/** A curl command that works once the two variables are set. */
 function curlOf({ path, method, operation }: Call): string {
   const scheme = operation.security[0]
   const token = scheme && ('relayToken' in scheme ? '$TOKEN' : '$ACCESS_TOKEN')

@@ -15,7 +15,7 @@ import { json, type Placed } from './management.ts'
 import { modelsTag, relayTag } from './tags.ts'
 import type { Content, JsonSchema, Operation, Parameter, ResponseObject } from './types.ts'
 
-/** Codes of calls that take no quota and reach no upstream. */
+/** Error codes of calls that take no quota and send nothing upstream. */
 const readCodes: readonly ErrorCode[] = [
   'invalid_token',
   'token_exhausted',
@@ -32,7 +32,7 @@ const readCodes: readonly ErrorCode[] = [
   'internal_error',
 ]
 
-/** Codes that only some calls return; every relayed call can return every other code. */
+/** Error codes that only some calls return; every relayed call can return every other code. */
 const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => boolean>> = {
   model_not_found: (path) => path === '/v1/models/{model}' || path === '/v1beta/models/{model}',
   invalid_multipart: (_, { form }) => form !== undefined,
@@ -43,7 +43,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   n_not_within_range: (path) => path.startsWith('/v1/images/'),
   // Calls are limited by their token and owner, billing endpoints by address.
   rate_limit_exceeded: (path) => !isRead(path) || path.includes('/dashboard/'),
-  // A session has no body; a missing parameter is refused by its URL.
+  // A session has no body, so its parameters are checked in its URL.
   upgrade_required: (path) => path === realtimePath,
   api_not_implemented: (path) => path === realtimePath,
   invalid_json: hasBody,
@@ -53,11 +53,11 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   request_too_large: hasBody,
   unsupported_media_type: hasBody,
   feature_not_supported: hasBody,
-  // Occurs only in the events of a stream that has begun, when the status is already sent.
+  // These occur only in the events of a stream that has begun, when the status has already been sent.
   upstream_stream_error: () => false,
   upstream_stream_incomplete: () => false,
   quota_exhausted_mid_stream: () => false,
-  // The upstream's own status: the default answer.
+  // Has the upstream's own status, which the default response describes.
   bad_response_status_code: () => false,
 }
 
@@ -116,13 +116,13 @@ export const relaySchemas: Record<string, JsonSchema> = {
   },
 }
 
-/** Errors have the shape that programs of the call's dialect read. */
+/** Errors have the shape that clients of the call's dialect read. */
 function errorSchema(path: string): string {
   if (path.startsWith('/v1beta/')) return 'GeminiError'
   return path.startsWith('/v1/messages') ? 'MessagesError' : 'RelayError'
 }
 
-/** Every call that takes a relay token. */
+/** Every call that accepts a relay token. */
 export function relayOperations(writer: SchemaWriter): Placed[] {
   const posts = [...relayPaths.map(({ path }) => path), enginePath, ...dialectPaths.map(({ path }) => path)] as const
   return [
@@ -174,7 +174,7 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
   }
 }
 
-/** The ways of passing a token that programs of the call's dialect know. */
+/** The ways of passing a token that clients of the call's dialect use. */
 function securityOf(path: string): Operation['security'] {
   const others = path.startsWith('/v1beta/')
     ? ['relayTokenForGemini', 'relayTokenInAddress']

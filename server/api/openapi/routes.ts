@@ -23,7 +23,7 @@ export function mountOpenApi(router: ApiRouter, { version, basePath }: Pick<ApiD
   servePublic(router, api.docs.document, ({ context }) =>
     answer(context, json(), {
       'content-type': 'application/json; charset=utf-8',
-      // It is the same for everybody and contains no secret, so tools of other sites may read it.
+      // The document is the same for everybody and contains no secret, so tools on other sites may read it.
       'access-control-allow-origin': '*',
     }),
   )

@@ -45,21 +45,21 @@ export interface ResponseObject {
   description: string
   headers?: Record<string, HeaderObject | Reference>
   content?: Content
-  /** Operations that take a value from this answer. */
+  /** Operations that use a value from this response. */
   links?: Record<string, Link>
 }
 
 export interface Link {
   operationId: string
   description?: string
-  /** Where in the answer, or in the request, each parameter is found. */
+  /** Where each parameter is found in the response or in the request. */
   parameters?: Record<string, string>
   requestBody?: unknown
 }
 
 export interface HeaderObject {
   description: string
-  /** It is present in every such answer. */
+  /** The header is present in every such response. */
   required?: true
   schema: JsonSchema
 }

@@ -24,7 +24,7 @@ const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
 
 const links: readonly OptionKey[] = ['WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
 
-/** Called by this server itself. They may be in a private network, but not a cloud's metadata service. */
+/** Addresses that this server calls. They may be in a private network, but must not be a cloud's metadata service. */
 const calledAddresses: readonly OptionKey[] = [
   'WeChatServerAddress',
   'GitHubOAuthBaseURL',
@@ -69,7 +69,7 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   }
 }
 
-/** It appears in the head of every page and in the subject of every mail. */
+/** Maximum length of the system name, which appears in the head of every page and in the subject of every mail. */
 const longestName = 100
 
 function checkMailHost(value: string): void {

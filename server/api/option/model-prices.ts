@@ -4,7 +4,8 @@ import { createPriceBook, type PriceOptions } from '../../billing/price-book.ts'
 import type { ServedModel } from '../../store/channels/served-models.ts'
 
 /**
- * What each model costs under these options: first the models that are served, then those that only ModelRatio names.
+ * What each model costs under these options: first the models that are served, then the models that only ModelRatio
+ * names.
  */
 export function modelPrices(options: PriceOptions, served: readonly ServedModel[]): ModelPriceEntry[] {
   const book = createPriceBook(options)

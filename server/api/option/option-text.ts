@@ -3,7 +3,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 import { OptionError, parseOption } from '../../settings/parse-option.ts'
 
-/** Paths are appended to these. */
+/** Options whose value is an address to which paths are appended. */
 export const baseAddresses: readonly OptionKey[] = [
   'ServerAddress',
   'WeChatServerAddress',
@@ -11,7 +11,7 @@ export const baseAddresses: readonly OptionKey[] = [
   'GitHubApiBaseURL',
 ]
 
-/** Spaces around these may be intended. */
+/** Options in which spaces at the beginning and end may be intended. */
 const verbatim: readonly OptionKey[] = ['Notice', 'About', 'HomePageContent', 'Footer', 'SMTPToken']
 
 /** The form in which a value is stored, however it was typed; throws if it is invalid. */
@@ -31,7 +31,7 @@ export function optionText(key: OptionKey, value: string): string {
 
 const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u
 
-/** Each domain once, in lower case; people also write them with a leading @. */
+/** Lists each domain once, in lower case. People also write domains with a leading @. */
 function domains(text: string): string {
   const names = splitList(text).map((each) => each.replace(/^@/, '').toLowerCase())
   const wrong = names.find((each) => !domain.test(each))

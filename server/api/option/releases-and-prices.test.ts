@@ -17,7 +17,7 @@ forEachDatabase((_, openFresh) => {
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body: body as object }) })).json
   const put = (key: string, value: string) => call('PUT', '/api/option/', { key, value })
 
-  test('the latest release is read from the configured feed, and only then', async () => {
+  test('the latest release is read from the configured feed, and only if one is configured', async () => {
     expect((await call('GET', '/api/option/latest_release')).message).toContain('UpdateFeedURL')
     await using feed = await startService((request, response) =>
       response.end(request.url === '/latest' ? '{"tag_name":"v9.1","body":"# New"}' : '{"message":"Not Found"}'),

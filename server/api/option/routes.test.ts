@@ -46,21 +46,21 @@ forEachDatabase((_, openFresh) => {
     expect(Object.keys(await list())).toHaveLength(shown.length)
   })
 
-  test('a change is in force with the next call', async () => {
+  test('a change takes effect with the next call', async () => {
     expect((await put('SystemName', 'My Gate')).json).toEqual({ success: true, message: '' })
     expect((await list()).SystemName).toBe('My Gate')
     expect((await api.call('GET', '/api/status')).json.data.system_name).toBe('My Gate')
     expect(api.notices).toContainEqual({ topic: 'settings', id: 0 })
   })
 
-  test('admins write the options that their role may write, root the rest', async () => {
+  test('admins can write the options that their role may write, and root can write the rest', async () => {
     expect((await put('Notice', 'hello', admin)).json.success).toBe(true)
     const refused = await put('ModelRatio', '{}', admin)
     expect([refused.status, refused.json.success]).toEqual([200, false])
     expect((await put('ModelRatio', '{"gpt-4":15}', root)).json.success).toBe(true)
   })
 
-  test('an emptied table is refused, and the one in force stays in force', async () => {
+  test('refuses to empty a table, and the current table stays in force', async () => {
     const tables = Object.entries(optionDefinitions).filter(([, { kind }]) => kind === 'json')
     expect(tables.length).toBeGreaterThan(10)
     for (const [key] of tables) {
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('numbers and booleans are accepted as their text', async () => {
+  test('numbers and booleans are accepted and stored as text', async () => {
     expect((await put('RetryTimes', 3)).json.success).toBe(true)
     expect((await put('LogConsumeEnabled', false)).json.success).toBe(true)
     expect((await put('HoldWaitTime', 0.5)).json.success).toBe(true)
@@ -96,13 +96,13 @@ forEachDatabase((_, openFresh) => {
     expect(await list()).not.toHaveProperty('Theme')
   })
 
-  test('the slice of a stream may be 0', async () => {
+  test('PreConsumedQuota, the slice that a stream holds ahead, may be 0', async () => {
     expect((await put('PreConsumedQuota', '0')).json).toEqual({ success: true, message: '' })
     expect((await list()).PreConsumedQuota).toBe('0')
     expect((await put('PreConsumedQuota', '-1')).json.success).toBe(false)
   })
 
-  test('the table of options describes each and says who may write it, and the server enforces it', async () => {
+  test('the table of options describes each option and names the role that may write it, which the server enforces', async () => {
     await put('SMTPToken', 'smtp-secret')
     const answer = (await api.call('GET', '/api/option/definitions', { as: admin.token })).json
     const table: { key: OptionKey; default: string; writer: string; secret: boolean; section: string }[] = answer.data
@@ -129,7 +129,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('only super admins set where keys, password reset links and logins go', async () => {
+  test('only super admins set the addresses that keys, password reset links and logins are sent to', async () => {
     const keys = ['ChatLink', 'ServerAddress', 'GitHubOAuthBaseURL', 'WeChatServerAddress'] as const
     for (const key of keys) {
       const before = (await put(key, 'https://trusted.example', root)).json.success
@@ -139,14 +139,14 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/status')).json.data).toMatchObject({ chat_link: 'https://trusted.example' })
   })
 
-  test('a body that cannot be decoded is 400', async () => {
+  test('a body that cannot be decoded gets 400', async () => {
     expect((await put('RetryTimes', [3])).status).toBe(400)
     expect((await put('RegisterEnabled', {})).status).toBe(400)
     expect((await api.call('PUT', '/api/option/', { as: root.token, body: '{' })).status).toBe(400)
     expect((await api.call('PUT', '/api/option/', { as: root.token })).status).toBe(400)
   })
 
-  test('an invalid value is refused before it is stored, and the old one stays', async () => {
+  test('an invalid value is refused before it is stored, and the old value stays', async () => {
     await put('ModelRatio', '{"gpt-4":15}')
     for (const [key, value] of [
       ['ModelRatio', '{'],
@@ -177,7 +177,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list()).ModelRatio).toBe('{"gpt-4":15}')
   })
 
-  test('switches need the settings that they work with', async () => {
+  test('a switch cannot be turned on without the settings that it needs', async () => {
     for (const [key, need] of [
       ['GitHubOAuthEnabled', 'GitHubClientId'],
       ['WeChatAuthEnabled', 'WeChatServerAddress'],
@@ -192,7 +192,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('settings that a switch works with cannot be emptied while it is on', async () => {
+  test('settings that a switch needs cannot be emptied while it is on', async () => {
     await put('EmailDomainWhitelist', 'example.com')
     await put('EmailDomainRestrictionEnabled', 'true')
     expect((await put('EmailDomainWhitelist', ' , ')).json.success).toBe(false)
@@ -227,7 +227,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list()).ServerAddress).toBe('https://gate.example')
   })
 
-  test('the audit trail shows the old and new value, but of secrets only that they changed', async () => {
+  test('the audit trail shows the old and new values; for secrets it shows only that they changed', async () => {
     await put('RetryTimes', '2')
     await put('SMTPToken', 'smtp-secret')
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()
@@ -242,7 +242,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/group/', { as: admin.token })).json.data).toEqual(['alpha', 'default', 'vip'])
   })
 
-  test('visitors get 401, ordinary users an error', async () => {
+  test('visitors get 401, and ordinary users get an error', async () => {
     const user = await api.addPerson()
     for (const [method, path] of [
       ['GET', '/api/option/'],

@@ -50,7 +50,7 @@ export function mountOptions(
 
   serve(router, api.option.update, async (call) => {
     const { key } = call.body
-    // One-api's consoles send it; this one has no themes.
+    // one-api's consoles send this option. The console here has no themes.
     if (key === 'Theme') return
     if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
     const definition = definitions[key]
@@ -70,7 +70,7 @@ export function mountOptions(
       const detail = definition.secret ? 'changed' : `${shorten(current(key))} → ${shorten(value)}`
       await recordAudit(trx, auditEvent(clock, call, 'option.update', key, detail))
     })
-    // The notice makes every node reload in its own time, but the person who saved must see the new value in the next
+    // The notice makes every node reload later, but the person who saved the option must see the new value in the next
     // call.
     await announce({ topic: 'settings', id: 0 })
     await settings.reload()

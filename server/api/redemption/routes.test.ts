@@ -123,12 +123,12 @@ forEachDatabase((_, openFresh) => {
     expect(await audit()).toEqual([])
   })
 
-  test('a name may have 20 characters, as people count them', async () => {
+  test('a name may have 20 characters, counted as people count them', async () => {
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字啊' })).success).toBe(false)
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字' })).success).toBe(true)
   })
 
-  test('redeeming moves the quota, once', async () => {
+  test('redeeming a code adds its quota to the account, once', async () => {
     const [key] = (await create({ quota: 700 })).data
     const before = await account()
     api.time.ms += 60_000
@@ -178,7 +178,7 @@ forEachDatabase((_, openFresh) => {
     expect((await account()).quota).toBe(1000)
   })
 
-  test('name and quota can change; the status changes only by its own form, and never from used', async () => {
+  test('name and quota can change; the status changes only by a status_only request, and never from used', async () => {
     const [key] = (await create()).data
     const { id } = (await call('GET', '')).data[0]
     expect((await call('PUT', '', { id, name: 'new', quota: 9, status: 2 })).data).toMatchObject({
@@ -254,7 +254,7 @@ forEachDatabase((_, openFresh) => {
     expect((await account()).quota).toBe(1305)
   })
 
-  test('the audit trail names codes by id, never by their text', async () => {
+  test('the audit trail identifies codes by id, never by their text', async () => {
     const keys = (await create({ count: 3 })).data
     await redeem(keys[0])
     await redeem(`${keys[1]}x`)

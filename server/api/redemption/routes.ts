@@ -17,10 +17,12 @@ import { auditEvent, describeFields } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 import { changeRedemption } from './update-redemption.ts'
 
-/** Bytes of a code: 32 hex digits, as in one-api. */
+/** The length of a code in bytes: 32 hex digits, as in one-api. */
 const codeBytes = 16
 
-/** Redemption codes, for admins. The audit trail names them by id, because anyone who reads a code can spend it. */
+/**
+ * Redemption codes, for admins. The audit trail identifies them by id, because anyone who reads a code can spend it.
+ */
 export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock'>): void {
   const { store, clock } = deps
 

@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
     return remain_quota + used_quota - granted_quota
   }
 
-  test('a new token: 48 characters shown to its owner, encrypted in the table', async () => {
+  test('a new token has 48 characters, is shown to its owner, and is encrypted in the table', async () => {
     const { data, success } = await create({
       name: 'mine',
       remain_quota: 500_000,
@@ -63,7 +63,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.notices).toContainEqual({ topic: 'token', id: data.id })
   })
 
-  test('defaults: no name, no quota, never expires', async () => {
+  test('by default a token has no name and no quota, and never expires', async () => {
     for (const body of [{}, { expired_time: 0, remain_quota: null, models: '', subnet: null }]) {
       expect((await create(body)).data).toMatchObject({
         name: '',
@@ -144,7 +144,7 @@ forEachDatabase((_, openFresh) => {
     expect(await row(id)).toMatchObject({ user_id: me.id, used_quota: 0 })
   })
 
-  test('an update writes the fields that are sent, zero included, and leaves the rest', async () => {
+  test('an update writes the fields that are sent, including zeros, and leaves the rest unchanged', async () => {
     const { id, key } = (await create({ name: 'a', remain_quota: 100, models: 'm' })).data
     expect((await put({ id, remain_quota: 0 })).data).toMatchObject({ name: 'a', remain_quota: 0, models: 'm', key })
     expect((await put({ id, name: '', unlimited_quota: true, expired_time: 1_800_000_000 })).data).toMatchObject({
@@ -159,7 +159,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ name: 'no id' })).message).toBe('id is missing.')
   })
 
-  test('the toggle writes only the status, and only 1 or 2', async () => {
+  test('a status_only update writes only the status, and only 1 or 2', async () => {
     const { id } = (await create({ name: 'a', remain_quota: 100 })).data
     expect((await put({ id, status: 2 }, '?status_only=true')).data).toMatchObject({
       status: 2,
@@ -186,7 +186,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id, status: 1 }, '?status_only=true')).data.status).toBe(1)
   })
 
-  test('calls that spend while the owner edits lose nothing', async () => {
+  test('no spending is lost when calls spend while the owner edits the token', async () => {
     const { id } = (await create({ remain_quota: 1000 })).data
     const spend = () =>
       api.store.write((trx) =>
@@ -218,7 +218,7 @@ forEachDatabase((_, openFresh) => {
     expect(await unexplained(id)).toBe(0)
   })
 
-  test('deleting', async () => {
+  test('a token can be deleted, and is then gone', async () => {
     const { id } = (await create()).data
     expect((await api.call('DELETE', `/api/token/${id}/`, { as: me.token })).json).toEqual({
       success: true,

@@ -19,7 +19,7 @@ type TokenDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock'> & { announce: Anno
 
 const keyLength = 48
 
-/** A person's own tokens; everybody else's do not exist here, not even for admins. */
+/** A person's own tokens. Other people's tokens do not exist here, not even for admins. */
 export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
   const { store, secrets, clock, announce } = deps
   const view = (row: TokenRow) => tokenView(row, secrets, epochSeconds(clock))

@@ -2,7 +2,9 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { parseNetwork } from '../../lib/network/ip-network.ts'
 import { splitList } from '../../lib/split-list.ts'
 
-/** The CIDRs of a subnet field, normalised; a plain address becomes a network of one. Empty = null. */
+/**
+ * The CIDRs of a subnet field, normalised; a plain address becomes a network of one address. An empty field gives null.
+ */
 export function parseSubnet(text: string | null): string | null {
   const parts = splitList(text ?? '')
   return parts.length === 0 ? null : parts.map(networkOf).join(',')
@@ -14,7 +16,7 @@ function networkOf(part: string): string {
   return `${part}/${part.includes(':') ? 128 : 32}`
 }
 
-/** The model names of a models field, normalised. Empty = null: all models. */
+/** The model names of a models field, normalised. An empty field gives null, which means all models. */
 export function parseModels(text: string | null): string | null {
   const models = splitList(text ?? '')
   return models.length === 0 ? null : models.join(',')

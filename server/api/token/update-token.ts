@@ -45,7 +45,10 @@ export async function updateOwnToken(
   })
 }
 
-/** The reason why a token ended must be removed first; the stored values count, as in one-api. */
+/**
+ * Before a token is enabled again, the reason why it expired or was exhausted must be removed. The stored values
+ * decide, as in one-api.
+ */
 function refuseToEnable(token: TokenRow, nowSeconds: number): void {
   if (token.status === tokenStatus.expired && token.expired_time !== -1 && token.expired_time <= nowSeconds) {
     throw new ApiFailure('The token has expired. Change its expiry time first, or let it never expire.')

@@ -85,7 +85,7 @@ forEachDatabase((_, openFresh) => {
     expect(await read('')).toEqual(usage)
   })
 
-  test('every metric, in each bucket', async () => {
+  test('returns every metric in each bucket', async () => {
     await add(ada, midnight + 5, 10, { cached_tokens: 2 })
     await add(ada, midnight + hour, 20)
     await add(ada, midnight + hour, 40, { first_byte_time: 0 })
@@ -122,7 +122,7 @@ forEachDatabase((_, openFresh) => {
     expect((await read('group_by=model&top=4')).other).toBeNull()
   })
 
-  test('tokens, users and channels have their current name, or their last one', async () => {
+  test('tokens, users and channels have their current name, or their last known name', async () => {
     const account = await addAccount(api.store, { user: 5 })
     const { tokenId } = await addSecondToken(api.store, { ...account, userId: ada.id })
     const channel = { channel_id: 999 }
@@ -143,7 +143,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('filters are those of the logs, matching whole names', async () => {
+  test('accepts the filters of the logs, which match whole names', async () => {
     await add(ada, midnight, 1, { model_name: 'gpt_4', token_name: '100%' })
     await add(ada, midnight, 2, { model_name: 'gpt-4', token_name: '100x', channel_id: 7 })
     await add(bob, midnight, 4, { model_name: 'gpt-4' })
@@ -160,7 +160,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a range is widened to whole hours, and the answer says so', async () => {
+  test('a range is widened to whole hours, and the response reports the widened range', async () => {
     await add(ada, midnight + 10, 1)
     await add(ada, midnight + hour + 3599, 2)
     await add(ada, midnight + 2 * hour, 4)
@@ -183,11 +183,11 @@ forEachDatabase((_, openFresh) => {
       ['a', 105],
       ['b', 0],
     ])
-    // Nothing precedes the whole time.
+    // No period precedes the whole time.
     expect((await read('compare=previous')).previous).toBeNull()
   })
 
-  test('people see only their own usage and nothing of channels, whatever they ask for', async () => {
+  test('people see only their own usage and nothing about channels, whatever they request', async () => {
     await add(ada, midnight, 10, { channel_id: 7 })
     await add(bob, midnight, 20, { channel_id: 8 })
     for (let round = 0; round < 2; round++) {
@@ -202,7 +202,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/usage/')).status).toBe(401)
   })
 
-  test('too many buckets and unknown words are refused', async () => {
+  test('too many buckets and unknown parameter values are refused', async () => {
     expect(await ask('rollup=hour&start_timestamp=1')).toMatchObject({
       success: false,
       message: expect.stringContaining('at most 1000 buckets'),

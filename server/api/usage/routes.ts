@@ -31,7 +31,7 @@ const groupColumns = {
   channel: 'channel_id',
 } as const satisfies Record<UsageGroup, Dimension | undefined>
 
-/** Usage of calls: everybody's for admins, their own for everybody else. */
+/** Usage of calls: admins see everybody's, other people see their own. */
 export function mountUsage(router: ApiRouter, { store, clock }: Pick<ApiDeps, 'store' | 'clock'>): void {
   serve(router, api.usage.read, async ({ query, person }) => {
     const filter = filterFor(query, person)
@@ -64,14 +64,15 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
     throw new ApiFailure(`An answer has at most ${maxUsageBuckets} buckets: take a shorter range or a coarser rollup.`)
   }
   const group = groupColumns[query.group_by]
-  // There is nothing before the first call, and without a start there are no hours to read for its day.
+  // Without a start, the usage is read from 0. There is nothing before the first call, so the sums of its whole day can
+  // be read instead of those of single hours.
   const read = query.start_timestamp === 0 ? { ...range, from: 0 } : range
   const ask = { filter, group, metric }
   const ranking = await rankUsage(db, { ...ask, range: read, limit })
   const keys = ranking.top.map(({ g }) => g)
   const earlier = { from: Math.max(0, 2 * range.from - range.to), to: range.from }
   const isCompared = query.compare !== undefined && query.start_timestamp !== 0
-  // None needs the results of the others, so on PostgreSQL they run in parallel.
+  // None of these queries needs the results of the others, so on PostgreSQL they run in parallel.
   const [before, buckets, names, attempts, attemptsBefore] = await Promise.all([
     isCompared ? rankUsage(db, { ...ask, range: earlier, limit, only: keys }) : undefined,
     usageInBuckets(db, { ...ask, range: read, only: keys, bucket: plan.unit }),
@@ -117,7 +118,7 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
   }
 }
 
-/** A metric over time: the dividend and the divisor. */
+/** A metric over time, as dividends and divisors. */
 interface Curve {
   over: number[]
   under: number[]
@@ -142,7 +143,7 @@ function valuesOf(curve: Curve | undefined, metric: UsageMetric, plan: BucketPla
   return isMean ? curve.over.map((value, index) => mean(value, curve.under[index] ?? 0)) : curve.over
 }
 
-/** What remains of the whole without some of its parts. */
+/** The whole minus some of its parts. */
 function rest(whole: Curve | undefined, parts: readonly (Curve | undefined)[]): Curve | undefined {
   if (!whole) return undefined
   const minus = (side: keyof Curve) =>

@@ -8,13 +8,13 @@ const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
     new Date(start * 1000).toISOString().slice(0, 16),
   )
 
-/** The bucket of an hour, through the number that the database computes for it. */
+/** The index of an hour's bucket, derived from the bucket number that the database computes. */
 function placeOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
   const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset)
   return plan.indexOf(Math.trunc((hoursOf(hour) * 60 + plan.unit.shift) / plan.unit.minutes))
 }
 
-test('hours, and none if the range is empty', () => {
+test('divides a range into hours; an empty range has none', () => {
   expect(namesOf('2024-02-28T22:00Z', '2024-02-29T01:00Z', 'hour')).toEqual([
     '2024-02-28T22:00',
     '2024-02-28T23:00',
@@ -64,7 +64,7 @@ test('an hour belongs to the bucket in which it begins', () => {
   expect(placeOf('2024-03-01T00:00Z', from, to, 'month', -60)).toBe(0)
 })
 
-test('the first days of 1970 are days too', () => {
+test('the first days of 1970 are divided like other days', () => {
   expect(placeOf('1970-01-01T00:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(0)
   expect(placeOf('1970-01-01T15:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(1)
 })

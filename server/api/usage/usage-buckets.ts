@@ -1,6 +1,6 @@
 import type { UsageRollup } from '../../../contract/api/usage.ts'
 
-/** How a range is divided, and which bucket of the answer a bucket of the database belongs to. */
+/** How a range is divided, and to which bucket of the response each bucket of the database belongs. */
 export interface BucketPlan {
   /** The unit of the database query: hours, or days of the reader's time zone. */
   unit: { minutes: number; shift: number }
@@ -11,7 +11,7 @@ export interface BucketPlan {
 
 const minutesOf = { hour: 60, day: 1440 } as const
 const daySeconds = 86_400
-/** Keeps the dividend in the database above zero, so that it rounds down. */
+/** Added so that the dividend in the database stays above zero and the division rounds down. */
 const shiftDays = 1
 
 /** Divides whole hours since 1970 into buckets; `utcOffset` (minutes) determines where the reader's day begins. */

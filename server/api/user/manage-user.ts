@@ -10,7 +10,7 @@ import { recordAudit } from '../../store/installation/audit.ts'
 import { auditEvent } from '../audit-event.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** What changes of accounts depend on. */
+/** The dependencies of account changes. */
 export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock'>
 
 /** People act only on accounts with lower roles; root acts on every account. */
@@ -30,7 +30,7 @@ export async function manageUser(
     const id = await idOfUsername(trx, username)
     const person = await call.admitAgain(trx, id)
     const target = id === undefined ? undefined : await lockUser(trx, { id })
-    // Before it was locked, the account may have been renamed.
+    // The account may have been renamed before it was locked.
     if (target?.username !== username) throw new ApiFailure('This user does not exist.')
     refuseUnlessAbove(person, target)
     const changed = outcome(person, target, action)

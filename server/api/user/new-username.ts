@@ -8,8 +8,8 @@ import type { Trx } from '../../store/store.ts'
 const named = z.object({ username: usernameSchema })
 
 /**
- * The name that a change asks for, validated; undefined if it is unchanged. The rules apply to new names only: imported
- * accounts may have older ones, and clients send records back as a whole.
+ * The name that a change requests, validated; undefined if the name is unchanged. The rules apply to new names only,
+ * because imported accounts may have names that break them and clients send whole records back.
  */
 export async function newUsername(
   trx: Trx,

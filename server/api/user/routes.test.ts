@@ -57,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list('?order=quota&size=100')).json.data.at(-1).username).toBe('user')
   })
 
-  test('no list, search or single answer contains a secret', async () => {
+  test('no list, search or single response contains a secret', async () => {
     for (const path of ['/api/user/', '/api/user/search?keyword=', `/api/user/${user.id}`]) {
       const text = JSON.stringify((await api.call('GET', path, { as: root.token })).json)
       expect(text).not.toMatch(/argon2|_hash|access-token-of/)
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
     expect(await search('')).toHaveLength(4)
   })
 
-  test('admins read lower roles and themselves; root reads all', async () => {
+  test('admins read accounts with lower roles and their own account; root reads all accounts', async () => {
     const get = async (id: number, as: Person) =>
       (await api.call('GET', `/api/user/${id}`, { as: as.token })).json.success
     expect(await get(user.id, admin)).toBe(true)
@@ -92,7 +92,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/abc', { as: root.token })).json.message).toBe('id must be a number.')
   })
 
-  test('creating makes an ordinary user with the bonus of new users', async () => {
+  test('creates an ordinary user with the bonus for new users', async () => {
     await api.store.write((trx) => saveOption(trx, 'QuotaForNewUser', '500000'))
     await api.settings.reload()
     const create = (body: object) => api.call('POST', '/api/user/', { as: admin.token, body })
@@ -113,7 +113,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('an update writes the fields that are sent; quota 0 is a value', async () => {
+  test('an update writes the fields that are sent; a quota of 0 is a value', async () => {
     await put({ id: user.id, display_name: 'Somebody', group: 'vip', quota: 0 })
     expect(await row(user.id)).toMatchObject({
       username: 'user',
@@ -137,7 +137,7 @@ forEachDatabase((_, openFresh) => {
     ])
   })
 
-  test('calls that spend while somebody edits lose nothing', async () => {
+  test('no spending is lost when calls spend while somebody edits the account', async () => {
     const edits = [
       ...Array.from({ length: 10 }, () => spend(7)),
       ...Array.from({ length: 10 }, () => put({ id: user.id, quota_delta: 5 })),
@@ -171,7 +171,7 @@ forEachDatabase((_, openFresh) => {
     expect(await balances(user.id)).toEqual({ quota: -500, unexplained: 0 })
   })
 
-  test('admins can neither edit their equals nor change roles', async () => {
+  test('admins can neither edit other admins nor change roles', async () => {
     const other = await api.addPerson({ role: 10 })
     expect((await put({ id: other.id, display_name: 'x' })).json.success).toBe(false)
     expect((await put({ id: root.id, password: 'new password' })).json.success).toBe(false)
@@ -197,14 +197,14 @@ forEachDatabase((_, openFresh) => {
     const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
     expect((await manage('user', 'disable')).json.data).toEqual({ status: 2, role: 1 })
     expect((await manage('user', 'enable')).json.data).toEqual({ status: 1, role: 1 })
-    // The ban ended the session for good; lifting it does not bring the session back.
+    // The ban ended the session permanently; lifting the ban does not bring it back.
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(login) })).status).toBe(401)
     expect((await manage('user', 'delete')).json.success).toBe(true)
     expect((await manage('user', 'enable')).json.success).toBe(false)
     expect(await row(user.id)).toMatchObject({ status: 3, email: '', access_token_hash: null, quota: 1000 })
   })
 
-  test('manage: refusals', async () => {
+  test('manage: what is refused', async () => {
     for (const [username, action, as] of [
       ['root', 'disable', root],
       ['root', 'delete', root],
@@ -222,7 +222,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('delete by id needs a higher role', async () => {
+  test("deleting by id requires a role higher than the account's", async () => {
     const remove = (id: number, as: Person) => api.call('DELETE', `/api/user/${id}/`, { as: as.token })
     expect((await remove(root.id, root)).json.success).toBe(false)
     expect((await remove(admin.id, admin)).json.success).toBe(false)

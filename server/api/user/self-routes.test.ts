@@ -19,7 +19,7 @@ forEachDatabase((_, openFresh) => {
   const update = (body: unknown, as = me.token) => api.call('PUT', '/api/user/self', { as, body })
   const self = async (as = me.token) => (await api.call('GET', '/api/user/self', { as })).json
 
-  test('shows the own account without any secret', async () => {
+  test("shows the caller's own account without any secret", async () => {
     const { data } = await self()
     expect(data).toMatchObject({
       id: me.id,
@@ -71,7 +71,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).status).toBe(200)
     expect((await login()).json.success).toBe(false)
     expect((await self()).success).toBe(false)
-    // Also the person who changes it by access token: anyone who learnt that token is locked out.
+    // This includes a person who changes the password by access token: anyone who learnt that token is locked out.
     const program = await api.addPerson()
     const change = { as: program.token, body: { password: 'battery staple' } }
     expect((await api.call('PUT', '/api/user/self', change)).json.success).toBe(true)
@@ -87,7 +87,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(rows)).not.toContain(data)
   })
 
-  test('making an access token does not touch the quota that calls spend meanwhile', async () => {
+  test('making an access token does not touch the quota that calls spend at the same time', async () => {
     const spend = api.store.write((trx) =>
       trx
         .updateTable('users')
@@ -112,7 +112,7 @@ forEachDatabase((_, openFresh) => {
     await api.addPerson({ username: me.username })
   })
 
-  test('available models are those of the own group', async () => {
+  test("the available models are those of the caller's own group", async () => {
     const admin = await api.addPerson({ role: 10 })
     const add = (body: object) =>
       api.call('POST', '/api/channel/', { as: admin.token, body: { key: 'k', name: 'c', ...body } })

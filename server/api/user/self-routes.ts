@@ -28,7 +28,7 @@ export function mountSelf(
 
   serve(router, api.user.updateSelf, async (call) => {
     const { person, body, context } = call
-    // Hashing takes a tenth of a second: not inside the transaction, which would hold up all other writers.
+    // Hashing takes a tenth of a second. Inside the transaction it would hold up all other writers.
     const password = body.password ? await hashPassword(body.password) : undefined
     await store.write(async (trx) => {
       await call.admitAgain(trx)

@@ -64,7 +64,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
   })
 }
 
-/** Clients send role and status back as they received them; only a difference is a request. */
+/** Clients send role and status back as they received them, so only a different value is a request to change it. */
 function roleAndStatus(body: Update['body'], person: { role: number }, target: UserRow): UserFields {
   const fields: UserFields = {}
   if (body.role && body.role !== target.role) {
@@ -83,7 +83,7 @@ function roleAndStatus(body: Update['body'], person: { role: number }, target: U
   return fields
 }
 
-/** Changes the balance and tells the user so in the logs; returns the difference. */
+/** Changes the balance and records the change in the user's logs; returns the difference. */
 async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: UserRow): Promise<number> {
   const wanted = body.quota ?? target.quota + (body.quota_delta ?? 0)
   if (wanted === target.quota) return 0

@@ -6,7 +6,10 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
-/** AI Proxy's knowledge bases (one-api's source): one question goes in, an answer and its documents come back. */
+/**
+ * AI Proxy's knowledge bases (source: one-api's code). A request holds one question; the response holds an answer and
+ * its documents.
+ */
 export const aiProxyLibrary = chatBased({
   name: 'aiproxy-library',
   request: requestOut,
@@ -16,7 +19,7 @@ export const aiProxyLibrary = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
 })
 
-/** The service remembers no earlier turns: it is sent the user's last message. */
+/** The service keeps no conversation history, so only the user's last message is sent. */
 function requestOut(request: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(request.messages)
   const query = alternating(turns).findLast(({ role }) => role === 'user')?.text ?? system

@@ -5,13 +5,13 @@ import type { WireCitation } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
-/** Citations of a text block (Anthropic docs, "Citations"); they apply to the whole block. */
+/** Citations of a text block (Anthropic docs, "Citations"). They apply to the whole block. */
 export function citationsIn(value: unknown): { citations?: Citation[] } {
   const list = looseList(value).map(citationIn)
   return list.length > 0 ? { citations: list } : {}
 }
 
-/** One citation; all of it is kept, for use in the same dialect. */
+/** One citation. All its fields are kept, for use in the same dialect. */
 export function citationIn(citation: JsonObject): Citation {
   const url = looseText(citation['url']) || looseText(citation['source'])
   const title = looseText(citation['title']) || looseText(citation['document_title'])
@@ -26,7 +26,7 @@ export function citationIn(citation: JsonObject): Citation {
   }
 }
 
-/** A citation for an Anthropic caller; undefined if it has no URL. `text` is the citing text. */
+/** A citation for an Anthropic caller; undefined if it has no URL. `text` is the text that contains the citation. */
 export function citationOut(citation: Citation, text: string): JsonObject | undefined {
   if (citation.native?.dialect === dialect) return citation.native.fields
   if (!citation.url) return undefined
@@ -35,7 +35,7 @@ export function citationOut(citation: Citation, text: string): JsonObject | unde
     url: citation.url,
     title: citation.title ?? null,
     cited_text: citation.quote ?? text.slice(citation.start ?? 0, citation.end),
-    // Only Anthropic could decrypt it, but the shape requires the field.
+    // Only Anthropic could decrypt this value, but the format requires the field.
     encrypted_index: '',
   } satisfies WireCitation
 }

@@ -33,7 +33,7 @@ const statuses: Readonly<Record<FailureKind, number>> = {
   server: 500,
 }
 
-/** An error body of Anthropic's, or an error event; status 0 = unknown. */
+/** An Anthropic error body or error event. Status 0 means that the status is unknown. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const error = isObject(body) && isObject(body['error']) ? body['error'] : undefined
   const type = looseText(error?.['type'])

@@ -14,7 +14,7 @@ import { citationsIn } from './citations.ts'
 
 const dialect = 'anthropic-messages'
 
-/** `content` of a message: text, or blocks. Throws GatewayError with the path of the block at fault. */
+/** The `content` of a message: text or blocks. Throws GatewayError with the path of the invalid block. */
 export function contentIn(owner: Fields, needed: boolean): Part[] {
   const content = owner.raw('content')
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -63,7 +63,9 @@ function blockIn(block: Fields): Part | LooseSeal {
   }
 }
 
-/** True if the model made the call itself, not one of its programs. This is the default when nothing is said. */
+/**
+ * True if the model made the call directly, not through one of its programs. A missing `caller` means a direct call.
+ */
 export function isDirect(caller: unknown): boolean {
   return caller === undefined || caller === null || looseObject(caller)['type'] === 'direct'
 }
@@ -119,11 +121,12 @@ function documentIn(block: Fields): Part {
   return { type: 'media', media: type, ...media, ...(name && { name }), ...(cite !== undefined && { cite }) }
 }
 
-/** A document made of blocks has no bytes to pass on; other services get its blocks. */
+/** A document made of blocks has no bytes to pass on, so other services get its blocks instead. */
 function blocksIn(block: Fields): NativePart {
   const source = block.fields('source')
   const content = source && contentIn(source, false)
-  // Other services cannot be asked to cite it. Not citing is the default, so saying so asks for nothing.
+  // Other services cannot be asked to cite the document. `enabled: false` is the default there, so it counts as
+  // supported.
   if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
   return spelled(block, [block.text('title'), block.text('context')], content ?? [])
 }
@@ -133,7 +136,7 @@ function searchResultIn(block: Fields): NativePart {
   return spelled(block, [block.text('title'), block.text('source')], contentIn(block, false))
 }
 
-/** A block that only Anthropic has, and its content. */
+/** A block of a type that only Anthropic has, and its content. */
 function spelled(block: Fields, heads: readonly (string | undefined)[], content: readonly Part[]): NativePart {
   block.raw('type')
   const texts = heads.flatMap((text) => (text ? [{ type: 'text', text } satisfies TextPart] : []))

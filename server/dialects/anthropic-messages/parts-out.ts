@@ -10,7 +10,7 @@ import type { WireRedactedThinking, WireThinking } from './wire.ts'
 
 const dialect = 'anthropic-messages'
 
-/** Parts as blocks of a request for Anthropic. Throws GatewayError for a part that no block can express. */
+/** Parts as content blocks of an Anthropic request. Throws GatewayError for a part that no block can express. */
 export function blocksOut(parts: readonly Part[], losses: DroppedFields): JsonObject[] {
   return parts.flatMap((part) => blockOut(part, losses))
 }
@@ -56,7 +56,7 @@ function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
   }
 }
 
-/** A thought; a redacted one has its own kind of block. */
+/** A thinking block, or a `redacted_thinking` block for a redacted thought. */
 export function thinkingOut(text: string, redacted: boolean, seal: Seal): WireThinking | WireRedactedThinking {
   const value = writeSeal(seal, dialect, redacted ? 'hidden' : 'thought')
   return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value }

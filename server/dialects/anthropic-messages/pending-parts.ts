@@ -3,24 +3,29 @@ import type { StreamEvent } from '../neutral/reply.ts'
 /** An event that belongs to one part of an answer. */
 export type PartEvent = Extract<StreamEvent, { index: number }>
 
-/** A part that waits for its block, and its events. Everything that waits is numbered in order of arrival. */
+/**
+ * A part that waits for its block to be opened, and the events of that part. Everything that waits is numbered in order
+ * of arrival.
+ */
 export interface WaitingPart {
-  /** Its index among the parts that have waited. */
+  /** The part's index among the parts that have waited. */
   readonly at: number
   readonly place: number
   readonly events: { readonly place: number; readonly event: PartEvent }[]
 }
 
-/** The waiting parts, in the order of their starts. No part is visited twice, however many there are. */
+/** The waiting parts, in the order in which they started. No part is visited twice, however many there are. */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #places: number[] = []
-  /** For each part, the next one in the list that may still be waiting: the part itself until it is taken. */
+  /**
+   * For each part, the next part in the list that may still be waiting. Until a part is taken, this is the part itself.
+   */
   readonly #nearest: number[] = []
   #count = 0
 
-  /** Events of a part that has not begun are not kept. */
+  /** Drops events of a part that has not begun. */
   add(event: PartEvent): void {
     const place = this.#count++
     const known = this.#byNumber.get(event.index)
@@ -51,7 +56,10 @@ export class WaitingParts {
     this.#nearest[at] = at + 1
   }
 
-  /** The first waiting part from `at` on. Parts skipped on the way are skipped in one step the next time. */
+  /**
+   * The first waiting part at index `at` or later. Parts skipped in this search are skipped in one step by the next
+   * one.
+   */
   #waitingFrom(at: number): number {
     let waitingAt = at
     while ((this.#nearest[waitingAt] ?? waitingAt) !== waitingAt) waitingAt = this.#nearest[waitingAt] ?? waitingAt

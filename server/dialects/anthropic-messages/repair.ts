@@ -10,8 +10,9 @@ import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 const dialect = 'anthropic-messages'
 
 /**
- * An Anthropic request without thoughts that Anthropic did not sign, call ids that it does not accept, and answers that
- * are only white space. Anthropic refuses the whole conversation for any one of these.
+ * Repairs an Anthropic request. It removes thoughts that Anthropic did not sign and assistant messages that are only
+ * white space, and replaces call ids that Anthropic does not accept. Anthropic refuses the whole conversation for any
+ * one of these.
  */
 export function repairMessages(body: JsonObject, text: string, options: RepairOptions): Repair {
   const isOthers = options.takesUnsigned === true || isOfOtherMaker(options.model)
@@ -24,7 +25,7 @@ export function repairMessages(body: JsonObject, text: string, options: RepairOp
   return { edits: isChanged ? { ...edits, messages: fit ?? messages } : edits, dropped }
 }
 
-/** Messages without the answers that show nothing; the same list if there are none. */
+/** Messages without assistant messages and blocks that are blank; the same list if there are none. */
 function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
   if (!messages.some(isBlankInPart)) return messages
   return messages.flatMap((message) => {
@@ -35,7 +36,7 @@ function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
   })
 }
 
-/** True for an answer that is blank or has a blank block. */
+/** True for an assistant message that is blank or has a blank block. */
 function isBlankInPart(message: unknown): boolean {
   if (!isObject(message) || message['role'] !== 'assistant') return false
   const { content } = message
@@ -47,7 +48,7 @@ function isBlankBlock(block: unknown): boolean {
   return isObject(block) && block['type'] === 'text' && isBlank(looseText(block['text']))
 }
 
-/** Ids of calls in a message. */
+/** Where a message holds the ids of tool calls. */
 const callsIn: CallPlaces = {
   list: 'content',
   member: (block) =>
@@ -55,7 +56,7 @@ const callsIn: CallPlaces = {
   isResult: (block) => block['type'] === 'tool_result',
 }
 
-/** A turn in progress that has no signed thought cannot be given a thinking budget. */
+/** A turn in progress without a signed thought cannot have a thinking budget. */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
   if (!Array.isArray(messages) || !text.includes('thinking')) return { edits: {}, dropped: [] }
@@ -84,7 +85,7 @@ function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions,
   }
 }
 
-/** A message with only the service's own thoughts; undefined if nothing is left of it. */
+/** The message with only the thoughts that the service itself produced; undefined if nothing is left of it. */
 function withoutForeign(message: unknown, thoughtOut: (block: JsonObject) => JsonObject | undefined): unknown {
   const content = isObject(message) ? message['content'] : undefined
   if (!isObject(message) || message['role'] !== 'assistant' || !Array.isArray(content)) return message
@@ -102,7 +103,7 @@ function isThought(block: unknown): block is JsonObject {
   return isObject(block) && (block['type'] === 'thinking' || block['type'] === 'redacted_thinking')
 }
 
-/** A thought as it goes to the service; undefined if the service did not make it. */
+/** A thought as it is sent to the service; undefined if the service did not produce it. */
 function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | undefined {
   const member = block['type'] === 'thinking' ? 'signature' : 'data'
   const value = block[member]
@@ -112,7 +113,7 @@ function signedThought(block: JsonObject, keepsUnsigned: boolean): JsonObject | 
   return own === value ? block : { ...block, [member]: own }
 }
 
-/** True in the middle of a loop of tool calls in which no turn has a thought. */
+/** True in the middle of a tool-call loop in which no turn has a thought. */
 function lacksThought(messages: readonly unknown[]): boolean {
   const loop = messages.findLastIndex(
     (message) => isObject(message) && message['role'] === 'user' && !hasResult(message),
@@ -126,7 +127,7 @@ function hasResult(message: JsonObject | undefined): boolean {
   return looseList(message?.['content']).some(({ type }) => type === 'tool_result')
 }
 
-/** Thoughts can only be cleared from a context if the model is asked to think. */
+/** Thoughts can only be cleared from the context if thinking is enabled. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isObject(management)) return {}
   const all = looseList(management['edits'])

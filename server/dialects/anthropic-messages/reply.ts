@@ -32,7 +32,7 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
-/** One block of an answer, or the start of one in a stream. */
+/** One block of a response, or the start of one in a stream. */
 export function replyBlockIn(block: JsonObject): ReplyPart {
   switch (block['type']) {
     case 'text':
@@ -50,7 +50,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // Other dialects know only calls that the model itself makes.
+      // Other dialects have only calls that the model itself makes.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
@@ -65,7 +65,9 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
   }
 }
 
-/** A whole answer for an Anthropic caller. It has only the first choice, because the dialect allows only one. */
+/**
+ * A non-streamed response for an Anthropic caller. It has only the first choice, because the dialect allows only one.
+ */
 export function encodeReply(reply: Reply, frame: Frame): WireMessage {
   const choice = reply.choices[0]
   return {
@@ -94,17 +96,17 @@ export function headOf(frame: Frame, id = frame.id, model = frame.model): Omit<W
   }
 }
 
-/** An answer's id, in the format of Anthropic's ids. */
+/** The id of a response, in the format of Anthropic's ids. */
 function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id}`
 }
 
-/** The blocks of one part; no blocks if the dialect cannot show it. */
+/** The blocks of one part; empty if the dialect cannot express the part. */
 export function replyBlocksOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const citations = citationsOut(part.citations, part.text)
-      // A signature without text would be the last block, and client programs take the last block for the answer.
+      // A signature without text would be the last block, and client programs treat the last block as the answer.
       return part.text === '' ? [] : [...sealOut(part.seal, 'next'), textOut(part.text, citations)]
     }
     case 'reasoning':
@@ -117,7 +119,7 @@ export function replyBlocksOut(part: Part): JsonObject[] {
     case 'native':
       return part.dialect === dialect ? [part.value] : []
     case 'media':
-      // The caller cannot play the model's speech, but can read its transcript.
+      // The caller cannot play the model's speech but can read its transcript.
       return part.transcript ? [textOut(part.transcript)] : []
     default:
       return []
@@ -132,11 +134,11 @@ export function textOut(text: string, citations: WireText['citations'] = null): 
 function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   const rest = part.native?.dialect === dialect ? part.native.fields : {}
   const input = inputObject(part.input)
-  // `caller` says that the model itself made the call, and not one of its programs.
+  // `caller` shows that the model itself made the call, not one of its programs.
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** Puts another service's state into a separate block next to the part; callers send such blocks back unread. */
+/** Puts another service's state into a separate block next to the part. Callers send such blocks back unread. */
 export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

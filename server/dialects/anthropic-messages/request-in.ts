@@ -58,7 +58,7 @@ function systemIn(body: Fields): Conversation['system'] {
 
 function messagesIn(body: Fields): Message[] {
   const messages = body.each('messages')
-  // Continuing a thread from the stored context is the default: nothing needs to be said.
+  // A request that continues a thread from its stored context may have no messages.
   const goesOn = body.value['thread'] !== undefined && body.value['thread'] !== null
   if (!messages || (messages.length === 0 && !goesOn)) throw missingField('messages')
   return messages.map((message) => {
@@ -121,7 +121,7 @@ function modeIn(choice: Fields, body: Fields): ToolChoice {
   }
 }
 
-/** The built-in search tool has a name here, as every tool has. */
+/** In this dialect the built-in search tool is referred to by name, like every other tool. */
 function referenceIn(name: string, body: Fields): ToolReference {
   const isSearch = body.each('tools')?.some(({ value }) => value['name'] === name && isSearchTool(value['type']))
   return isSearch ? { type: 'web-search' } : { type: 'named', name }

@@ -24,8 +24,7 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
   const traits = modelTraits(conversation.model)
   const thinking = thinkingOf(conversation, traits, losses)
   const tokenLimit = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
-  // If nobody named a limit, the thinking budget is added to the usual length of an answer. A limit that was named
-  // stays.
+  // If no limit was set, the thinking budget is added to the usual length of an answer. A limit that was set is kept.
   const { budget = 0 } = thinking
   const maxTokens = budget >= tokenLimit ? Math.min(budget + tokenLimit, usualRoom) : tokenLimit
   const { tools, choice } = offerOf(conversation, losses, (tool) => toolOut(tool, losses))
@@ -58,7 +57,7 @@ function systemOut({ system }: Conversation, losses: DroppedFields): JsonObject 
   return { system: isPlain ? first?.['text'] : blocks }
 }
 
-/** Consecutive turns of the same role become one, as the API would read them. */
+/** Consecutive turns of the same role are merged, which is how the API would read them. */
 function messagesOut(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject[] {
   const messages: { role: string; blocks: JsonObject[]; rest: JsonObject }[] = []
   for (const message of conversation.messages) {
@@ -70,7 +69,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Dr
     const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), losses)
     const rest = losses.native(message.native)
     if (blocks.length === 0) continue
-    // Added one by one: a function call cannot take as many arguments as a caller may send parts.
+    // Blocks are added one by one, because a caller may send more parts than a function call can have arguments.
     if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0)
       for (const block of blocks) last.blocks.push(block)
     else messages.push({ role, blocks, rest })
@@ -78,7 +77,7 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, losses: Dr
   return messages.map(({ role, blocks, rest }) => ({ role, content: contentOut(blocks), ...rest }))
 }
 
-/** Results must come first in a turn, or the API does not find them. */
+/** Tool results must come first in a turn; otherwise the API does not find them. */
 function inOrder(message: Message): readonly Part[] {
   const { parts } = message
   const firstOther = parts.findIndex((part) => part.type !== 'tool-result')
@@ -164,7 +163,10 @@ function formatOut({ format, from }: Conversation, losses: DroppedFields): JsonO
   return {}
 }
 
-/** Anthropic's temperature ends at 1; models that think, and the newest models, accept none at all. */
+/**
+ * Anthropic accepts a temperature of at most 1. With thinking, and on the newest models, it accepts no sampling
+ * parameters at all.
+ */
 function samplingOut(
   conversation: Conversation,
   traits: ModelTraits,

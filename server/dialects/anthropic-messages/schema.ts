@@ -16,12 +16,13 @@ const unsupported: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ])
 
-/** Keywords whose values map names to schemas; the names themselves mean nothing here. */
+/** Keywords whose values map names to schemas. The names themselves are not keywords. */
 const maps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 
 /**
- * A schema in the form that Anthropic's structured output accepts: objects allow no other properties, and unsupported
- * limits are dropped. The answer may be wider than requested, but never of another shape.
+ * A schema in the form that Anthropic's structured output accepts: objects allow no additional properties, and
+ * unsupported limits are dropped. The answer may be less restricted than requested, but it always has the requested
+ * shape.
  */
 export function closedSchema(schema: JsonObject): JsonObject {
   const out: JsonObject = {}

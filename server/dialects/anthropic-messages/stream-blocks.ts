@@ -8,25 +8,28 @@ import { replyBlockIn } from './reply.ts'
 
 const dialect = 'anthropic-messages'
 
-/** A block that has begun and not ended. */
+/** A block that has begun but not ended. */
 interface OpenBlock {
   readonly type: ReplyPart['type']
   readonly text: TextBuffer
-  /** The input that a call started with: it counts if no deltas follow. */
+  /** The input that a call started with. It is used if no deltas follow. */
   held: string
   isSealed: boolean
 }
 
-/** The blocks of one stream as parts. Content that a block's end adds to its deltas is reported once. */
+/**
+ * Converts the blocks of one stream to parts. If the end of a block contains more than its deltas, the additional
+ * content is reported once.
+ */
 export class StreamBlocks {
-  /** Part of a call's input was sent on, and the complete input turned out to be different. */
+  /** Part of a call's input was already sent on, and the complete input turned out to be different. */
   isContradictory = false
-  /** The final input of a block that only Anthropic has was not JSON. */
+  /** The complete input of a block that only Anthropic has was not JSON. */
   hasBrokenInput = false
   readonly #open = new Map<number, OpenBlock>()
   /** Indexes of all blocks that have begun. */
   readonly #begun = new Set<number>()
-  /** Blocks that only Anthropic has are passed on whole, once their input is complete. */
+  /** Blocks that only Anthropic has. Each is passed on in one piece when its input is complete. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>()
 
   /** The start of a block. */
@@ -53,7 +56,7 @@ export class StreamBlocks {
     return this.#open.has(index) || this.#natives.has(index)
   }
 
-  /** True if a block has begun and not ended. */
+  /** True if any block has begun but not ended. */
   get hasOpen(): boolean {
     return this.#open.size > 0 || this.#natives.size > 0
   }
@@ -80,7 +83,7 @@ export class StreamBlocks {
     }
   }
 
-  /** The end of a block; some services repeat the whole block there. */
+  /** The end of a block. Some services repeat the complete block in it. */
   stop(index: number, whole: unknown): StreamEvent[] {
     const native = this.#natives.get(index)
     if (native) {
@@ -101,7 +104,7 @@ export class StreamBlocks {
     return [...rest, ...held, { type: 'part-end', choice: 0, index }]
   }
 
-  /** The end of the answer, which may repeat its whole content. */
+  /** The end of the response, which may repeat its complete content. */
   finish(content: readonly JsonObject[]): StreamEvent[] {
     const events: StreamEvent[] = []
     for (const [index, block] of content.entries()) {
@@ -112,7 +115,7 @@ export class StreamBlocks {
     return events
   }
 
-  /** More of a text or thought. If the service skipped the start of the block, this begins it. */
+  /** More of a text or thought. If the service skipped the start of the block, this call begins the block. */
   #more(index: number, type: 'text' | 'reasoning', text: string): StreamEvent[] {
     if (text === '') return []
     const begun = this.#begun.has(index) ? [] : this.#begin(index, { type, text: '' })
@@ -140,7 +143,7 @@ export class StreamBlocks {
       part.type === 'tool-call' ? part.input : part.type === 'text' || part.type === 'reasoning' ? part.text : ''
     const textSoFar = open.text.toString()
     const isNew = text.length > textSoFar.length && text.startsWith(textSoFar)
-    // An empty input at the end means nothing if another input came before.
+    // An empty input at the end is ignored if a different input came before it.
     if (isNew && !(text === '{}' && open.held !== '')) {
       open.held = ''
       events.push({ type: 'delta', choice: 0, index, text: text.slice(textSoFar.length) })

@@ -8,14 +8,14 @@ import { stopIn } from './stop.ts'
 import { StreamBlocks } from './stream-blocks.ts'
 import { laterUsage, usageIn } from './usage.ts'
 
-/** Follows a stream of message events (Anthropic docs, "Streaming messages"). */
+/** Decodes a stream of message events (Anthropic docs, "Streaming messages"). */
 export class MessageStreamDecoder implements StreamDecoder {
   #usage: JsonObject = {}
   #ended = false
-  /** Something arrived that could not be read. */
+  /** Something that arrived could not be read. */
   #hasGap = false
   readonly #blocks = new StreamBlocks()
-  /** The whole content, if the start or the end of the message holds it. */
+  /** The complete content, if the start or the end of the message contains it. */
   #content: JsonObject[] = []
 
   push(data: string): StreamEvent[] {
@@ -32,7 +32,7 @@ export class MessageStreamDecoder implements StreamDecoder {
       case 'content_block_start':
         return this.#blocks.start(index, looseObject(event['content_block']))
       case 'content_block_delta':
-        // The start of its block was in an unreadable event: client programs cannot continue from here.
+        // The start of this block was in an unreadable event, so client programs cannot continue from here.
         if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':
@@ -64,7 +64,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     return this.#end([{ type: 'error', failure: unreadable }])
   }
 
-  /** The end of a block, or a piece of a block that only Anthropic has, was in an unreadable event. */
+  /** True if an unreadable event contained the end of a block, or a piece of a block that only Anthropic has. */
   #isTornAtEnd(): boolean {
     return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
   }
@@ -94,7 +94,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** The end; blocks without events are taken from the event that holds the whole answer. */
+  /** The end of the message. Blocks that had no events are taken from the event that contains the complete response. */
   #stop(message: JsonObject): StreamEvent[] {
     if (this.#isTornAtEnd()) return this.#torn()
     if (Array.isArray(message['content'])) this.#content = looseList(message['content'])

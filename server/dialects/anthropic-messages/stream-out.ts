@@ -18,7 +18,10 @@ const dialect = 'anthropic-messages'
 interface OpenBlock {
   /** The part's index. */
   readonly part: number
-  /** The block's own index; undefined for a part that the dialect cannot show, and for one that has no content yet. */
+  /**
+   * The index of the block itself. It is undefined if the dialect cannot express the part, or if the part has no
+   * content yet.
+   */
   block: number | undefined
   /** The start of a block that is not written until it has content. */
   late: JsonObject | undefined
@@ -30,7 +33,7 @@ interface OpenBlock {
 
 /**
  * Writes a stream of message events (Anthropic docs, "Streaming messages"). Callers expect one block at a time, so
- * events of other parts wait until it is closed.
+ * events of other parts wait until the open block is closed.
  */
 export class MessageStreamEncoder implements StreamEncoder {
   readonly #frame: Frame
@@ -44,7 +47,7 @@ export class MessageStreamEncoder implements StreamEncoder {
 
   constructor(frame: Frame) {
     this.#frame = frame
-    // Client programs use this to show how full the context is, long before the service reports it.
+    // Client programs use this to show how full the context is, long before the service reports its own count.
     this.#usage = { promptTokens: frame.promptTokens ?? 0, completionTokens: 0 }
   }
 
@@ -56,7 +59,7 @@ export class MessageStreamEncoder implements StreamEncoder {
       case 'delta':
       case 'detail':
       case 'part-end':
-        // The dialect knows only one answer.
+        // The dialect supports only one choice.
         return event.choice > 0 ? '' : this.#start() + this.#part(event)
       case 'stop':
         if (event.choice === 0) this.#stop = event.stop
@@ -110,7 +113,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     const block = startOf(head)
     const open: OpenBlock = { part, block: undefined, late: block, head, text: '', input: new ObjectScan() }
     this.#open = open
-    // A text may turn out to be empty, and an empty block is refused when it is sent back.
+    // A text may turn out to be empty, and the API refuses an empty block that is sent back to it.
     const start = head.type === 'text' || head.type === 'refusal' ? '' : this.#begun(open)
     const first =
       head.type === 'tool-call' ? head.input : head.type === 'native' || head.type === 'media' ? '' : head.text
@@ -170,8 +173,8 @@ export class MessageStreamEncoder implements StreamEncoder {
       const citation = citationOut(each, open.text)
       if (citation) out += this.#written(block, { type: 'citations_delta', citation })
     }
-    // A signature that comes after its call goes in a block after it. Nothing may follow a text: client programs take
-    // the last block for the answer.
+    // A signature that arrives after its call is written as a block after the call. No block may follow a text, because
+    // client programs treat the last block as the answer.
     if (detail.seal && head.type === 'tool-call')
       out +=
         this.#close() +
@@ -244,12 +247,12 @@ export class MessageStreamEncoder implements StreamEncoder {
   }
 }
 
-/** True for a call whose input is a complete object: nothing can follow it. */
+/** True for a call whose input is a complete object, so nothing can follow it. */
 function isWhole({ head, text, input }: OpenBlock): boolean {
   return head.type === 'tool-call' && input.isWhole(text)
 }
 
-/** The start of a part's block; undefined if the dialect cannot show the part. */
+/** The start of a part's block; undefined if the dialect cannot express the part. */
 function startOf(head: ReplyPart): JsonObject | undefined {
   switch (head.type) {
     case 'text':
@@ -260,7 +263,7 @@ function startOf(head: ReplyPart): JsonObject | undefined {
     case 'tool-call':
       return { ...replyBlocksOut({ ...head, seal: undefined })[0], input: {} }
     case 'media':
-      // The transcript of the model's speech can at least be read.
+      // The caller can at least read the transcript of the model's speech.
       return head.media === 'audio' ? textOut('') : undefined
     default:
       return head.dialect === dialect ? head.value : undefined

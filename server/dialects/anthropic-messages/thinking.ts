@@ -7,7 +7,7 @@ import { mustCall } from '../wire/tool-choice.ts'
 
 const dialect = 'anthropic-messages'
 /**
- * The default limit for thinking and answer together: every model that thinks by a budget can generate this many
+ * The default limit for thinking and answer together. Every model that thinks with a budget can generate this many
  * tokens.
  */
 export const usualRoom = 32_000
@@ -50,7 +50,7 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
   return byBudget(conversation, Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget), losses)
 }
 
-/** The budget counts toward max_tokens and must be below it; if that is impossible, the model is not asked to think. */
+/** The budget counts toward max_tokens and must be below it. If that is impossible, thinking is not requested. */
 function byBudget(
   { maxTokens, reasoning }: Conversation,
   wanted: number,
@@ -84,8 +84,8 @@ function effortOut(effort: Effort): string {
 }
 
 /**
- * True in the middle of a loop of tool calls whose thoughts came from another service. Thinking by a budget requires
- * the loop to begin with a thought that Anthropic signed.
+ * True in the middle of a tool-call loop whose thoughts came from another service. Thinking with a budget requires the
+ * loop to begin with a thought that Anthropic signed.
  */
 function lacksThought({ messages }: Conversation): boolean {
   const hasResult = (message: Message) => message.parts.some(({ type }) => type === 'tool-result')

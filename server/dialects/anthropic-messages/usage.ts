@@ -4,7 +4,7 @@ import { looseCount, looseObject } from '../neutral/fields.ts'
 import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../wire/service-tier.ts'
 import type { WireUsage } from './wire.ts'
 
-/** Tokens by their price; cache tokens are counted in addition to `input` here. */
+/** Tokens by price. Here `input` does not include cache tokens. */
 interface Counts {
   input: number
   output: number
@@ -14,8 +14,8 @@ interface Counts {
 }
 
 /**
- * Anthropic's `usage` (API reference, "Usage") → Usage. Tokens read from and written to the cache are counted in
- * addition to `input_tokens` there, and as part of the prompt here. Undefined if a total is missing or not a count.
+ * Anthropic's `usage` (API reference, "Usage") → Usage. Anthropic counts tokens read from and written to the cache in
+ * addition to `input_tokens`; Usage counts them as part of the prompt. Undefined if a total is missing or not a count.
  */
 export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const totals = raw && countsIn(raw)
@@ -23,7 +23,7 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const { input, output, cached, written, written1h } = billed(totals, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
   const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, placeIn(raw['inference_geo']))
-  // Thinking is part of the output. It can only exceed the output if a gateway counts it separately.
+  // Thinking is part of the output. It can exceed the output only if a gateway counts it separately.
   const beside = thought > output ? thought : 0
   return {
     promptTokens: input + cached + written,
@@ -56,8 +56,8 @@ function countsIn(raw: JsonObject): Counts | undefined {
 }
 
 /**
- * The totals leave out steps that are billed with them (Anthropic docs, "Compaction", "Advisor tool"). If each step is
- * reported, the steps are summed. A value that is not a list of such steps is ignored.
+ * The totals omit steps that are billed in addition to them (Anthropic docs, "Compaction", "Advisor tool"). If each
+ * step is reported, the steps are summed instead. A value that is not a list of such steps is ignored.
  */
 function billed(totals: Counts, iterations: unknown): Counts {
   if (!Array.isArray(iterations)) return totals
@@ -97,7 +97,7 @@ export function usageOut(usage: Usage): WireUsage {
   }
 }
 
-/** Anthropic distinguishes its tiers by name or by speed. */
+/** Anthropic reports a tier either by name or as a speed. */
 function tierOut(name: string | undefined): Pick<WireUsage, 'service_tier' | 'speed'> {
   const { tier } = partsOf(name ?? '')
   if (tier === undefined || tier === '') return { service_tier: null, speed: null }
@@ -108,7 +108,7 @@ function tierOut(name: string | undefined): Pick<WireUsage, 'service_tier' | 'sp
   }
 }
 
-/** The counts that the last event of a stream reports, and those that the first event could not know yet. */
+/** The counts for the last event of a stream, including those that were not yet known at the first event. */
 export function lastUsageOut(usage: Usage): LastUsage {
   const { cache_creation, inference_geo, service_tier: _tier, speed: _speed, ...counts } = usageOut(usage)
   return {
@@ -122,8 +122,8 @@ type LastUsage = Omit<WireUsage, 'cache_creation' | 'inference_geo' | 'service_t
   Partial<Pick<WireUsage, 'cache_creation' | 'inference_geo'>>
 
 /**
- * The counts of a stream's first event merged with those of a later one, which reports only changes. Counts only grow:
- * a zero after a real count means nothing.
+ * The counts of a stream's first event merged with those of a later one, which reports only changes. Counts only grow,
+ * so a zero after a real count is ignored.
  */
 export function laterUsage(first: JsonObject, later: unknown): JsonObject {
   if (!isObject(later)) return first

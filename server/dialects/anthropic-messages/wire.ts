@@ -31,7 +31,7 @@ interface Parts {
   message: WireMessage
 }
 
-/** What changed in a block, or in the message. */
+/** What changed in a block or in the message. */
 type WireDelta =
   | Exclude<Anthropic.RawContentBlockDelta, { type: 'citations_delta' }>
   | { type: 'citations_delta'; citation: JsonObject }
@@ -40,6 +40,6 @@ type WireDelta =
 export type WireBlockDelta = Extract<WireDelta, { type: string }>
 export type WireEventType = Event['type']
 
-/** The fields of an event besides its type. */
+/** The fields of an event other than its type. */
 export type WireEvent<T extends WireEventType> = Omit<Extract<Event, { type: T }>, 'type' | Built> &
   Pick<Parts, Built & keyof Extract<Event, { type: T }>>

@@ -27,7 +27,7 @@ const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
 const skewed = /signature (?:expired|not yet current)|is now (?:earlier|later) than/i
 const unknownKey = /security token|signature|api key|bearer token|access key/i
 
-/** An AWS error body: its text, and a type, which is in a header if the body has none. */
+/** An AWS error body. It contains a message and a type; if the body has no type, a header has it. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object = isObject(body) ? body : {}
   const type = looseText(object['__type']).replace(/^.*#/, '')
@@ -35,7 +35,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   return failureOf(type, text, status)
 }
 
-/** An exception within a stream, by its name there. */
+/** An exception within a stream, identified by the name it has there. */
 export function streamFailure(name: string, body: unknown): Failure {
   return failureOf(name, messageOf(body, 0), 0)
 }

@@ -1,12 +1,14 @@
 import { type ModelTraits as ClaudeTraits, modelTraits as claudeTraits } from '../models/claude-model.ts'
 
-/** What a model on Bedrock accepts, if its id tells (Bedrock user guide, "Supported models and model features"). */
+/**
+ * What a model on Bedrock accepts, if its id shows this (Bedrock user guide, "Supported models and model features").
+ */
 export interface ModelTraits {
   readonly isClaude: boolean
   readonly isNova: boolean
-  /** Nova 2 thinks by effort. */
+  /** Nova 2's thinking is controlled by an effort. */
   readonly novaThinks: boolean
-  /** OpenAI's open models take an effort under their own name for it. */
+  /** OpenAI's open models accept an effort under a field name of their own. */
   readonly isGptOss: boolean
   /** Supports cache points. */
   readonly caches: boolean

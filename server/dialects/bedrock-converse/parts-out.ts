@@ -47,7 +47,7 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   }
 }
 
-/** A cache mark as a block of its own after the content that it covers; only some models support it. */
+/** A cache mark as a separate block after the content that it covers. Only some models support it. */
 export function cacheOut(mark: CacheMark | undefined, { traits, losses }: BlockContext): JsonObject[] {
   if (!mark) return []
   if (traits.caches) return [{ cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }]
@@ -74,7 +74,7 @@ function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): Json
   }
 }
 
-/** Only Claude accepts its thoughts back; other models refuse a thought in the history. */
+/** Only Claude accepts its own thoughts back. Other models refuse a thought in the history. */
 function thoughtOut(part: ReasoningPart, { losses, traits }: BlockContext): JsonObject[] {
   if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
     losses.lose('thought', part)
@@ -126,7 +126,7 @@ function formatOf(mediaType: string, media: MediaPart['media']): string {
   return 'txt'
 }
 
-/** A document name may only have letters, digits, single spaces and a few other characters. */
+/** A document name may contain only letters, digits, single spaces and a few other characters. */
 function documentName(name: string | undefined): string {
   const plain = (name ?? '')
     .replace(/\.[a-z0-9]+$/i, '')

@@ -4,7 +4,7 @@ import type { Citation, ReasoningPart, Seal } from '../neutral/conversation.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Reply, ReplyPart, Stop, StopReason } from '../neutral/reply.ts'
 
-/** A Converse response (Bedrock API reference). It has no id of its own; without a message it holds no answer. */
+/** A Converse response (Bedrock API reference). It has no id. A response without a message has no choices. */
 export function decodeReply(wire: JsonObject): Reply {
   const { message } = looseObject(wire['output'])
   const usage = usageIn(wire['usage'])
@@ -20,7 +20,7 @@ function blockIn(block: JsonObject): ReplyPart[] {
   const { text, toolUse, reasoningContent, citationsContent, image } = block
   if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }]
   if (isObject(toolUse)) {
-    // Tools that the service ran itself have already been answered.
+    // Calls of tools that the service ran itself already have their results.
     if (toolUse['type'] === 'server_tool_use') return []
     const input = stringify(isObject(toolUse['input']) ? toolUse['input'] : {})
     return [{ type: 'tool-call', id: looseText(toolUse['toolUseId']), name: looseText(toolUse['name']), input }]
@@ -49,12 +49,12 @@ function thoughtIn(content: JsonObject): ReasoningPart {
   return { type: 'reasoning', text: looseText(thought['text']), ...(signature && { seal: sealIn(signature) }) }
 }
 
-/** Signatures on Bedrock are Anthropic's: no other model there signs, and Anthropic's own API accepts them too. */
+/** On Bedrock only Anthropic's models sign their thoughts. Anthropic's own API accepts these signatures too. */
 export function sealIn(value: string): Seal {
   return { from: 'anthropic-messages', value }
 }
 
-/** One citation; if a document is cited rather than a page, only its name is known. */
+/** One citation. If the source is a document and not a web page, only its name is known. */
 export function citationIn(citation: JsonObject): Citation {
   const source = looseText(citation['source'])
   const url = looseText(looseObject(looseObject(citation['location'])['web'])['url'])
@@ -86,8 +86,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage. Tokens read from and written to the cache are counted in addition to `inputTokens`, as the total
- * shows. Undefined if a total is missing or not a count.
+ * `usage` → Usage. Tokens read from and written to the cache are counted in addition to `inputTokens`, as the service's
+ * total shows. Undefined if a total is missing or not a count.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

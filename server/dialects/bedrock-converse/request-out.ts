@@ -12,7 +12,7 @@ import { type BlockContext, blocksOut, cacheOut } from './parts-out.ts'
 import { thinkingOut } from './thinking.ts'
 
 /**
- * A Converse request for Amazon Bedrock (API reference, "Converse"); the model goes into the URL. Throws GatewayError
+ * A Converse request for Amazon Bedrock (API reference, "Converse"). The model is sent in the URL. Throws GatewayError
  * for anything that cannot be expressed.
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
@@ -41,7 +41,10 @@ export function encodeRequest(original: Conversation): EncodedRequest {
   return { body, dropped: losses.names }
 }
 
-/** Consecutive turns of the same role become one: the service wants alternating turns, the user's first. */
+/**
+ * Consecutive turns of the same role are merged, because the service requires alternating turns that begin with the
+ * user's.
+ */
 function messagesOut(conversation: Conversation, context: BlockContext): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = []
   for (const message of conversation.messages) {
@@ -50,7 +53,7 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
     const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
     const last = messages.at(-1)
-    // Added one by one: a function call cannot take as many arguments as a caller may send parts.
+    // Blocks are added one by one, because a caller may send more parts than a function call can have arguments.
     if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }
@@ -88,8 +91,8 @@ function topKOut({ topK }: Conversation, thinks: boolean, { losses, traits }: Bl
 }
 
 /**
- * The tools, and which of them may be called. If the history has calls, the service requires tools; tools that were
- * called are therefore declared even if the caller no longer offers any.
+ * The tools, and which of them may be called. If the history contains calls, the service requires tools. Tools that
+ * were called are therefore declared even if the caller no longer offers any.
  */
 function toolConfigOut(conversation: Conversation, context: BlockContext): JsonObject | undefined {
   const { messages } = conversation
@@ -119,7 +122,7 @@ function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
         {
           toolSpec: {
             name: tool.name,
-            // An empty description is refused.
+            // The service refuses an empty description.
             ...(tool.description && { description: tool.description }),
             inputSchema: { json: { type: 'object', ...(tool.schema ?? { properties: {} }) } },
             ...(tool.strict && context.traits.isClaude && { strict: true }),

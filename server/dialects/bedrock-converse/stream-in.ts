@@ -7,14 +7,14 @@ import { streamFailure } from './failure.ts'
 import { citationIn, sealIn, stopIn, usageIn } from './reply.ts'
 
 /**
- * Follows a ConverseStream. Every event is an object with one field, named after the event. The usage is in the last
+ * Decodes a ConverseStream. Every event is an object with one field, named after the event. The usage is in the last
  * event, after the stop reason.
  */
 export class ConverseStreamDecoder implements StreamDecoder {
   #ended = false
   #stopped = false
   #parts = 0
-  /** Our indexes by the service's indexes, for open blocks. */
+  /** Maps the service's indexes of open blocks to our indexes. */
   readonly #open = new Map<number, number>()
   /** Blocks of tools that the service runs itself. */
   readonly #hidden = new Set<number>()

@@ -14,7 +14,8 @@ interface Thinking {
 const off: Thinking = { fields: {}, on: false }
 
 /**
- * How the model is asked to think: each family has its own field (Bedrock user guide, "Inference request parameters").
+ * How the model is asked to think. Each model family has its own field for this (Bedrock user guide, "Inference request
+ * parameters").
  */
 export function thinkingOut(conversation: Conversation, { traits, losses }: BlockContext): Thinking {
   const { reasoning } = conversation
@@ -50,7 +51,7 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
   }
   const turn = messages.findLast(({ role }) => role === 'assistant')
   const isInLoop = messages.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
-  // Thinking by a budget requires a turn in the middle of a loop to begin with a thought that Anthropic signed.
+  // With a thinking budget, a turn in the middle of a tool-call loop must begin with a thought that Anthropic signed.
   const isUnsigned =
     isInLoop && !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === 'anthropic-messages')
   if ((mustCall(toolChoice) && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {
@@ -62,7 +63,7 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
     const wish = effort === undefined ? {} : { output_config: { effort: effort === 'minimal' ? 'low' : effort } }
     return { fields: { thinking: { type: 'adaptive', ...display }, ...wish }, on: true }
   }
-  // The budget counts toward the limit and must be below it; if that is impossible, the model is not asked to think.
+  // The budget counts toward the limit and must be below it. If that is impossible, thinking is not requested.
   const wanted = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
   const budget = budgetWithin(conversation.maxTokens, wanted, leastBudget)
   if (budget !== undefined) return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true }

@@ -8,8 +8,9 @@ import { openaiChat } from '../openai-chat/index.ts'
 import { DroppedFields } from '../wire/dropped-fields.ts'
 
 /**
- * A format that expresses OpenAI's chat in other words. Requests are first written in OpenAI's form and then in the
- * service's; answers come back the same way. All the code that reads and writes OpenAI's form serves both.
+ * A format that corresponds to OpenAI's chat under other names. Requests are first written in OpenAI's format and then
+ * converted to the service's. Responses are converted back in the same way. The code that reads and writes OpenAI's
+ * format therefore serves both.
  */
 export interface ChatBased {
   readonly name: string
@@ -17,31 +18,31 @@ export interface ChatBased {
   readonly billsPromptAlone?: true
   /** The service's request. Throws GatewayError (400) for anything that the service does not support. */
   request(request: ChatRequest): JsonObject
-  /** A whole answer as a chat completion. */
+  /** A non-streamed response as a chat completion. */
   reply(wire: JsonObject): JsonObject
   /** Messages and tools are passed on unchanged. */
   readonly keepsMessages?: true
   /**
-   * The reader of one stream: every event becomes chunks in OpenAI's form. An empty list = the event says nothing, like
-   * a keep-alive; undefined = it cannot be read.
+   * Creates the reader of one stream, which converts every event to chunks in OpenAI's format. It returns an empty list
+   * for an event without content, like a keep-alive, and undefined for an event that cannot be read.
    */
   chunks(): (event: JsonObject) => readonly JsonObject[] | undefined
   failureWithin?(wire: JsonObject): Failure | undefined
   decodeFailure(status: number, body: unknown): Failure
 }
 
-/** A chat completion that stands in for something that is not an answer. */
+/** The chat completion for a body that contains no answer. */
 export const noChoices: JsonObject = { choices: [] }
 
-/** The dialect of such a service. */
+/** The dialect of a service with such a format. */
 export function chatBased(kin: ChatBased): UpstreamDialect {
   return {
     name: kin.name,
     ...(kin.billsPromptAlone && { billsPromptAlone: true }),
     encodeRequest({ topK, ...conversation }, options) {
-      // OpenAI's chat has no such field, but many similar APIs do.
+      // OpenAI's chat has no `top_k`, but many similar APIs do.
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
-      // Unknown fields of the request itself are passed on, or listed with the fields that are dropped.
+      // Unknown fields at the top level of the request are either passed on or listed as dropped.
       const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
       const losses = new DroppedFields(conversation, kin.name, carries)
       const request = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
@@ -87,7 +88,7 @@ class ChatBasedDecoder implements StreamDecoder {
 
 type Loss = Parameters<DroppedFields['lose']>[0]
 
-/** The names of OpenAI's chat fields in the list of dropped fields. */
+/** Maps OpenAI's chat fields to their names in the list of dropped fields. */
 const losable: Readonly<Record<string, Loss>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -114,7 +115,7 @@ const losable: Readonly<Record<string, Loss>> = {
   web_search_options: 'searchTool',
 }
 
-/** Values that only ask for what every service does anyway. */
+/** Values that only request what every service does by default. */
 const usual: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   logprobs: [false],
@@ -125,7 +126,7 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
   service_tier: ['auto', 'default'],
 }
 
-/** A request in OpenAI's form: fields that are not taken from it are listed as dropped. */
+/** A request in OpenAI's format. Fields that are not taken from it are listed as dropped. */
 export class ChatRequest {
   readonly #body: JsonObject
   readonly #losses: DroppedFields
@@ -148,7 +149,7 @@ export class ChatRequest {
     return looseList(this.#body['messages'])
   }
 
-  /** The token limit of the answer, under either of its names. */
+  /** The token limit of the answer, from either of its two fields. */
   get maxTokens(): number | undefined {
     const newer = this.takeNumber('max_completion_tokens')
     const older = this.takeNumber('max_tokens')
@@ -164,7 +165,7 @@ export class ChatRequest {
     })
   }
 
-  /** The value of a field that the service supports in some form. */
+  /** Takes the value of a field that the service supports in some form. */
   take(name: string): unknown {
     this.#taken.add(name)
     return this.#body[name] ?? undefined
@@ -175,7 +176,7 @@ export class ChatRequest {
     return typeof value === 'number' ? value : undefined
   }
 
-  /** A number moved into the range that the service accepts. */
+  /** Takes a number and moves it into the range that the service accepts. */
   takeWithin(name: string, least: number, most: number): number | undefined {
     const value = this.takeNumber(name)
     const what = losable[name]
@@ -183,7 +184,7 @@ export class ChatRequest {
     return this.#losses.within(what, value, least, most)
   }
 
-  /** Stop sequences, one or several. */
+  /** Takes one or several stop sequences. */
   takeStop(): readonly string[] | undefined {
     const value = this.take('stop')
     if (typeof value === 'string') return [value]
@@ -191,26 +192,26 @@ export class ChatRequest {
     return list.length > 0 ? list : undefined
   }
 
-  /** The format of the answer's text: `json_object` or `json_schema`; undefined = no format. */
+  /** Takes the format of the answer's text: `json_object` or `json_schema`; undefined for plain text. */
   takeFormat(): string | undefined {
     const format = this.take('response_format')
     const type = isObject(format) ? format['type'] : undefined
     return typeof type === 'string' && type !== 'text' ? type : undefined
   }
 
-  /** Fields that only the caller's program and perhaps the service know. */
+  /** Takes the fields that this gateway does not know but the service may support. */
   takeUnknown(): JsonObject {
     const unknown = Object.entries(this.#body).filter(([name]) => !this.#taken.has(name) && !(name in losable))
     for (const [name] of unknown) this.#taken.add(name)
     return Object.fromEntries(unknown.filter(([name, value]) => value !== undefined && name !== 'store'))
   }
 
-  /** Notes that something was dropped. */
+  /** Records that something was dropped. */
   lose(what: Loss, value: unknown): void {
     this.#losses.lose(what, value)
   }
 
-  /** Lists everything that was not taken. */
+  /** Records everything that was not taken as dropped. */
   loseRest(): void {
     for (const [name, value] of Object.entries(this.#body)) {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue
@@ -221,7 +222,7 @@ export class ChatRequest {
   }
 }
 
-/** A request that the service does not support: 400, with the path of the field. */
+/** The error for a request that the service does not support: 400, with the path of the field. */
 export function cannotSay(message: string, param: string): GatewayError {
   return new GatewayError('invalid_field_value', message, { param })
 }

@@ -10,7 +10,7 @@ export interface TurnCall {
   readonly input: string
 }
 
-/** One turn of a conversation made of texts. */
+/** One turn of a text-only conversation. */
 export interface Turn {
   readonly role: 'user' | 'assistant' | 'tool'
   readonly text: string
@@ -21,14 +21,15 @@ export interface Turn {
   readonly call?: TurnCall
 }
 
-/** Placeholder text for a turn that a service requires and nobody wrote. */
+/** Placeholder text for a turn that a service requires but the conversation does not have. */
 const filler = 'Okay'
 
 /** The separator between texts that are joined. */
 export const gap = '\n\n'
 
 /**
- * Messages in OpenAI's form as texts, with the system's kept apart. Throws GatewayError (400) for anything but text.
+ * Messages in OpenAI's format as texts. The system messages are returned separately. Throws GatewayError (400) for
+ * content other than text.
  */
 export function plainTurns(messages: readonly JsonObject[]): { system: string; turns: Turn[] } {
   const system: string[] = []
@@ -78,7 +79,7 @@ export function textOf(content: unknown): string {
   return texts.join(gap)
 }
 
-/** Turns with calls and their results as text, for services that have no other field for them. */
+/** Turns whose calls and results are written as text, for services that have no fields for them. */
 export function textTurns(turns: readonly Turn[]): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') return { role: 'user', text: `Answer of ${turn.call?.name}: ${turn.text}` }
@@ -88,8 +89,8 @@ export function textTurns(turns: readonly Turn[]): Turn[] {
 }
 
 /**
- * Alternating turns of user and assistant, the user's first. Consecutive turns of one role become one text, and empty
- * turns are dropped.
+ * Alternating turns of user and assistant, beginning with the user's. Consecutive turns of one role are joined into one
+ * text, and empty turns are dropped.
  */
 export function alternating(turns: readonly Turn[]): Turn[] {
   const out: Turn[] = []
@@ -102,7 +103,7 @@ export function alternating(turns: readonly Turn[]): Turn[] {
   return out[0]?.role === 'assistant' ? [{ role: 'user', text: filler }, ...out] : out
 }
 
-/** A system prompt as a first exchange, for services without system prompts. */
+/** The system prompt as an initial exchange, for services without system prompts. */
 export function systemAsTurns(system: string): Turn[] {
   if (system === '') return []
   return [
@@ -111,5 +112,5 @@ export function systemAsTurns(system: string): Turn[] {
   ]
 }
 
-/** The assistant's placeholder between two turns that may not follow each other. */
+/** The assistant turn that separates two turns that may not follow each other. */
 export const fillerTurn: Turn = { role: 'assistant', text: filler }

@@ -2,7 +2,7 @@ import { isObject } from '../../lib/json.ts'
 import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** A Cohere error body: only a text; the status tells the kind. */
+/** A Cohere error body. It contains only a text, so the kind is derived from the status. */
 export function decodeFailure(status: number, body: unknown): Failure {
   return { status: status || 502, kind: kindOf(status), message: messageOf(body, status) }
 }
@@ -13,7 +13,7 @@ function kindOf(status: number): FailureKind {
   return status === 499 ? 'timeout' : kindOfStatus(status)
 }
 
-/** Why an answer was cut off, as its last event says. */
+/** The reason for which an answer was cut off, from its last event. */
 export function endFailure(reason: string, delta: unknown): Failure {
   const message = isObject(delta) && typeof delta['error'] === 'string' ? delta['error'] : ''
   const isTimeout = reason === 'TIMEOUT'

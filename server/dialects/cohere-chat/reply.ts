@@ -5,7 +5,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 import type { Reply, ReplyPart, Stop, StopReason } from '../neutral/reply.ts'
 import { QuoteSearch } from '../wire/quote-search.ts'
 
-/** A Cohere Chat response (API reference, "Chat", version 2); without a message it holds no answer. */
+/** A Cohere Chat response (API reference, "Chat", version 2). A response without a message has no choices. */
 export function decodeReply(wire: JsonObject): Reply {
   const message = looseObject(wire['message'])
   const usage = usageIn(wire['usage'])
@@ -34,9 +34,7 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
-/**
- * The citations of each block of text: those that name the block, and those that name none and fit this block first.
- */
+/** The citations of each text block. A citation that names no block belongs to the first block that it fits. */
 function citationsOf(
   blocks: readonly ReturnType<typeof contentIn>[],
   cited: readonly JsonObject[],
@@ -67,7 +65,7 @@ function citationsOf(
   return out
 }
 
-/** One piece of an answer's content; undefined if it is neither text nor thought. */
+/** One piece of an answer's content; undefined if it is neither a text nor a thought. */
 export function contentIn(block: JsonObject): Extract<ReplyPart, { type: 'text' | 'reasoning' }> | undefined {
   if (block['type'] === 'thinking' || typeof block['thinking'] === 'string')
     return { type: 'reasoning', text: looseText(block['thinking']) }
@@ -93,12 +91,12 @@ function citationAt(citation: JsonObject, text: CountedText): Citation {
   }
 }
 
-/** How often blocks are tried for citations that name none: more than any real answer needs. */
+/** The maximum number of lookups for citations that name no block. No real answer needs more. */
 const mostLooks = 2 ** 20
 
 /**
  * A text with citations. Cohere counts in code points, which differ from UTF-16 code units outside the basic plane. The
- * text is scanned once for that, however many citations there are.
+ * text is scanned once for the conversion, however many citations there are.
  */
 class CountedText {
   readonly #text: string
@@ -121,7 +119,7 @@ class CountedText {
     return { start: quoteAt, end: quoteAt + cited.length }
   }
 
-  /** The code unit at which the citation's text starts, if it is where the citation says; undefined otherwise. */
+  /** The code unit at which the cited text starts; undefined if the text is not where the citation says. */
   placeOf(citation: JsonObject): number | undefined {
     const start = looseCount(citation['start'])
     const end = looseCount(citation['end'])
@@ -163,8 +161,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage: the tokens that were used, with images counted in addition; if they are not reported, the billed
- * tokens. Undefined if there are neither.
+ * `usage` → Usage. The tokens that were used, plus image tokens; or the billed tokens if the used ones are not
+ * reported. Undefined if neither is reported.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

@@ -12,9 +12,9 @@ import { wrapFreeform } from '../wire/tool-input.ts'
 /** The context for writing the messages of a request. */
 interface Context {
   readonly losses: DroppedFields
-  /** Documents are a field next to the messages. */
+  /** Documents are sent in a field next to the messages. */
   readonly documents: JsonObject[]
-  /** The model accepts its thoughts back. */
+  /** True if the model accepts its own thoughts back. */
   readonly thinks: boolean
 }
 
@@ -41,7 +41,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     ...(choice && { tool_choice: choice }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(temperature !== undefined && { temperature: losses.within('temperature', temperature, 0, 1) }),
-    // Cohere excludes the ends of the range, and its penalties run from 0 to 1.
+    // Cohere excludes the ends of the range for `p`, and its penalties run from 0 to 1.
     ...(topP !== undefined && { p: losses.within('topP', topP, 0.01, 0.99) }),
     ...(topK !== undefined && { k: losses.within('topK', topK, 0, 500) }),
     ...(frequencyPenalty !== undefined && {
@@ -73,7 +73,7 @@ function messageOut(message: Message, context: Context): JsonObject[] {
   return content === '' ? results : [...results, { role: message.role, content }]
 }
 
-/** Texts and images of a user's turn; a plain text if there are only texts. */
+/** Texts and images of a user's turn; a plain string if there are only texts. */
 function contentOut(parts: readonly Part[], context: Context): unknown {
   const content = parts.flatMap((part): JsonObject[] => {
     if ('cache' in part) context.losses.lose('cacheMark', part.cache)
@@ -115,7 +115,7 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }
 }
 
-/** For models without other thinking, thoughts before tool calls become their plan. */
+/** For models that have no other thinking, thoughts before tool calls are sent as the tool plan. */
 function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const { losses, thinks } = context
   const text = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')

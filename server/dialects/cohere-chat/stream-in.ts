@@ -6,7 +6,7 @@ import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { endFailure } from './failure.ts'
 import { citationIn, contentIn, stopIn, usageIn } from './reply.ts'
 
-/** The kinds of content that the service numbers separately: the plan, pieces of content, calls. */
+/** The kinds of content that the service numbers separately. */
 type Kind = 'plan' | 'content' | 'call'
 
 interface OpenPart {
@@ -14,12 +14,12 @@ interface OpenPart {
   text: string
 }
 
-/** Follows a stream of Chat events (Cohere docs, "Streaming"). */
+/** Decodes a stream of Chat events (Cohere docs, "Streaming"). */
 export class CohereStreamDecoder implements StreamDecoder {
   #ended = false
   #parts = 0
   readonly #open = new Map<string, OpenPart>()
-  /** Where each text was, for citations that come after it. */
+  /** The last text, for citations that arrive after it. */
   #lastText: OpenPart | undefined
 
   push(data: string): StreamEvent[] {
@@ -109,7 +109,7 @@ export class CohereStreamDecoder implements StreamDecoder {
 
   #cite(citation: JsonObject): StreamEvent[] {
     const open = this.#lastText
-    // A part that has ended takes no more content.
+    // A part that has ended accepts no more content.
     if (!open || ![...this.#open.values()].includes(open)) return []
     const citations = [citationIn(citation, open.text)]
     return [{ type: 'detail', choice: 0, index: open.index, detail: { citations } }]

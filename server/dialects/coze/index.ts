@@ -7,8 +7,8 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /**
- * Coze's bots (API reference, "Chat v3"), which only answer in streams. Every event arrives as an object with its name
- * and its data; `collected` makes one answer of all events.
+ * Coze's bots (API reference, "Chat v3"), which answer only in streams. Every event arrives as an object with its name
+ * and its data. `collected` combines all events into one response.
  */
 export const cozeChat = chatBased({
   name: 'coze',
@@ -37,12 +37,12 @@ function requestOut(request: ChatRequest): JsonObject {
 }
 
 function chunksOf({ event, data }: JsonObject): JsonObject[] | undefined {
-  // The last event and keep-alives have no object.
+  // The last event and keep-alives contain no object.
   if (!isObject(data) && data !== '' && event !== 'done') return undefined
   const message = looseObject(data)
   if (event === 'conversation.message.delta' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'delta', null)]
-  // It repeats the deltas, but may also be the only content.
+  // This event repeats the deltas, but it may also be the only one with content.
   if (event === 'conversation.message.completed' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'message', null)]
   if (event === 'conversation.chat.completed')
@@ -69,7 +69,9 @@ function completion(wire: JsonObject, member: 'message' | 'delta', finish: strin
   }
 }
 
-/** All events of a stream as one answer; a failure within the stream is the answer's failure. */
+/**
+ * Combines all events of a stream into one response. A failure within the stream becomes the failure of the response.
+ */
 export function collected(messages: readonly string[]): JsonObject {
   const answer = { chat_id: '', content: '', reasoning_content: '' }
   const whole = { ...answer }
@@ -91,13 +93,13 @@ export function collected(messages: readonly string[]): JsonObject {
   return { ...longest, chat_id: looseText(end['id']), usage: end['usage'] }
 }
 
-/** Events with content of the answer: a piece of it, or all of it. */
+/** Events with content of the answer: either a piece of it or all of it. */
 const contentEvents: Readonly<Record<string, 'delta' | 'whole'>> = {
   'conversation.message.delta': 'delta',
   'conversation.message.completed': 'whole',
 }
 
-/** Coze's codes (API reference, "Error codes") that say more than the status they come with. */
+/** Coze's codes (API reference, "Error codes") that are more specific than the status they come with. */
 const kinds: Readonly<Record<number, FailureKind>> = {
   4000: 'invalid',
   4001: 'invalid',

@@ -3,33 +3,36 @@ import { isObject, tryParse } from '../../lib/json.ts'
 /** The input of a call that has not ended. */
 interface OpenInput {
   text: string
-  /** Freeform text instead of JSON: nobody can tell whether it is complete. */
+  /** Freeform text instead of JSON. It is impossible to tell whether such text is complete. */
   readonly isFreeform: boolean
-  /** An event was skipped in the middle of it. */
+  /** An event was skipped in the middle of the input. */
   hasGap: boolean
 }
 
-/** Tracks the inputs of calls, so that an input that lacks a skipped event is never taken as complete. */
+/** Tracks the inputs of calls, so that an input with a piece missing is never treated as complete. */
 export class CallInputs {
   readonly #open = new Map<string, OpenInput>()
 
-  /** A call begins. `call` identifies it. */
+  /** Begins a call. `call` identifies it. */
   begin(call: string, isFreeform: boolean): void {
     this.#open.set(call, { text: '', isFreeform, hasGap: false })
   }
 
-  /** More of its input. */
+  /** Adds more input to a call. */
   add(call: string, text: string): void {
     const input = this.#open.get(call)
     if (input) input.text += text
   }
 
-  /** An event was skipped. An input that was already complete lacks nothing. */
+  /** Records that an event was skipped. An input that was already complete cannot lack anything. */
   noteGap(): void {
     for (const input of this.#open.values()) input.hasGap ||= input.isFreeform || !isWhole(input)
   }
 
-  /** The end of a call, or of all calls (`call` undefined); true if an input may lack a skipped event. */
+  /**
+   * Ends a call, or all calls if `call` is undefined. Returns true if an input may lack a piece because an event was
+   * skipped.
+   */
   end(call?: string): boolean {
     const ended = call === undefined ? [...this.#open.values()] : [this.#open.get(call)]
     if (call === undefined) this.#open.clear()

@@ -4,20 +4,20 @@ import type { Failure, StreamEvent } from '../neutral/reply.ts'
 import { CallInputs } from './call-inputs.ts'
 import { UnreadableEvents } from './unreadable-events.ts'
 
-/** For an event that could be read but not used: it is not skipped. */
+/** For an event that could be read but not processed. Such an event is never skipped. */
 const tooDeep: readonly StreamEvent[] = [{ type: 'error', failure: unreadable }]
 
-/** A decoder that skips an event that cannot be read, if the answer can continue without it. */
+/** A decoder that skips an unreadable event if the answer can continue without it. */
 export class ForgivingDecoder {
   readonly #decoder: StreamDecoder
   readonly #unreadable = new UnreadableEvents()
-  /** An answer has given its stop reason: only usage and end are still due. */
+  /** A stop reason has arrived, so only the usage and the end are still expected. */
   #hasStopped = false
-  /** The usage came with a stop reason or after one. */
+  /** The usage arrived with a stop reason or after one. */
   #hasUsage = false
-  /** The part that began last is a call. */
+  /** The part that began most recently is a call. */
   #isCalling = false
-  /** The last part that has begun, by the choice that it belongs to. */
+  /** The index of the last part that has begun, for each choice. */
   readonly #begun = new Map<number, number>()
   readonly #inputs = new CallInputs()
 
@@ -31,9 +31,9 @@ export class ForgivingDecoder {
   }
 
   /**
-   * The content of an event; undefined = it is skipped. The error `unreadable` ends an answer. It stands for an event
-   * that may matter, for JSON too deep to be written again, or for an end that may lack its stop reason or usage. Our
-   * own faults are thrown.
+   * The content of an event; undefined if the event is skipped. The error `unreadable` ends an answer. It is returned
+   * for an event that may matter, for JSON nested too deeply to be serialized again, and for an end that may lack its
+   * stop reason or usage. Errors in our own code are thrown.
    */
   push(data: string): readonly StreamEvent[] | undefined {
     const events = this.#decoded(data)
@@ -49,7 +49,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * The input is over. `rest`: text after the last event; if it is truncated, it is ignored, since nobody misses it.
+   * Ends the input. `rest` is the text after the last event. It is ignored if it is truncated, because nothing depends
+   * on it.
    */
   finish(rest = ''): readonly StreamEvent[] {
     return this.#checked([
@@ -90,8 +91,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Tracks the position in the answer. True for an event that continues a part that never began, or ends a part that
-   * lacks a piece.
+   * Tracks the position in the answer. Returns true for an event that continues a part that never began, or ends a part
+   * that lacks a piece.
    */
   #tears(event: StreamEvent): boolean {
     switch (event.type) {

@@ -21,14 +21,14 @@ const input = (partial_json: string) =>
   claude('content_block_delta', { delta: { type: 'input_json_delta', partial_json } })
 const text = claude('content_block_delta', { delta: { type: 'text_delta', text: 'Hi' } })
 
-/** True if a stream of these events ends as broken. */
+/** True if a stream of these events ends with the error `unreadable`. */
 function isBroken(dialect: UpstreamDialect, data: readonly string[]): boolean {
   const decoder = new ForgivingDecoder(dialect.streamDecoder('seed'))
   const events = [...data.flatMap((each) => decoder.push(each) ?? []), ...decoder.finish()]
   return events.some((event) => event.type === 'error' && event.failure === unreadable)
 }
 
-describe('an event that was cut off before it said what it belongs to, in the middle of a call or at its start', () => {
+describe('an event that was cut off before it showed which part it belongs to, during a call or at the start of one', () => {
   test.each([
     [
       'openai-chat',
@@ -57,19 +57,19 @@ describe('an event that was cut off before it said what it belongs to, in the mi
       cohereChat,
       ['{"type":"message-start","id":"c"}', '{"type":"tool-call-delta","index":0,"delta":{"mess'],
     ],
-  ] as const)('breaks a stream of %s', (_, dialect, data) => {
+  ] as const)('breaks a stream in the dialect %s', (_, dialect, data) => {
     expect(isBroken(dialect, data)).toBe(true)
   })
 })
 
-test('text that is not JSON is skipped in a call, too', () => {
+test('text that is not JSON is skipped during a call too', () => {
   const data = [call('{"path":', begun), ': still working', call('"/tmp"}'), chunk({}, 'tool_calls'), '[DONE]']
   expect(isBroken(openaiChat, data)).toBe(false)
   const meter = new OpenAiStreamMeter()
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'content', 'content', 'done'])
 })
 
-test('chat that is passed on breaks at the same events', () => {
+test('a chat stream that is passed through breaks at the same events', () => {
   const signals = (...data: string[]) => {
     const meter = new OpenAiStreamMeter()
     return data.map((each) => meter.feed(each)).at(-1)
@@ -80,7 +80,7 @@ test('chat that is passed on breaks at the same events', () => {
   expect(signals(chunk({ content: 'Hi' }), '{"id":"c","choi')).toBe('skip')
 })
 
-test('a usage that came before the stop reason is not the last one', () => {
+test('usage that arrived before the stop reason is not treated as the final usage', () => {
   const usage = { prompt_tokens: 9, completion_tokens: 1 }
   const data = [chunk({ content: 'Hi' }, null, { usage }), chunk({}, 'stop'), 'oops', '[DONE]']
   expect(isBroken(openaiChat, data)).toBe(true)
@@ -96,7 +96,7 @@ test('the end mark of typed events does not complete a stream whose last event w
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'garbage'])
 })
 
-test('arguments that cannot be written again end a stream that is passed on', () => {
+test('arguments that cannot be serialized again end a stream that is passed through', () => {
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
   const meter = new OpenAiStreamMeter()
   const data = `{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${deep}}}]}}]}`

@@ -1,14 +1,14 @@
 import { unreadableMessage } from '../../lib/bytes/reframe.ts'
 
-/** Fields that mark an end, usage, an error, the input of a call, or content that is only valid as a whole. */
+/** Fields that mark an end, usage, an error, the input of a call, or content that is only valid when complete. */
 const weighty =
   'finish_?reason|stop_?reason|done_reason|usage|usage_?metadata|error|tool_calls|function_call|functionCall|' +
   'tool_?use|arguments|partial_json|input|thinking|signature|thought_?signature|encrypted_content|audio|inlineData|b64_json|' +
   'messageStart|messageStop|contentBlockStart|contentBlockStop|metadata'
 
 /**
- * Signs that an unreadable event holds more than a piece of text. A field that is null, empty or cut off in "null" says
- * nothing; an event that has a type is a piece of text only if the type is called a delta.
+ * Signs that an unreadable event holds more than a piece of text. A field that is null, empty or cut off in "null" is
+ * not a sign. An event that has a type is a piece of text only if the type is called a delta.
  */
 const signs: readonly RegExp[] = [
   new RegExp(`"(?:${weighty})"\\s*:(?!\\s*(?:n|""|\\[\\s*\\]|\\{\\s*\\}))`, 'i'),
@@ -18,23 +18,24 @@ const signs: readonly RegExp[] = [
   /\[DONE/,
 ]
 
-/** Names of fields that show what an event is about, if the event was cut off within one of them. */
+/** Names of fields that show what an event is about. They are used if the event was cut off within such a name. */
 const weightyNames = [
   ...weighty
     .replaceAll('_?', '_')
     .split('|')
-    // Names of framed events; frames are never cut off.
+    // These are names of framed events, and frames are never cut off.
     .filter((name) => !/^(?:message|content|meta)/.test(name)),
   'type',
   'event',
 ]
 const cutName = /[{,]\s*"(\w*)$/
-/** A piece of text has begun in the event. */
+/** Matches an event in which a piece of text has begun. */
 const someText =
   /"(?:content|text|delta|reasoning|reasoning_content)"\s*:\s*"|"type"\s*:\s*"(?:text_delta|content-delta|response\.output_text\.delta)"/
 
 /**
- * A type that was cut off and belongs to a piece of content. If the content began or ended there, the decoder notices.
+ * A type that was cut off and belongs to a piece of content. If the event began or ended the content, the decoder
+ * notices that it is missing.
  */
 const cutType = /"type"\s*:\s*"(?:content_b[a-z_]*|content-[a-z-]*|response\.o[a-z_.]*)$/
 
@@ -49,26 +50,27 @@ function isWeighty(data: string): boolean {
 
 /** The position of an event in its answer. */
 interface Where {
-  /** After a stop reason, where the usage is due. */
+  /** After a stop reason, when the usage is expected. */
   readonly isLate?: boolean
   /** After a piece of a call. */
   readonly isCalling?: boolean
 }
 
 /**
- * Decides for each unreadable event of a stream whether the stream can continue without it. One event may be skipped in
- * the middle of an answer. The first event, two in a row, and one that seems to hold more than a piece of text may not.
- * During a call, anything that looks like JSON counts as a piece of the call unless it is a text.
+ * Decides for each unreadable event of a stream whether the stream can continue without it. One event in the middle of
+ * an answer may be skipped. The first event, the second of two in a row, and an event that seems to hold more than a
+ * piece of text may not be skipped. During a call, anything that looks like JSON counts as a piece of the call unless
+ * it is a text.
  */
 export class UnreadableEvents {
-  /** How many were skipped, counting only those followed by an event that can be read. */
+  /** The number of skipped events that were followed by a readable one. */
   count = 0
   /** A skipped event may have held the usage, because it came after a stop reason. */
   hasLateGap = false
   #hasBegun = false
   #isOneOpen = false
 
-  /** An event was read. */
+  /** Records that an event was read. */
   noteRead(): void {
     this.#hasBegun = true
     if (!this.#isOneOpen) return

@@ -29,7 +29,7 @@ const kinds: readonly (readonly [prefix: string, kind: FailureKind])[] = [
   ['ResponseTimeout', 'timeout'],
 ]
 
-/** The error in an answer or event with status 200; undefined if it is not an error. */
+/** The error in a response or event with status 200; undefined if it contains none. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const code = looseText(wire['code'])
   if (code === '' || isObject(wire['output'])) return undefined
@@ -37,7 +37,7 @@ export function failureWithin(wire: JsonObject): Failure | undefined {
   return serviceFailure(0, kind, looseText(wire['message']), code)
 }
 
-/** An error body of DashScope's, or of its OpenAI-compatible API. */
+/** An error body of DashScope or of its OpenAI-compatible API. */
 export function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   if (isObject(object['error'])) return decodeFailure(status, body)

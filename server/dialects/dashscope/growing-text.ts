@@ -1,21 +1,24 @@
-/** This many events that begin with the one before, or a common beginning this long, cannot be a coincidence. */
+/**
+ * It cannot be a coincidence if this many events begin with the text of the previous one, or if the common beginning is
+ * this long.
+ */
 const enoughSteps = 2
 const enoughText = 8
 
 /**
- * One text of a stream. It is requested in pieces, but some models and intermediate services send the whole text in
- * every event, so each event begins with the one before. Until that is certain, only text that both readings agree on
- * is passed on.
+ * One text of a stream. It is requested in pieces, but some models and intermediate services repeat the whole text in
+ * every event, so each event begins with the previous one. Until it is clear whether events hold pieces or the whole
+ * text, only text that is correct in both cases is passed on.
  */
 export class GrowingText {
   #gives: 'pieces' | 'whole' | undefined
   #before = ''
-  /** Length of the text passed on so far, if events hold the whole text. */
+  /** The length of the text passed on so far, if events hold the whole text. */
   #passed = 0
   #held: string[] = []
   #steps = 0
 
-  /** The text of an event → the new part of it. */
+  /** Returns the new part of an event's text. */
   push(text: string, isLast: boolean): string {
     if (this.#gives === 'pieces') return text
     if (this.#gives === 'whole') return this.#rest(text)

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** A whole answer as a chat completion. */
+/** A non-streamed response as a chat completion. */
 export function replyIn(wire: JsonObject): JsonObject {
   const choices = choicesOf(wire).map((choice) => ({
     index: choice.index,
@@ -12,7 +12,7 @@ export function replyIn(wire: JsonObject): JsonObject {
   return { id: wire['request_id'], choices, usage: usageIn(wire['usage']) }
 }
 
-/** A choice of an answer or an event, in either of the service's formats. */
+/** A choice of a response or an event, in either of the service's formats. */
 export interface RawChoice {
   readonly index: number
   readonly message: JsonObject
@@ -22,7 +22,7 @@ export interface RawChoice {
   readonly reason: string | undefined
 }
 
-/** The choices of an answer: the format "message" has a list, the format "text" only a text. */
+/** The choices of a response. The format "message" has a list of choices; the format "text" has only a text. */
 export function choicesOf(wire: JsonObject): RawChoice[] {
   const output = looseObject(wire['output'])
   const choices = looseList(output['choices'])
@@ -33,14 +33,14 @@ export function choicesOf(wire: JsonObject): RawChoice[] {
       logprobs: choice['logprobs'],
       reason: reasonIn(choice['finish_reason']),
     }))
-  // The research model has its own format, with this spelling.
+  // The research model has its own format, and this is its spelling.
   const message = isObject(output['message']) ? output['message'] : undefined
   if (message) return [{ index: 0, message: messageIn(message), reason: reasonIn(output['fininshed_reason']) }]
   if (typeof output['text'] !== 'string') return []
   return [{ index: 0, message: { content: output['text'] }, reason: reasonIn(output['finish_reason']) }]
 }
 
-/** The service sends "null" as a text. */
+/** The service sends the string "null". */
 function reasonIn(reason: unknown): string | undefined {
   const text = looseText(reason)
   return text === '' || text === 'null' ? undefined : text
@@ -59,7 +59,7 @@ function messageIn(message: JsonObject): JsonObject {
   }
 }
 
-/** Search results, as citations of the whole answer. */
+/** Search results as citations of the whole answer. */
 export function sourcesIn(wire: JsonObject): JsonObject {
   const info = looseObject(looseObject(wire['output'])['search_info'])
   const annotations = looseList(info['search_results']).flatMap(({ url, title }) =>

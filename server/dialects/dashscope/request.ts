@@ -6,7 +6,7 @@ import { type Effort, efforts } from '../neutral/conversation.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { bareModel, isMultimodal, wantsSearch } from './model.ts'
 
-/** The service requires less than 1. */
+/** The service requires a value below 1. */
 const mostTopP = 0.9999
 
 /**
@@ -51,7 +51,7 @@ export function requestOut(request: ChatRequest): JsonObject {
   }
 }
 
-/** Hybrid models only think when they are told to. */
+/** Hybrid models think only if they are told to. */
 function thinkingOut(request: ChatRequest): JsonObject {
   const effort = efforts.find((each): each is Effort => each === request.take('reasoning_effort'))
   if (!effort) return {}
@@ -77,7 +77,7 @@ function messageOut(message: JsonObject, inLists: boolean): JsonObject {
   }
 }
 
-/** Parts there have no type, only a field named after it. */
+/** Parts in this format have no `type`; each has a field named after its type. */
 function listOut(content: unknown): JsonObject[] {
   if (typeof content === 'string') return [{ text: content }]
   return looseList(content).map((part) => {

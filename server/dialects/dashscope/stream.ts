@@ -3,7 +3,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 import { GrowingText } from './growing-text.ts'
 import { choicesOf, type RawChoice, sourcesIn, usageIn } from './reply.ts'
 
-/** The reader of one stream: events as chunks. */
+/** Creates the reader of one stream, which converts events to chunks. */
 export function chunkReader(): (event: JsonObject) => JsonObject[] {
   const texts = new Map<string, GrowingText>()
   let sources: JsonObject = {}
@@ -28,7 +28,7 @@ export function chunkReader(): (event: JsonObject) => JsonObject[] {
       content: grown(`${index} text`, message['content'], isLast),
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(message['images'] !== undefined && { images: message['images'] }),
-      // They come first, before there is a text that they could belong to.
+      // The sources arrive first, before there is a text that they could belong to.
       ...(index === 0 && isLast && sources),
     }
   }

@@ -6,7 +6,9 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseCount, looseList, looseText } from '../neutral/fields.ts'
 import type { FailureKind } from '../neutral/reply.ts'
 
-/** DeepL's translations (API reference, "Translate text"): the user's last message comes back in another language. */
+/**
+ * DeepL's translations (API reference, "Translate text"). The response is the user's last message in another language.
+ */
 export const deeplTranslate = chatBased({
   name: 'deepl',
   billsPromptAlone: true,
@@ -16,7 +18,7 @@ export const deeplTranslate = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOf(status), messageOf(body, status), ''),
 })
 
-/** The language is the end of the model's name. */
+/** The target language is the end of the model's name. */
 function requestOut(request: ChatRequest): JsonObject {
   const language = /-([a-z]{2}(?:-[a-z]{2,4})?)$/i.exec(request.model)?.[1]
   if (!language) throw cannotSay('the model must be named deepl-<language>, like deepl-de', 'model')
@@ -25,7 +27,7 @@ function requestOut(request: ChatRequest): JsonObject {
   return { text: [text], target_lang: language.toUpperCase(), show_billed_characters: true }
 }
 
-/** DeepL bills characters of the text: they count as the tokens of the prompt. */
+/** DeepL bills by character. The billed characters of the text are counted as prompt tokens. */
 function completion(wire: JsonObject): JsonObject {
   const [translation] = looseList(wire['translations'])
   if (!translation) return noChoices

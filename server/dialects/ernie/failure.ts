@@ -5,7 +5,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** Codes of Baidu's errors, which come with status 200 (Qianfan docs, "Error codes"). */
+/** Baidu's error codes, which arrive with status 200 (Qianfan docs, "Error codes"). */
 const kinds: Readonly<Record<number, FailureKind>> = {
   1: 'server',
   2: 'overloaded',
@@ -29,11 +29,11 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   336502: 'rate-limit',
 }
 
-/** The error in an answer with status 200; undefined if it is not an error. */
+/** The error in a response with status 200; undefined if it contains none. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const code = Number(wire['error_code'] ?? 0)
   if (!code) return undefined
-  // Most other codes of the model service describe what is wrong with the request.
+  // Most other codes of the model service describe a problem with the request.
   const kind = kinds[code] ?? (code >= 336_001 && code < 337_000 ? 'invalid' : 'server')
   return serviceFailure(0, kind, looseText(wire['error_msg']), String(code))
 }

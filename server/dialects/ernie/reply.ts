@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseText } from '../neutral/fields.ts'
 
-/** A whole answer as a chat completion. */
+/** A non-streamed response as a chat completion. */
 export function replyIn(wire: JsonObject): JsonObject {
   return {
     id: wire['id'],
@@ -11,7 +11,7 @@ export function replyIn(wire: JsonObject): JsonObject {
   }
 }
 
-/** An event of a stream as a chunk. Every event names a finish reason; only the last one's counts. */
+/** An event of a stream as a chunk. Every event has a finish reason, but only the last event's counts. */
 export function chunkIn(event: JsonObject): JsonObject {
   const isEnd = event['is_end'] === true
   return {
@@ -27,7 +27,7 @@ function messageIn(wire: JsonObject): JsonObject {
   const content = looseText(wire['result'])
   if (!isObject(called) || !looseText(called['name'])) return { role: 'assistant', content }
   const { name, arguments: input, thoughts } = called
-  // A call arrives whole, in one event, and on its own.
+  // A call arrives complete, in one event of its own.
   const call = { index: 0, type: 'function', function: { name, arguments: input } }
   return {
     role: 'assistant',
@@ -44,15 +44,15 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function reasonIn(wire: JsonObject): string {
-  // The service asks to clear the conversation because it was unsafe.
+  // The service asks for the conversation to be cleared because it was unsafe.
   if (wire['need_clear_history'] === true) return 'content_filter'
   if (isObject(wire['function_call']) && looseText(wire['function_call']['name'])) return 'tool_calls'
   return reasons[looseText(wire['finish_reason'])] ?? (wire['is_truncated'] === true ? 'length' : 'stop')
 }
 
 /**
- * Older models count the completion of each event separately, and in all models the total grows: the total minus the
- * prompt is the completion.
+ * The completion tokens are the total minus the prompt. Older models count the completion of each event separately, but
+ * the total grows in all models.
  */
 function usageIn(usage: unknown): JsonObject | undefined {
   if (!isObject(usage)) return undefined

@@ -4,7 +4,7 @@ import { type ChatRequest, cannotSay } from '../chat-based/chat-based.ts'
 import { fillerTurn, gap, plainTurns, type Turn, textTurns } from '../chat-based/plain-turns.ts'
 import { looseText } from '../neutral/fields.ts'
 
-/** The limits of the service: it refuses a request outside them (Qianfan API reference, "ERNIE-4.0-8K"). */
+/** Limits of the service, which refuses requests outside them (Qianfan API reference, "ERNIE-4.0-8K"). */
 const leastTemperature = 0.01
 const leastTokens = 2
 
@@ -13,18 +13,18 @@ export function requestOut(request: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(request.messages)
   for (const { thought, calls } of turns) if (thought && !calls?.length) request.lose('thought', thought)
   const maxTokens = request.maxTokens
-  // A negative penalty (a reward) cannot be expressed there.
+  // The service cannot express a negative penalty (a reward).
   const frequency = request.takeWithin('frequency_penalty', 0, 2)
   const format = request.takeFormat()
   if (format === 'json_schema') request.lose('format', format)
   return {
-    // A lone system message is sent as the user's, so that there is somebody to answer.
+    // A system message without any turns is sent as the user's, so that there is a turn to answer.
     messages: messagesOut(turns.length === 0 && system !== '' ? [{ role: 'user', text: system }] : turns),
     ...(system !== '' && turns.length > 0 && { system }),
     stream: request.stream,
     temperature: request.takeWithin('temperature', leastTemperature, 1),
     top_p: request.takeWithin('top_p', leastTemperature, 1),
-    // No penalty is 1 there and 0 here.
+    // No penalty is 1 for the service and 0 in OpenAI's format.
     ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
     stop: request.takeStop(),
@@ -46,7 +46,7 @@ function functionsOut(request: ChatRequest): JsonObject {
   return {
     functions: functions.map((declared) => ({
       name: declared['name'],
-      // Both are needed there.
+      // The service requires both the description and the parameters.
       description: looseText(declared['description']) || declared['name'],
       parameters: isObject(declared['parameters']) ? declared['parameters'] : { type: 'object', properties: {} },
     })),
@@ -55,8 +55,8 @@ function functionsOut(request: ChatRequest): JsonObject {
 }
 
 /**
- * User and assistant alternate there. A function's result is on the user's side, and the last turn must be on that
- * side.
+ * The service requires turns of user and assistant to alternate. A function's result counts as the user's side, and the
+ * last turn must be on that side.
  */
 function messagesOut(turns: readonly Turn[]): JsonObject[] {
   const messages = inTurns(oneByOne(turns)).map(messageOut)
@@ -66,7 +66,10 @@ function messagesOut(turns: readonly Turn[]): JsonObject[] {
   return messages
 }
 
-/** Several calls at once, each followed by its result. A result without a call becomes text of the user. */
+/**
+ * Splits up calls that were made at once, so that each call is followed by its result. A result without a call becomes
+ * a text of the user.
+ */
 function oneByOne(turns: readonly Turn[]): Turn[] {
   const answers = new Map<string | undefined, Turn>()
   for (const turn of turns) if (turn.role === 'tool' && !answers.has(turn.call?.id)) answers.set(turn.call?.id, turn)

@@ -11,7 +11,7 @@ import {
 
 const sizesOf = (message: string, status = 400, ...words: string[]) => contextSizes({ status, message, words })
 
-/** What services say, word for word, and what can be read from it. */
+/** Messages of services, word for word, and the sizes that can be read from them. */
 const told: readonly (readonly [message: string, sizes: ContextSizes, status?: number])[] = [
   [
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
@@ -119,7 +119,7 @@ const told: readonly (readonly [message: string, sizes: ContextSizes, status?: n
   ['输入长度超过模型最大长度', {}],
 ]
 
-describe('messages of services about a context that is too long are recognized, with the sizes:', () => {
+describe('recognizes messages of services about a context that is too long, and reads the sizes:', () => {
   test.each(told.map((each) => [each[0], each] as const))('%s', (_, [message, sizes, status]) => {
     const found = sizesOf(message, status)
     expect(found).toEqual(sizes)
@@ -133,11 +133,11 @@ describe('messages of services about a context that is too long are recognized, 
     [500, 'Input is too long for requested model.'],
     [503, 'prompt is too long: 9 tokens > 8 maximum'],
     [500, 'Prompt 超长'],
-  ])('a status of the server hides nothing that names context, prompt or input: %d %s', (status, message) =>
+  ])('a server error status does not hide a message that names context, prompt or input: %d %s', (status, message) =>
     expect(sizesOf(message, status)).toBeDefined(),
   )
 
-  test('a code is recognized with any status of the server', () => {
+  test('recognizes a code with any server error status', () => {
     expect(sizesOf('Worker failed.', 503, 'context_length_exceeded')).toEqual({})
   })
 
@@ -146,10 +146,10 @@ describe('messages of services about a context that is too long are recognized, 
     'model_max_prompt_tokens_exceeded',
     'exceed_context_size_error',
     'tokens_too_long',
-  ])('a code says it too: %s', (code) => expect(sizesOf('No.', 400, code)).toEqual({}))
+  ])('recognizes the error by its code alone: %s', (code) => expect(sizesOf('No.', 400, code)).toEqual({}))
 })
 
-describe('other limits are not recognized:', () => {
+describe('does not mistake other limits for a context that is too long:', () => {
   test.each([
     ['max_tokens is too large: 200000. This model supports at most 16384 completion tokens.'],
     ['max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens for this model'],
@@ -188,7 +188,7 @@ describe('other limits are not recognized:', () => {
   ])('status %d: %s', (status, message) => expect(sizesOf(message, status)).toBeUndefined())
 })
 
-describe('each dialect has its own words for it:', () => {
+describe('each dialect has its own message for a context that is too long:', () => {
   const failure = contextFailure('It does not fit.', { limit: 1000, prompt: 1200 })
   test('with sizes', () => {
     expect(anthropicWords(failure)).toBe('prompt is too long: 1200 tokens > 1000 maximum')
@@ -198,27 +198,27 @@ describe('each dialect has its own words for it:', () => {
     )
   })
 
-  test('if only the room for the answer is too large, Claude Code is told how much is left', () => {
+  test('if only the requested answer does not fit, Claude Code is told how many tokens are left', () => {
     expect(anthropicWords(contextFailure('No.', { limit: 1000, prompt: 600, output: 500 }))).toBe(
       'input length and `max_tokens` exceed context limit: 600 + 500 > 1000, decrease input length or `max_tokens` and try again',
     )
   })
 
-  test('without sizes, the service’s own message follows', () => {
+  test('without sizes, the service’s own message is included', () => {
     const unsized = contextFailure('It does not fit.', {})
     expect(anthropicWords(unsized)).toBe('prompt is too long: It does not fit.')
     expect(openAiWords(unsized)).toBe("This model's maximum context length is exceeded: It does not fit.")
     expect(googleWords(unsized)).toBe('It does not fit.')
   })
 
-  test('a message that already uses the dialect’s own words stays', () => {
+  test('keeps a message that already uses the dialect’s own wording', () => {
     for (const message of ['prompt is too long: 5 tokens > 4 maximum', 'Prompt is too long'])
       expect(anthropicWords(contextFailure(message, { limit: 4, prompt: 5 }))).toBe(message)
     const openAi = 'Your input exceeds the context window of this model.'
     expect(openAiWords(contextFailure(openAi, {}))).toBe(openAi)
   })
 
-  test('any other failure stays as it is', () => {
+  test('leaves any other failure unchanged', () => {
     const other = { status: 400, kind: 'invalid', message: 'Bad request.' } as const
     expect(readContext(other)).toBe(other)
   })

@@ -1,20 +1,20 @@
 import type { ContextSizes, Failure } from '../neutral/reply.ts'
 
-/** What a service says about an error; status 0 = unknown. */
+/** An error as a service reports it. Status 0 means that the status is unknown. */
 export interface ServiceError {
   readonly status: number
   readonly message: string
-  /** Its own words for the kind of error, if it has any. */
+  /** The service's own codes for the kind of error, if it sends any. */
   readonly words: readonly string[]
 }
 
-/** Statuses about the key, the account, the URL or the rate, whatever the message says about tokens. */
+/** Statuses that concern the key, the account, the URL or the rate, whatever the message says about tokens. */
 const otherMatters: ReadonlySet<number> = new Set([401, 402, 403, 404, 429])
 
 const codes =
   /context_(?:length|window|size|limit)|contextwindow|prompt_tokens_exceeded|tokens?_(?:limit_reached|too_long)|(?:input|prompt)_too_long/i
 
-/** How services say that a prompt does not fit, in lower case, if they name the context, the prompt or the input. */
+/** Wordings for a prompt that does not fit, in lower case. They name the context, the prompt or the input. */
 const clearWordings: readonly RegExp[] = [
   /context(?: token)? (?:length|window|size|limit).{0,80}(?:exceed|longer|overflow|too (?:long|large|small))/,
   /(?:exceed|longer than|larger than|greater than|beyond|overflow|maximum|>).{0,60}context(?: token)? (?:length|window|size|limit)/,
@@ -34,7 +34,7 @@ const clearWordings: readonly RegExp[] = [
   /(?:prompt|输入|上下文|对话).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** How they say it if they only mention tokens: this counts only in an error about the request. */
+/** Wordings that mention only tokens. They count only in an error about the request. */
 const looseWordings: readonly RegExp[] = [
   /\btokens?\b.{0,80}exceed/,
   /exceed.{0,80}\btokens?\b/,
@@ -44,18 +44,19 @@ const looseWordings: readonly RegExp[] = [
   /(?:tokens?|文本).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** What a server says about its own trouble. */
+/** Words that a server uses for its own problems. */
 const ofServer = /\bin[- ]flight\b|capacity|queue|buffer|worker|overload|crash|\bmemory\b|\bbusy\b|time(?:d )?-?out/
 
 /** Other limits that are reported in similar words. */
 const otherLimits =
   /rate limit|per (?:min|day|hour|second|week|month)|\b(?:hourly|daily|weekly|monthly)\b|\b[tr]p[md]\b|throttl|please wait|quota|spending|allowance|(?:string|array) too long|\b(?:images?|files?|audio|video|tools?|embeddings?) (?:is |are )?too (?:long|large|many)/
-/** The limit of the answer alone. */
+/** A limit that applies only to the answer. */
 const ofAnswer = /max_?(?:output_?|completion_?|new_?)?tokens|(?:output|completion) tokens/i
 const ofPrompt = /context|prompt|input|messages/i
 
 /**
- * The sizes in an error that says that prompt and answer exceed the model's context; undefined for every other error.
+ * The sizes in an error that reports that prompt and answer exceed the model's context; undefined for every other
+ * error.
  */
 export function contextSizes({ status, message, words }: ServiceError): ContextSizes | undefined {
   if (otherMatters.has(status) || words.includes('string_above_max_length')) return undefined
@@ -65,7 +66,7 @@ export function contextSizes({ status, message, words }: ServiceError): ContextS
   return says(status, text) ? sizesIn(text) : undefined
 }
 
-/** An error of a server that failed or timed out is about the prompt only if it names the prompt. */
+/** An error from a server that failed or timed out is about the prompt only if the message names the prompt. */
 function says(status: number, text: string): boolean {
   const isServers = status >= 500 || status === 408
   if (isServers && ofServer.test(text)) return false
@@ -92,7 +93,7 @@ const outputs = [
   `exceed context limit: \\d+ \\+ ${number}`,
 ].map((each) => new RegExp(each))
 
-/** MiniMax puts its code after the message. */
+/** MiniMax appends its code to the message. */
 const codeBehind = / \(\d{4}\)$/
 
 function sizesIn(message: string): ContextSizes {
@@ -115,22 +116,25 @@ function firstOf(patterns: readonly RegExp[], text: string): number | undefined 
   return undefined
 }
 
-/** The size of a prompt is somewhere next to the limit, which it exceeds. */
+/** The size of the prompt is a number next to the limit and is larger than the limit. */
 function largestBeyond(limit: number, text: string): number | undefined {
   const numbers = [...text.matchAll(/\d[\d,]*/g)].map(([digits]) => Number(digits.replaceAll(',', '')))
   const largest = Math.max(...numbers.filter(Number.isSafeInteger))
   return largest > limit ? largest : undefined
 }
 
-/** OpenAI's code for it. */
+/** OpenAI's code for a context that is too long. */
 export const contextCode = 'context_length_exceeded'
 
-/** The failure to report for it. */
+/** The failure to report for a context that is too long. */
 export function contextFailure(message: string, context: ContextSizes): Failure {
   return { status: 400, kind: 'context-length', message, context, type: 'invalid_request_error', code: contextCode }
 }
 
-/** A failure as it is, or, if it means that, the one that says that the context is too long. */
+/**
+ * Converts a failure that means that the context is too long to a context failure. Any other failure is returned
+ * unchanged.
+ */
 export function readContext(failure: Failure): Failure {
   const { kind, status, message, code = '', type = '' } = failure
   const words = kind === 'context-length' ? [contextCode] : [code, type]
@@ -138,7 +142,7 @@ export function readContext(failure: Failure): Failure {
   return context ? contextFailure(message, context) : failure
 }
 
-/** Its message in OpenAI's words, which programs recognize. */
+/** The message of a context failure in OpenAI's wording, which client programs recognize. */
 export function openAiWords({ message, context = {} }: Failure): string {
   if (/maximum context length is|context window/i.test(message)) return message
   const { limit, prompt } = context
@@ -146,7 +150,10 @@ export function openAiWords({ message, context = {} }: Failure): string {
   return `This model's maximum context length is ${limit} tokens. However, your request has ${prompt} tokens. Please reduce its length.`
 }
 
-/** Its message in Anthropic's words, which make Claude Code shorten its history or request a shorter answer. */
+/**
+ * The message of a context failure in Anthropic's wording, which makes Claude Code shorten its history or request a
+ * shorter answer.
+ */
 export function anthropicWords({ message, context = {} }: Failure): string {
   if (isAnthropics(message)) return message
   const { limit, prompt, output } = context
@@ -162,7 +169,7 @@ export function isAnthropics(message: string): boolean {
   return /^prompt is too long\b|^input length and `max_tokens` exceed context limit: \d/i.test(message)
 }
 
-/** Its message in Google's words. */
+/** The message of a context failure in Google's wording. */
 export function googleWords({ message, context = {} }: Failure): string {
   const { limit, prompt } = context
   if (/token count/i.test(message) || limit === undefined || prompt === undefined || prompt <= limit) return message

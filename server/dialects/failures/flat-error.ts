@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * The error that an object itself is. Some services (for example Spark) answer 200 with a message and a code of their
- * own instead of an answer; vLLM sends `"object": "error"`, MiniMax adds a `base_resp` to every body.
+ * The error that an object itself represents. Some services (for example Spark) respond with status 200 and their own
+ * message and code instead of an answer. vLLM sends `"object": "error"`, and MiniMax adds a `base_resp` to every body.
  */
 export function flatError(body: JsonObject): JsonObject | undefined {
   const status = body['base_resp']
@@ -21,7 +21,8 @@ function meansSuccess(code: unknown): boolean {
 
 /**
  * The error in an event of a chat stream; undefined if it is an ordinary chunk. OpenRouter reports an error next to
- * choices, where other services have an empty field in every event; some only report it as the finish reason.
+ * choices, where other services have an empty `error` field in every event. Some services report an error only as the
+ * finish reason.
  */
 export function errorInChunk(chunk: JsonObject): JsonObject | undefined {
   const { error, choices } = chunk

@@ -4,7 +4,7 @@ import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { decodeFailure } from './openai-failure.ts'
 import { serviceFailure } from './service-failure.ts'
 
-/** Codes of MiniMax's errors, which come with status 200 (MiniMax docs, "Error codes"). */
+/** MiniMax's error codes, which arrive with status 200 (MiniMax docs, "Error codes"). */
 const kinds: Readonly<Record<number, FailureKind>> = {
   1001: 'timeout',
   1002: 'rate-limit',
@@ -17,7 +17,7 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   2049: 'authentication',
 }
 
-/** The error in an answer with status 200; undefined if it is not an error. */
+/** The error in a response with status 200; undefined if it contains none. */
 export function minimaxFailureWithin(wire: JsonObject): Failure | undefined {
   const baseResponse = wire['base_resp']
   const code = isObject(baseResponse) ? Number(baseResponse['status_code'] ?? 0) : 0

@@ -4,7 +4,7 @@ import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { contextCode, openAiWords } from './context-length.ts'
 
-/** Codes and types of OpenAI's errors that say more than the status (OpenAI docs, "Error codes"). */
+/** OpenAI's error codes and types that are more specific than the status (OpenAI docs, "Error codes"). */
 const kinds: Readonly<Record<string, FailureKind>> = {
   insufficient_quota: 'billing',
   permission_denied: 'permission',
@@ -38,14 +38,14 @@ export const statusOfKind: Readonly<Record<FailureKind, number>> = {
   server: 500,
 }
 
-/** An OpenAI error body, or the error object of an event; status 0 = unknown. */
+/** An OpenAI error body, or the error object of an event. Status 0 means that the status is unknown. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object: unknown = Array.isArray(body) ? body[0] : body
   const error = isObject(object) ? (isObject(object['error']) ? object['error'] : object) : {}
   const code = typeof error['code'] === 'number' ? String(error['code']) : looseText(error['code'])
   const type = looseText(error['type'])
   const param = looseText(error['param'])
-  // Other services that use this format put the status where OpenAI has a word.
+  // Other services that use this format put the status into the field where OpenAI has a word.
   const named = Number(code)
   const meant = status || (named >= 400 && named <= 599 ? named : 0)
   const byStatus = meant === 0 || meant === 400 || meant === 429 ? undefined : kindOfStatus(meant)
@@ -93,14 +93,14 @@ export const codeOfKind: Readonly<Record<FailureKind, string>> = {
   server: 'server_error',
 }
 
-/** The error object for an OpenAI caller; with the request id a person can find the call in the logs. */
+/** The error object for an OpenAI caller. With the request id, a person can find the call in the logs. */
 export function errorOut(
   failure: Failure,
   requestId: string,
 ): { message: string; type: string; param: string | null; code: string } {
   const { kind, param = null, dialect } = failure
   const message = kind === 'context-length' ? openAiWords(failure) : failure.message
-  // Another service's code means nothing to a program that knows OpenAI's.
+  // Another service's code means nothing to a program that knows OpenAI's codes.
   const own = dialect === undefined || dialect === 'openai-chat' ? failure : undefined
   return {
     message: `${message} (request id: ${requestId})`,

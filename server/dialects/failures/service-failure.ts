@@ -3,11 +3,13 @@ import { messageOf } from '../neutral/failure.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { codeOfKind, statusOfKind, typeOfKind } from './openai-failure.ts'
 
-/** The message when a service rejects a signature because of its time. */
+/** The hint for the operator when a service rejects a signature because of its time. */
 export const clockHint =
   'the clock of this gateway may be wrong: the service says that the time of the signature is off'
 
-/** A failure with the meaning of a service's own code; `status` 200 or 0 = the usual status of its kind. */
+/**
+ * A failure with the meaning of a service's own code. If `status` is 200 or 0, the usual status of its kind is used.
+ */
 export function serviceFailure(status: number, kind: FailureKind, message: string, code: string): Failure {
   return {
     status: status >= 400 ? status : statusOfKind[kind],
@@ -18,7 +20,7 @@ export function serviceFailure(status: number, kind: FailureKind, message: strin
   }
 }
 
-/** An answer in OpenAI's form for a failure. */
+/** A response in OpenAI's format for a failure. */
 export function failureAnswer({ status, kind, message, code }: Failure): JsonObject {
   return { error: { message, type: typeOfKind[kind], param: null, code: code ?? codeOfKind[kind], status } }
 }

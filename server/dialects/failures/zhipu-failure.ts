@@ -4,7 +4,7 @@ import { looseObject } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { clockHint, serviceFailure } from './service-failure.ts'
 
-/** Codes of Zhipu's errors (Zhipu docs, "Error codes"). */
+/** Zhipu's error codes (Zhipu docs, "Error codes"). */
 const kinds: Readonly<Record<string, FailureKind>> = {
   1000: 'authentication',
   1001: 'authentication',
@@ -39,7 +39,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   1309: 'billing',
 }
 
-/** A Zhipu error, whose code says more than the status; in the old format it comes with status 200. */
+/** A Zhipu error. Its code is more specific than the status, which is 200 in the old format. */
 export function zhipuFailure(status: number, body: unknown): Failure {
   const object = looseObject(Array.isArray(body) ? body[0] : body)
   const error = isObject(object['error']) ? object['error'] : object

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject } from '../neutral/fields.ts'
 
-/** A batchEmbedContents request (Gemini API, "Embeddings"): each text repeats the model's name. */
+/** A batchEmbedContents request (Gemini API, "Embeddings"). Each text repeats the model's name. */
 export function batchEmbedRequest(model: string, texts: readonly string[], dimensions: unknown): JsonObject {
   const size = dimensions === undefined ? {} : { outputDimensionality: dimensions }
   return { requests: texts.map((text) => ({ model: `models/${model}`, content: { parts: [{ text }] }, ...size })) }
@@ -13,7 +13,7 @@ export function predictEmbedRequest(texts: readonly string[], dimensions: unknow
   return { instances: texts.map((content) => ({ content })), ...parameters }
 }
 
-/** The vectors in any of Google's answers: batchEmbedContents, embedContent, predict. */
+/** The vectors in any of Google's responses: batchEmbedContents, embedContent, predict. */
 export function vectorsIn(answer: JsonObject): unknown[] {
   const batch = looseList(answer['embeddings']).map(({ values }) => values)
   if (batch.length > 0) return batch
@@ -21,7 +21,7 @@ export function vectorsIn(answer: JsonObject): unknown[] {
   return predicted.length > 0 ? predicted : [looseObject(answer['embedding'])['values']]
 }
 
-/** The tokens of the prompt, if the answer reports them. */
+/** The tokens of the prompt, if the response reports them. */
 export function embeddedTokens(answer: JsonObject): number | undefined {
   const total = looseObject(answer['usageMetadata'])['promptTokenCount']
   if (typeof total === 'number' && Number.isSafeInteger(total) && total >= 0) return total

@@ -36,14 +36,14 @@ const codeOfKind: Readonly<Record<FailureKind, string>> = {
   server: 'INTERNAL',
 }
 
-/** A Google error body, which streams and old endpoints wrap in a list; status 0 = unknown. */
+/** A Google error body, which streams and old endpoints wrap in a list. Status 0 means that the status is unknown. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object: unknown = Array.isArray(body) ? body[0] : body
   const error = isObject(object) && isObject(object['error']) ? object['error'] : undefined
   const code = looseText(error?.['status'])
   const [meant, kind] = codes[code] ?? [status, kindOfStatus(status)]
   const retryAfterSeconds = retryAdvice(error?.['details'])
-  // Google says "invalid argument" for an unknown key.
+  // Google reports an unknown key as an invalid argument.
   const isKey = tryStringify(error?.['details'])?.includes('API_KEY_INVALID')
   return {
     status: status || meant || 502,
@@ -57,7 +57,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
 
 const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
 
-/** The retry delay, which Google puts in a detail of the error and not in a header: `"retryDelay": "35.2s"`. */
+/** The retry delay, which Google sends in a detail of the error instead of a header: `"retryDelay": "35.2s"`. */
 function retryAdvice(details: unknown): number | undefined {
   const info = looseList(details).find((each) => each['@type'] === retryInfo)
   const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s?$/.exec(looseText(info?.['retryDelay'])) ?? []
@@ -69,7 +69,7 @@ export function encodeFailure(failure: Failure, requestId: string): JsonObject {
   const { kind, retryAfterSeconds } = failure
   const message = kind === 'context-length' ? googleWords(failure) : failure.message
   const advice = retryAfterSeconds === undefined ? [] : [{ '@type': retryInfo, retryDelay: `${retryAfterSeconds}s` }]
-  // Google's name for it (google.rpc.Code, 12).
+  // Google's name for this status (google.rpc.Code, 12).
   const status = failure.status === 501 ? 'UNIMPLEMENTED' : codeOfKind[kind]
   return {
     error: {

@@ -5,7 +5,7 @@ import { QuoteSearch } from '../wire/quote-search.ts'
 
 /**
  * Citations of a candidate: its grounding sources and the texts it recites (Gemini API, "GroundingMetadata",
- * "CitationMetadata"). Google counts in bytes of UTF-8.
+ * "CitationMetadata"). Google counts offsets in bytes of UTF-8.
  */
 export function citationsIn(candidate: JsonObject, text: string): Citation[] {
   const grounding = looseObject(candidate['groundingMetadata'])
@@ -42,14 +42,14 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
   const { text } = counted
   const start = counted.unitAt(looseCount(segment['startIndex']))
   const span = { start, end: counted.unitAt(looseCount(segment['endIndex'])) }
-  // If Google counted in a text other than the one it sent, its quote is searched for instead.
+  // If Google's offsets belong to a text other than the one it sent, its quote is searched for instead.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
   const quoteAt = counted.quotes.find(quote)
   return quoteAt < 0 ? span : { start: quoteAt, end: quoteAt + quote.length }
 }
 
-/** A citation of the whole text, as a citation of the part that begins at `start` in that text. */
+/** Converts a citation of the whole text to a citation of the part that begins at `start` in that text. */
 export function withinPart(citation: Citation, start: number, length: number): Citation {
   const within = (place: number) => Math.min(length, Math.max(0, place - start))
   return { ...citation, start: within(citation.start ?? 0), end: within(citation.end ?? 0) }
@@ -88,7 +88,7 @@ class ByteCounted {
     this.quotes = new QuoteSearch(text)
   }
 
-  /** The byte at which a code unit begins; negative and fractional numbers are read as `slice` reads them. */
+  /** The byte at which a code unit begins. Negative and fractional numbers are treated as in `slice`. */
   byteAt(unit: number): number {
     const whole = Math.trunc(unit)
     const { length } = this.text
@@ -96,7 +96,7 @@ class ByteCounted {
     return at === 0 ? 0 : (this.#table()[at] ?? 0)
   }
 
-  /** The code unit that begins at a byte; for a byte within a character, the next one. */
+  /** The code unit that begins at a byte. For a byte within a character, this is the next code unit. */
   unitAt(byte: number): number {
     if (byte === 0) return 0
     const starts = this.#table()

@@ -18,7 +18,7 @@ const shapes: Readonly<Record<string, string>> = {
 /** Imagen supports fewer aspect ratios. */
 const imagenShapes: Readonly<Record<string, string>> = { '3:2': '4:3', '2:3': '3:4' }
 
-/** True for models that make images with `predict`; the others use generateContent. */
+/** True for models that generate images with `predict`. Other models use generateContent. */
 export function isImagen(model: string): boolean {
   return /(?:^|\/)imag(?:en|egeneration)/.test(model)
 }
@@ -50,7 +50,7 @@ function shapeOf(size: unknown): string | undefined {
   return shape
 }
 
-/** Google's images → OpenAI's answer; if a filter removed all of them, an error that says so. */
+/** Google's images → OpenAI's response. If a filter removed all images, this is an error that reports it. */
 export function imageReply(answer: JsonObject): JsonObject {
   const predictions = looseList(answer['predictions'])
   const painted = predictions.flatMap((each) => looseText(each['bytesBase64Encoded']) || [])

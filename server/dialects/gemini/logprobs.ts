@@ -16,7 +16,7 @@ function tokenIn({ token, logProbability }: JsonObject): JsonObject {
   return { token: text, logprob: Number(logProbability ?? 0), bytes: [...Buffer.from(text)] }
 }
 
-/** The log probabilities of a candidate's text as a field to spread; nothing if there are none. */
+/** The log probabilities of a candidate's text as a field to spread; empty if there are none. */
 export function logprobsOut(logprobs: readonly JsonObject[]): { logprobsResult?: JsonObject } {
   if (logprobs.length === 0) return {}
   return {

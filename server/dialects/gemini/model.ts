@@ -1,10 +1,10 @@
-/** What a model supports, if its name tells (Gemini API: "Thinking", "Gemini 3 developer guide"). */
+/** What a model supports, if its name shows this (Gemini API: "Thinking", "Gemini 3 developer guide"). */
 export interface ModelTraits {
   /** Can be asked to think. */
   readonly thinks: boolean
-  /** Thinks by a level; older models by a token budget. */
+  /** Thinking is set by a level. Older models use a token budget instead. */
   readonly levels: boolean
-  /** Thinking cannot be turned off; this is the minimum. */
+  /** The lowest thinking budget. It is above 0 for models whose thinking cannot be turned off. */
   readonly leastBudget: number
   readonly leastLevel: string
   /** Refuses a call in the history that it did not sign. */
@@ -16,7 +16,7 @@ export interface ModelTraits {
 /** The lowest version that names such as gemini-flash-latest stand for. */
 const latestVersion = 3
 
-/** Reads a Gemini model's version from its name; other models are taken for 2.5. */
+/** Reads a Gemini model's version from its name. Other models are treated as version 2.5. */
 export function modelTraits(model: string): ModelTraits {
   const named = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1]
   const version = named === undefined && /gemini-[a-z-]*latest/.test(model) ? latestVersion : Number(named ?? '2.5')
@@ -31,5 +31,5 @@ export function modelTraits(model: string): ModelTraits {
   }
 }
 
-/** Google's word for "this call was not made by Gemini" (Gemini API, "Thought signatures"). */
+/** Google's placeholder signature for a call that Gemini did not make (Gemini API, "Thought signatures"). */
 export const unsignedCall = 'skip_thought_signature_validator'

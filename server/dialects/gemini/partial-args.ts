@@ -1,7 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseList } from '../neutral/fields.ts'
 
-/** The arguments of a call that arrives in pieces, each with the path it belongs to (Gemini API, "PartialArg"). */
+/**
+ * The arguments of a call that arrive in pieces. Each piece has the path that it belongs to (Gemini API, "PartialArg").
+ */
 export class PartialArgs {
   readonly args: JsonObject = {}
   /** The text that the next piece continues. */
@@ -23,7 +25,7 @@ function otherValue(piece: JsonObject): unknown {
   return piece['numberValue'] ?? piece['boolValue'] ?? null
 }
 
-/** `$.recipe.steps[2].text` → its names and numbers. */
+/** Splits a path such as `$.recipe.steps[2].text` into its names and numbers. */
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = []
   for (const [, name, index, quoted] of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g)) {
@@ -35,7 +37,7 @@ function stepsOf(path: string): (string | number)[] {
 function put(root: JsonObject, path: readonly (string | number)[], value: unknown): void {
   let at: JsonObject | unknown[] = root
   for (const [depth, step] of path.entries()) {
-    // A name that every object inherits must not be written through.
+    // Refuses to write through a name that every object inherits.
     if (step === '__proto__' || (Array.isArray(at) && (typeof step !== 'number' || step > at.length))) return
     const holder = at as Record<string | number, unknown>
     const next = path[depth + 1]

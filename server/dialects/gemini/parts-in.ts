@@ -16,16 +16,17 @@ import { protoEach, protoMember } from './protobuf-names.ts'
 
 const dialect = 'gemini'
 
-/** Gives ids to calls without one, and finds the call for a result without one. */
+/** Gives an id to every call without one, and finds the call for a result without an id. */
 export class CallIds {
   #count = 0
   /**
-   * The calls of each name, oldest first, and how many of them have been passed, since a request may have very many.
+   * The calls of each name, oldest first, and how many of them the search has already passed, since a request may have
+   * very many calls.
    */
   readonly #calls = new Map<string, { ids: string[]; passed: number }>()
-  /** How many calls with this id have no result. */
+  /** For each id, the number of calls that have no result. */
   readonly #open = new Map<string, number>()
-  /** How many results named the id of a call that has not been passed. */
+  /** For each id, the number of results for calls that the search has not passed yet. */
   readonly #answered = new Map<string, number>()
 
   call(name: string, wireId: string | undefined): string {
@@ -37,7 +38,7 @@ export class CallIds {
     return id
   }
 
-  /** The given id; without one, the id of the oldest call of that name that has no result. */
+  /** Returns the given id or, without one, the id of the oldest call of that name that has no result. */
   result(name: string, wireId: string | undefined): string {
     if (wireId !== undefined) {
       if (addTo(this.#open, wireId, -1)) addTo(this.#answered, wireId, 1)
@@ -54,7 +55,7 @@ export class CallIds {
   }
 }
 
-/** Adds to a count that never goes below 0; false if it would. */
+/** Adds to a count that never goes below 0. Returns false if it would. */
 function addTo(counts: Map<string, number>, id: string, by: number): boolean {
   const count = (counts.get(id) ?? 0) + by
   if (count < 0) return false
@@ -62,7 +63,7 @@ function addTo(counts: Map<string, number>, id: string, by: number): boolean {
   return true
 }
 
-/** The parts of a Content. Throws GatewayError with the path of the part at fault. */
+/** The parts of a Content. Throws GatewayError with the path of the invalid part. */
 export function partsIn(content: Fields, ids: CallIds): Part[] {
   return attachSeals((protoEach(content, 'parts') ?? []).map((part) => partIn(part, ids)))
 }
@@ -123,7 +124,7 @@ function sourceIn(inline: Fields | undefined, file: Fields | undefined, mediaTyp
   if (inline)
     return { kind: 'inline', data: inline.needText('data'), mediaType: mediaType || 'application/octet-stream' }
   const uri = file?.needText('fileUri') ?? ''
-  // Files in Google's own store have URLs that only Google can open.
+  // Files in Google's own storage have URLs that only Google can open.
   const isOwn = /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/)/.test(uri)
   return isOwn ? { kind: 'file', id: uri } : { kind: 'url', url: uri, ...(mediaType && { mediaType }) }
 }
@@ -157,7 +158,7 @@ function resultText(value: JsonObject): { text: string; isError: boolean } {
   return { text: JSON.stringify(value), isError: false }
 }
 
-/** Code that Google ran, and its output, for dialects that show neither. */
+/** Code that Google ran, or its output, for dialects that support neither. */
 function codeText(part: Fields): Pick<NativePart, 'text'> {
   const code = protoMember(part, 'executableCode')?.text('code')
   const output = protoMember(part, 'codeExecutionResult')?.text('output')

@@ -13,11 +13,11 @@ const dialect = 'gemini'
 export interface PartsContext {
   readonly losses: DroppedFields
   readonly traits: ModelTraits
-  /** Names of the calls by their ids: a function response must name its function. */
+  /** The name of each call by its id, because a function response must name its function. */
   readonly callNames: ReadonlyMap<string, string>
 }
 
-/** The names of all calls in a conversation by their ids. */
+/** The name of each call in a conversation, by its id. */
 export function callNamesOf(messages: readonly Message[]): Map<string, string> {
   const calls = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [part] : [])))
   return new Map(calls.map(({ id, name }) => [id, name]))
@@ -68,7 +68,7 @@ function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonO
   }
 }
 
-/** Calls from Google's own history may have no id; the id that we assigned is not sent. */
+/** Calls from Google's own history may have no id. An id that we assigned is not sent. */
 function idOut(id: string, losses: DroppedFields): JsonObject {
   return losses.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
 }
@@ -112,8 +112,8 @@ function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
 }
 
 /**
- * The object that a function response must be: the result itself if it is an object, else wrapped under Google's name
- * for it.
+ * A function response must be an object. It is the result itself if that is an object; otherwise the result is wrapped
+ * under Google's name for it.
  */
 function responseOut(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }

@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { Fields, wrongField } from '../neutral/fields.ts'
 
 /**
- * Reads a Google object by camelCase names. The API accepts each name in snake_case too (protocol buffers' JSON form),
- * and callers use both. Only the object's own names are converted, not nested ones.
+ * Reads a Google object by camelCase names. The API also accepts each name in snake_case (protocol buffers' JSON
+ * format), and callers use both. Only the object's own names are converted, not nested ones.
  */
 export function protoFields(value: unknown, path: string): Fields {
   return new Fields(isObject(value) ? camelNames(value, path) : value, path)
@@ -16,7 +16,7 @@ export function protoMember(owner: Fields, name: string): Fields | undefined {
   return owner.member(name, (value) => protoFields(value, owner.at(name)))
 }
 
-/** The objects of a list; a single object counts as a list of one, as in the API. */
+/** The objects of a list. As in the API, a single object counts as a list of one. */
 export function protoEach(owner: Fields, name: string): Fields[] | undefined {
   const value = owner.raw(name)
   if (value === undefined) return undefined
@@ -26,8 +26,8 @@ export function protoEach(owner: Fields, name: string): Fields[] | undefined {
 }
 
 /**
- * The object with its own names in camelCase. Throws GatewayError (400) for a name in two spellings: the service
- * decides which of them counts, so what we charge and what it serves could differ.
+ * The object with its own names in camelCase. Throws GatewayError (400) for a name that occurs in two spellings: the
+ * service decides which of them counts, so we could charge for something other than what it serves.
  */
 export function camelNames(object: JsonObject, path = ''): JsonObject {
   const turned = new Map<string, unknown>()
@@ -45,12 +45,15 @@ function inTwoSpellings(place: string): GatewayError {
   })
 }
 
-/** The name as the object spells it; camelCase if the object does not have it. */
+/** The name as the object spells it, or in camelCase if the object does not have it. */
 export function spellingIn(object: JsonObject, name: string): string {
   return Object.keys(object).find((each) => camel(each) === name) ?? name
 }
 
-/** Throws GatewayError (400) for one of the names in other capitals, or with letters that are treated as equal. */
+/**
+ * Throws GatewayError (400) if a field has one of these names in other capitals, or with letters that are treated as
+ * equal.
+ */
 export function refuseOtherCase(fields: Fields, names: readonly string[]): void {
   for (const fieldName of Object.keys(fields.value)) {
     const name = names.find((each) => each !== fieldName && foldedName(each) === foldedName(fieldName))

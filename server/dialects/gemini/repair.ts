@@ -9,7 +9,7 @@ const signatures = ['thoughtSignature', 'thought_signature'] as const
 const calls = ['functionCall', 'function_call'] as const
 
 /**
- * A Google request without signatures made by other services. A call that Gemini did not sign gets Google's
+ * Repairs a Google request. It removes signatures made by other services. A call that Gemini did not sign gets Google's
  * placeholder, which its newer models require.
  */
 export function repairContents(body: JsonObject, text: string, options: RepairOptions): Repair {
@@ -44,7 +44,7 @@ function repairContent(content: unknown, needsSigned: boolean, without: boolean,
   return remaining.length === 0 ? undefined : { ...content, parts: remaining }
 }
 
-/** A part with Gemini's own signature or none; undefined if it is only another service's thought. */
+/** A part with Gemini's own signature or with none; undefined if the part is only another service's thought. */
 function withOwnSignature(part: JsonObject, without: boolean, dropped: Set<string>): JsonObject | undefined {
   const name = spellingIn(part, 'thoughtSignature')
   const signature = part[name]

@@ -53,7 +53,7 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
     const read = replyPartIn(part, `call_${idSeed}_${parts.length}`)
     const last = parts.at(-1)
     if (read.type !== 'text' || read.text !== '') parts.push(read)
-    // Google ends some answers with an empty text, which may hold the signature of the text before.
+    // Google ends some answers with an empty text, which may hold the signature of the preceding text.
     else if (read.seal && last?.type === 'text' && !last.seal) parts.splice(-1, 1, { ...last, seal: read.seal })
     else if (read.seal) parts.push(read)
   }
@@ -63,14 +63,14 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
   return { parts, stop: stopIn(looseText(candidate['finishReason']), looseText(candidate['finishMessage']), hasCalls) }
 }
 
-/** They refer to the whole text of a candidate. */
+/** Log probabilities refer to the whole text of a candidate. */
 function tellLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): void {
   const at = parts.findIndex(({ type }) => type === 'text')
   const part = parts[at]
   if (logprobs.length > 0 && part?.type === 'text') parts[at] = { ...part, logprobs }
 }
 
-/** Google counts in the whole text of a candidate: a citation belongs to the part in which it begins. */
+/** Google's offsets refer to the whole text of a candidate. A citation belongs to the part in which it begins. */
 function cite(parts: ReplyPart[], candidate: JsonObject): void {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const all = citationsIn(candidate, text)
@@ -96,7 +96,7 @@ function cite(parts: ReplyPart[], candidate: JsonObject): void {
   }
 }
 
-/** One part of an answer; `id` is used for a call without one. */
+/** One part of an answer. `id` is used for a call that has no id. */
 export function replyPartIn(part: JsonObject, id: string): ReplyPart {
   const signature = looseText(part['thoughtSignature'])
   // Google's placeholder for a missing signature is not a signature.
@@ -120,7 +120,7 @@ export function replyPartIn(part: JsonObject, id: string): ReplyPart {
   return { type: 'native', dialect, value: part }
 }
 
-/** A whole answer for a Gemini caller. */
+/** A non-streamed response for a Gemini caller. */
 export function encodeReply(reply: Reply, frame: Frame): WireAnswer {
   return {
     candidates: reply.choices.map((choice, index): WireCandidate => {
@@ -152,7 +152,7 @@ export function answerNames(frame: Frame, id?: string, model?: string): AnswerNa
   return { modelVersion: model ?? frame.model, responseId: id ?? frame.id }
 }
 
-/** Citations with their range counted in the whole text of the answer. */
+/** Citations with ranges that refer to the whole text of the answer. */
 function citationsOf(parts: readonly ReplyPart[]): Citation[] {
   const out: Citation[] = []
   let before = 0
@@ -167,7 +167,10 @@ function citationsOf(parts: readonly ReplyPart[]): Citation[] {
   return out
 }
 
-/** Parts whose first call has a signature, or Google's placeholder for one: its client programs send back no other. */
+/**
+ * Parts whose first call has a signature or Google's placeholder for one. Gemini client programs do not send back a
+ * first call without it.
+ */
 function markedCalls(parts: readonly ReplyPart[]): ReplyPart[] {
   const first = parts.findIndex(({ type }) => type === 'tool-call')
   return parts.map((part, at) => (at === first && part.type === 'tool-call' ? marked(part) : part))
@@ -178,7 +181,7 @@ export function marked(call: ToolCallPart): ToolCallPart {
   return { ...call, seal: call.seal ?? { from: dialect, value: unsignedCall } }
 }
 
-/** The wire parts of one part; none if the dialect cannot show it. */
+/** The wire parts of one part; empty if the dialect cannot express it. */
 export function replyPartOut(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text':

@@ -20,12 +20,12 @@ import { jsonSchemaOf } from './schema.ts'
 
 const dialect = 'gemini'
 
-/** Fields that decide what is served and charged. */
+/** Fields that determine what is served and charged. */
 const decisive = ['generationConfig', 'systemInstruction', 'serviceTier', 'cachedContent']
 const decisiveInConfig = ['maxOutputTokens', 'candidateCount', 'thinkingConfig', 'responseModalities']
 
 /**
- * A generateContent request (Gemini API reference, "Generating content"); model and streaming are part of its URL.
+ * A generateContent request (Gemini API reference, "Generating content"). The model and streaming are part of its URL.
  * Throws GatewayError (400).
  */
 export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): Conversation {
@@ -83,7 +83,7 @@ function systemIn(body: Fields): TextPart[] {
   if (value === undefined) return []
   if (typeof value === 'string') return [{ type: 'text', text: value }]
   const content = protoMember(body, 'systemInstruction')
-  // The role of the system instruction means nothing.
+  // The role of the system instruction has no meaning.
   content?.text('role')
   const parts = content ? partsIn(content, new CallIds()) : []
   return parts.map((part) => {
@@ -102,7 +102,8 @@ function messagesIn(body: Fields): Message[] {
     const role = side === 'model' ? 'assistant' : 'user'
     const message = { role, parts: partsIn(content, ids), ...content.native(dialect) } as const
     const last = messages.at(-1)
-    // Client programs keep a stream as it came, each piece as its own content: together they are one turn.
+    // Client programs keep a stream as it arrived, with each piece as a separate content. Together these pieces are one
+    // turn.
     const goesOn = role === 'assistant' && last?.role === role && !last.native && !message.native
     if (!goesOn) messages.push(message)
     else for (const part of message.parts) addPiece(last.parts, part)
@@ -110,7 +111,7 @@ function messagesIn(body: Fields): Message[] {
   return messages
 }
 
-/** A part of a turn, or a continuation of the one before. */
+/** Adds a part to a turn, or continues the previous part. */
 function addPiece(parts: Part[], piece: Part): void {
   const last = parts.at(-1)
   const isText = piece.type === 'text' || piece.type === 'reasoning'
@@ -143,7 +144,7 @@ function functionIn(declaration: Fields): Tool {
   }
 }
 
-/** The names are of functions: the service's own tools may be used as well, unless a function must be called. */
+/** The names are function names. The service's own tools may also be used, unless a function must be called. */
 function allowed(names: readonly string[], required: boolean, tools: readonly Tool[]): ToolChoice {
   const functions = names.map((name) => ({ type: 'named', name }) as const)
   const hosted = tools.flatMap((tool): ToolReference[] => {
@@ -167,8 +168,8 @@ function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolC
 }
 
 /**
- * Calls of any function must fit its schema. No other dialect can ask for that, so it stays with the fields only Google
- * knows.
+ * `VALIDATED` requires that calls of any function fit its schema. No other dialect can request this, so the mode is
+ * left among the fields that only Google knows.
  */
 function modeIn(calling: Fields, names: readonly string[]): string {
   if (names.length === 0 && calling.value['mode'] === 'VALIDATED') return 'AUTO'

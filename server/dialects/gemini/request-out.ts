@@ -12,7 +12,7 @@ import { callNamesOf, type PartsContext, partsOut } from './parts-out.ts'
 
 const dialect = 'gemini'
 
-/** The settings that Google has a field for. */
+/** The settings for which Google has a field. */
 const supported = [
   'frequencyPenalty',
   'presencePenalty',
@@ -25,7 +25,7 @@ const supported = [
 ] as const
 
 /**
- * A generateContent request for Google (API reference, "Generating content"); the model goes into the URL. Throws
+ * A generateContent request for Google (API reference, "Generating content"). The model is sent in the URL. Throws
  * GatewayError for anything that cannot be expressed.
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
@@ -63,8 +63,8 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
     const rest = context.losses.native(message.native)
     if (parts.length === 0) continue
     const last = contents.at(-1)
-    // Results of parallel calls must be in one turn. Added one by one: a function call cannot take as many arguments as
-    // a caller may send parts.
+    // Results of parallel calls must be in one turn. Parts are added one by one, because a caller may send more parts
+    // than a function call can have arguments.
     if (last?.role === role && context.losses.isForeign) for (const part of parts) last.parts.push(part)
     else contents.push({ role, parts, rest })
   }
@@ -72,7 +72,8 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
 }
 
 /**
- * Google can only choose among functions: its own tools cannot be required, and are offered only if they may be used.
+ * Google can only choose among functions. Its own tools cannot be required, so they are offered only if they may be
+ * used.
  */
 function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const { tools, toolChoice: choice } = conversation
@@ -175,7 +176,7 @@ function configOut(conversation: Conversation, traits: ModelTraits, losses: Drop
   }
 }
 
-/** Efforts as levels; an effort below the model's minimum becomes the minimum. */
+/** Maps efforts to levels. An effort below the model's minimum becomes the minimum. */
 const levels: Partial<Record<Effort, string>> = {
   low: 'LOW',
   medium: 'MEDIUM',
@@ -185,8 +186,8 @@ const levels: Partial<Record<Effort, string>> = {
 }
 
 /**
- * Newer models think by a level, older ones by a budget (Gemini API, "Thinking"); callers of other dialects see the
- * thoughts.
+ * Newer models accept a thinking level, older ones a budget (Gemini API, "Thinking"). Callers of other dialects are
+ * shown the thoughts.
  */
 function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject | undefined {
   if (!reasoning) return undefined

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { camelNames } from './protobuf-names.ts'
 
-/** Fields of Google's Schema that are counts and arrive as text. */
+/** Fields of Google's Schema that are counts. They arrive as strings. */
 const counts: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
@@ -17,7 +17,7 @@ export function jsonSchemaOf(schema: JsonObject): JsonObject {
   const out: JsonObject = {}
   const name = typeof type === 'string' ? type.toLowerCase() : type
   if (name !== undefined && name !== 'type_unspecified') out['type'] = nullable === true ? [name, 'null'] : name
-  // "enum" is Google's own format of a text with fixed values.
+  // "enum" is Google's own format for a text with fixed values.
   if (format !== undefined && format !== 'enum') out['format'] = format
   if (isObject(properties)) {
     out['properties'] = Object.fromEntries(

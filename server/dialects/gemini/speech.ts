@@ -3,7 +3,10 @@ import type { JsonObject } from '../../lib/json.ts'
 import { looseList, looseObject, looseText, wrongField } from '../neutral/fields.ts'
 import { usageIn } from './usage.ts'
 
-/** OpenAI's voices, which Google does not have; callers who want Google's own voices name them. */
+/**
+ * OpenAI's voices, which Google does not have; the default voice replaces them. Callers who want one of Google's own
+ * voices name it.
+ */
 const openaiVoices: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
 )
@@ -26,7 +29,7 @@ export function speechRequest(body: JsonObject): JsonObject {
   }
 }
 
-/** Audio as callers want it, with its usage, which the audio itself has no room for. */
+/** Audio in the form that callers expect. It also holds the usage, for which the audio file has no field. */
 export class SoundResponse extends Response {
   readonly usage: Usage | undefined
 
@@ -36,7 +39,7 @@ export class SoundResponse extends Response {
   }
 }
 
-/** The audio in Google's answer as a WAV file; undefined if there is none. */
+/** The audio in Google's response as a WAV file; undefined if there is none. */
 export function soundIn(answer: JsonObject): SoundResponse | undefined {
   const [candidate] = looseList(answer['candidates'])
   const parts = looseList(looseObject(candidate?.['content'])['parts'])
@@ -50,7 +53,7 @@ export function soundIn(answer: JsonObject): SoundResponse | undefined {
 const headBytes = 44
 const sampleBytes = 2
 
-/** Mono samples of 16 bits, with a header that describes them. */
+/** Mono samples of 16 bits, preceded by a header that describes them. */
 function wavOf(samples: Buffer, rate: number): Uint8Array<ArrayBuffer> {
   const head = Buffer.alloc(headBytes)
   head.write('RIFF', 0)

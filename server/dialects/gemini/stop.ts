@@ -2,7 +2,7 @@ import type { Stop, StopReason } from '../neutral/reply.ts'
 
 const dialect = 'gemini'
 
-/** Finish reasons that mean that a filter or rule of Google's cut the answer (Gemini API, "FinishReason"). */
+/** Finish reasons for an answer that a filter or rule of Google's cut off (Gemini API, "FinishReason"). */
 const filtered: ReadonlySet<string> = new Set([
   'SAFETY',
   'RECITATION',
@@ -22,7 +22,7 @@ const malformed: ReadonlySet<string> = new Set([
   'MALFORMED_RESPONSE',
 ])
 
-/** `finishReason` → Stop; Google says STOP for a call, too. */
+/** `finishReason` → Stop. Google also reports STOP for a call. */
 export function stopIn(reason: string, message: string, hasCalls: boolean): Stop {
   const raw = { dialect, reason, ...(message && { message }) } as const
   return { reason: reasonOf(reason, hasCalls), raw }
@@ -41,7 +41,7 @@ export function stopOut(stop: Stop): string {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused for its caller to continue is not complete.
+    // An answer that was paused for its caller to continue it is not complete.
     case 'pause':
       return 'MAX_TOKENS'
     case 'refusal':
@@ -56,7 +56,7 @@ export function stopOut(stop: Stop): string {
   }
 }
 
-/** The reason of a prompt that Google refused: there is no candidate. */
+/** The stop reason for a prompt that Google refused. Such a response has no candidate. */
 export function blockedStop(reason: string, message: string): Stop {
   return { reason: 'content-filter', raw: { dialect, reason, ...(message && { message }) } }
 }

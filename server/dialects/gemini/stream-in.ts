@@ -14,7 +14,7 @@ import { blockedIn, createdIn, replyPartIn } from './reply.ts'
 import { stopIn } from './stop.ts'
 import { usageIn } from './usage.ts'
 
-/** One candidate so far. */
+/** The state of one candidate so far. */
 interface Candidate {
   parts: number
   /** The text or thought that the next piece may continue, unless a signature has ended it. */
@@ -23,12 +23,12 @@ interface Candidate {
   hasCalls: boolean
   stopped: boolean
   cited: Set<string>
-  /** The whole text, in which Google counts, and where the open part begins in it. */
+  /** The whole text, to which Google's offsets refer, and where the open part begins in it. */
   text: string
   openedAt: number
 }
 
-/** Follows a stream of GenerateContentResponses (Gemini API, "streamGenerateContent" with `alt=sse`). */
+/** Decodes a stream of GenerateContentResponses (Gemini API, "streamGenerateContent" with `alt=sse`). */
 export class ContentStreamDecoder implements StreamDecoder {
   readonly #candidates = new Map<number, Candidate>()
   #idSeed: string
@@ -61,14 +61,14 @@ export class ContentStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Google has no end mark: an answer is complete when all of its candidates have given a finish reason. */
+  /** Google sends no end mark. An answer is complete when all of its candidates have a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const candidates = [...this.#candidates.values()]
     const isWhole = candidates.length > 0 && candidates.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may continue after its finish reason.
+    // A service may send more content after its finish reason.
     for (const [choice, state] of this.#candidates) this.#close(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }
@@ -143,7 +143,8 @@ export class ContentStreamDecoder implements StreamDecoder {
       const at = { choice, index: open.index } as const
       if (read.text !== '') events.push({ type: 'delta', ...at, text: read.text })
       if (read.type === 'text') state.text += read.text
-      // A signature covers the content before it; citations of that content may come with it, in the same event.
+      // A signature covers the content before it. Citations of that content may arrive in the same event as the
+      // signature.
       if (read.seal) state.open = { ...open, isSealed: true, lateSeal: read.seal }
       return
     }
@@ -200,7 +201,7 @@ export class ContentStreamDecoder implements StreamDecoder {
     this.#endCall(choice, state, events)
   }
 
-  /** Google repeats its sources in every event. */
+  /** Adds only new citations, because Google repeats its sources in every event. */
   #cite(choice: number, state: Candidate, candidate: JsonObject, events: StreamEvent[]): void {
     const { open } = state
     if (open?.type !== 'text') return

@@ -11,13 +11,13 @@ import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireAnswer, WireCandidate } from './wire.ts'
 
-/** A part that is being written: calls and media are sent whole, texts and thoughts as they arrive. */
+/** A part that is being written. Calls and media are sent complete; texts and thoughts are sent as they arrive. */
 interface OpenPart {
   head: ReplyPart
   text: string
   seal: Seal | undefined
   citations: Citation[]
-  /** Where its text begins in the whole text of the choice. */
+  /** Where the part's text begins in the whole text of the choice. */
   start: number
 }
 
@@ -25,7 +25,7 @@ interface OpenPart {
 export class ContentStreamEncoder implements StreamEncoder {
   readonly #frame: Frame
   readonly #open = new Map<string, OpenPart>()
-  /** Text of each choice so far, and the citations in it. */
+  /** The text of each choice so far, and the citations in it. */
   readonly #texts = new Map<number, { text: string; citations: Citation[] }>()
   readonly #stops = new Map<number, Stop>()
   /** Choices that contain a call. */
@@ -112,7 +112,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     return this.#logprobs(choice, detail.logprobs)
   }
 
-  /** Log probabilities of the text that was written last. */
+  /** Writes the log probabilities of the most recent text. */
   #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
     const content: WireCandidate['content'] = { role: 'model', parts: [{ text: '' }] }
     if (logprobs.length === 0) return ''
@@ -132,7 +132,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     }
     if (head.type === 'text' || head.type === 'refusal' || head.type === 'reasoning') {
       if (!seal) return ''
-      // The signature of content that was already sent comes in a piece of its own, as in Google's API.
+      // The signature of content that was already sent is written in a separate piece, as in Google's API.
       const last = head.type === 'reasoning' ? { ...head, text: '', seal } : ({ type: 'text', text: '', seal } as const)
       return this.#chunk(choice, replyPartOut(last))
     }
@@ -148,7 +148,7 @@ export class ContentStreamEncoder implements StreamEncoder {
     return written({ candidates: [{ content: { role: 'model', parts }, index: choice }], ...this.#names })
   }
 
-  /** The finish reasons come with the usage, in the last event: it is the end mark of this dialect. */
+  /** The finish reasons are sent with the usage in the last event, which is the end mark of this dialect. */
   #end(): string {
     const stops = this.#stops.size > 0 ? [...this.#stops] : [[0, { reason: 'stop' }] as const]
     const candidates = stops.map(([choice, stop]): WireCandidate => {

@@ -4,8 +4,8 @@ import { looseCount, looseList } from '../neutral/fields.ts'
 import type { WireUsage } from './wire.ts'
 
 /**
- * `usageMetadata` (Gemini API reference) → Usage. Thoughts, and tokens that tools added to the prompt, are separate
- * from the totals there and part of them here. Undefined if the prompt is not counted.
+ * `usageMetadata` (Gemini API reference) → Usage. Google reports thoughts, and tokens that tools added to the prompt,
+ * separately from its totals; Usage includes them in its totals. Undefined if the prompt is not counted.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   if (!isObject(raw) || !isCount(raw['promptTokenCount'])) return undefined
@@ -14,13 +14,13 @@ export function usageIn(raw: unknown): Usage | undefined {
   const thoughts = looseCount(raw['thoughtsTokenCount'])
   const tools = looseCount(raw['toolUsePromptTokenCount'])
   const total = looseCount(raw['totalTokenCount'])
-  // The total shows whether a service counts the thoughts within the answer.
+  // The total shows whether a service counts the thoughts as part of the answer.
   const isWithin = thoughts > 0 && thoughts <= candidates && total === prompt + candidates + tools
   const completion = candidates + (isWithin ? 0 : thoughts)
   const beyond = Math.max(0, total - prompt - tools - completion)
   const cachedTokens = looseCount(raw['cachedContentTokenCount'])
-  // A gateway may count cached tokens separately from the prompt. Otherwise, some models count their thoughts only in
-  // the total.
+  // A gateway may count cached tokens separately from the prompt. Any other surplus is thoughts, which some models
+  // count only in the total.
   const isCachedBeside = beyond > 0 && beyond === cachedTokens
   const parts = {
     cachedTokens,

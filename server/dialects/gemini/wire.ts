@@ -3,8 +3,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Always } from '../neutral/always.ts'
 
 /**
- * An answer as client programs of generateContent read it. Google's schema requires nothing, but the service always
- * sends all of this.
+ * A response as client programs of generateContent read it. Google's schema requires none of these fields, but the
+ * service always sends all of them.
  */
 export interface WireAnswer {
   [other: string]: unknown

@@ -5,7 +5,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** Prefixes of Tencent's error codes, the longer ones first (Hunyuan API reference, "Error codes"). */
+/** Prefixes of Tencent's error codes, with longer prefixes first (Hunyuan API reference, "Error codes"). */
 const kinds: readonly (readonly [prefix: string, kind: FailureKind])[] = [
   ['AuthFailure.UnauthorizedOperation', 'permission'],
   ['AuthFailure', 'authentication'],
@@ -28,7 +28,7 @@ const kinds: readonly (readonly [prefix: string, kind: FailureKind])[] = [
   ['OperationDenied', 'permission'],
 ]
 
-/** The error in an answer or event with status 200; undefined if it is not an error. */
+/** The error in a response or event with status 200; undefined if it contains none. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const answer = isObject(wire['Response']) ? wire['Response'] : wire
   const error = answer['Error']

@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { toSnake } from './names.ts'
 
-/** A whole answer, which is in `Response`, as a chat completion. */
+/** A non-streamed response as a chat completion. Its content is in `Response`. */
 export function replyIn(wire: JsonObject): JsonObject {
   const answer = looseObject(wire['Response'])
   return completion(answer, (choice) => ({ message: messageIn(choice['Message']) }))
 }
 
-/** An event of a stream, which has no wrapper, as a chunk. */
+/** An event of a stream as a chunk. Events have no `Response` wrapper. */
 export function chunkIn(event: JsonObject): JsonObject {
   return completion(event, (choice) => ({ delta: messageIn(choice['Delta']) }))
 }
@@ -26,7 +26,7 @@ function completion(answer: JsonObject, messageOf: (choice: JsonObject) => JsonO
   }
 }
 
-/** A message; calls in a stream are distinguished by their ids. */
+/** A message. Calls in a stream are distinguished by their ids. */
 function messageIn(message: unknown): JsonObject {
   const { Role, Content, ReasoningContent, ToolCalls } = looseObject(message)
   return {

@@ -18,14 +18,14 @@ export function requestOut(request: ChatRequest): JsonObject {
     Temperature: request.takeWithin('temperature', 0, 2),
     TopP: request.takeWithin('top_p', 0, 1),
     ...(stop && { Stop: stop }),
-    // 0 is not a valid seed there.
+    // The service does not accept 0 as a seed.
     ...(seed !== undefined && seed > 0 && { Seed: seed }),
     ...toolsOut(request),
     ...(request.take('web_search_options') !== undefined && { EnableEnhancement: true, ForceSearchEnhancement: true }),
   }
 }
 
-/** Only one system message is allowed there, at the start. */
+/** The service allows only one system message, at the start. */
 function messagesOut(messages: readonly JsonObject[]): JsonObject[] {
   return messages.map((message, index) => {
     const { role, content } = message

@@ -5,16 +5,16 @@ import type { Failure } from '../neutral/reply.ts'
 import { EventMeter } from './event-meter.ts'
 import { EventTally } from './event-tally.ts'
 
-/** Follows a stream that is passed on as it arrives, using the decoder of its dialect. */
+/** Meters a stream that is passed on as it arrives, using the decoder of its dialect. */
 export class DecodingMeter extends EventMeter {
   readonly #decoder: ForgivingDecoder
   readonly #hasEndMark: boolean
 
-  /** `idSeed` makes ids where the dialect has none. */
+  /** `idSeed` is used to create ids where the dialect has none. */
   constructor(dialect: UpstreamDialect, idSeed: string) {
     super(new EventTally())
     this.#decoder = new ForgivingDecoder(dialect.streamDecoder(idSeed))
-    // Without its last event an answer is incomplete, whatever came before.
+    // An answer without its last event is incomplete, whatever came before.
     this.#hasEndMark = !dialect.endsByReason
   }
 

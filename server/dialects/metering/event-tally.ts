@@ -6,29 +6,29 @@ import { TextBuffer } from './text-buffer.ts'
 
 const answering: ReadonlySet<ReplyPart['type']> = new Set(['text', 'refusal', 'tool-call'])
 
-/** What a stream of events has contained so far, for its charge. */
+/** What a stream of events has contained so far, for calculating its charge. */
 export class EventTally {
   usage: Usage | undefined
-  /** `usage` came with the start of the answer: it has the whole prompt, and almost nothing of the output. */
+  /** `usage` arrived with the start of the answer, so it contains the whole prompt and almost nothing of the output. */
   isUsageEarly = false
   failure: Failure | undefined
-  /** Events with content: each carries about a token or more. */
+  /** The number of events with content. Each carries about one token or more. */
   pieces = 0
   characters = 0
   extraBytes = 0
   ended = false
-  /** The last text or call is complete: the rest is only about the end of the answer. */
+  /** The last text or call is complete, so the remaining events only concern the end of the answer. */
   answered = false
   readonly #media = new MediaCounter()
-  /** Parts that are audio: their deltas are not text. */
+  /** Parts that are audio. Their deltas are not text. */
   readonly #sounds = new Set<string>()
   #isAnswering = false
-  /** Answers that gave a stop reason, and all that have begun. */
+  /** The choices that have a stop reason, and all choices that have begun. */
   readonly #stopped = new Set<number>()
   readonly #begun = new Set<number>()
   readonly #output = new TextBuffer()
 
-  /** True if every answer that has begun gave its stop reason. */
+  /** True if every choice that has begun has a stop reason. */
   get stopped(): boolean {
     return this.#stopped.size > 0 && this.#stopped.size >= this.#begun.size
   }

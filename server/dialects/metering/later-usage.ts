@@ -2,8 +2,8 @@ import type { Usage } from '../../../contract/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * The usage that is valid after a later report for the same answer. Counts only grow, so the last report is valid; but
- * some services end with a report of zeros, and a zero after a real count means nothing.
+ * The usage to use after a later report for the same answer. Counts only grow, so the last report is the valid one.
+ * However, some services end with a report of zeros, so a zero after a real count is ignored.
  */
 export function laterReport(before: Usage | undefined, later: Usage): Usage {
   if (!before) return later
@@ -20,7 +20,7 @@ export function laterReport(before: Usage | undefined, later: Usage): Usage {
   return { ...prompt, ...later, promptTokens: before.promptTokens }
 }
 
-/** The same for OpenAI's raw `usage` objects. */
+/** The same as `laterReport`, for OpenAI's raw `usage` objects. */
 export function laterRawReport(before: JsonObject | undefined, later: JsonObject): JsonObject {
   if (!before) return later
   const isZero = (names: readonly string[]) => names.every((name) => !later[name])

@@ -1,16 +1,16 @@
 import type { MediaTokens } from '../neutral/dialect.ts'
 
 /**
- * 20 tokens a second (OpenAI's audio pricing), at 48,000 bytes per second of pcm16, the only format in its streams. The
- * length of compressed audio is unknown, so it counts for less.
+ * 20 tokens per second (OpenAI's audio pricing), at 48,000 bytes per second of pcm16, the only format in OpenAI's
+ * streams. The length of compressed audio is unknown, so it counts for fewer tokens.
  */
 const audioTokensPerByte = 20 / 48_000
-/** An image of 1024×1024 by Google's models (Gemini API, "Image generation"); other models may use more. */
+/** The tokens of a 1024×1024 image by Google's models (Gemini API, "Image generation"). Other models may use more. */
 const tokensPerImage = 1_290
 
 /** Counts the audio and the images of an answer as they arrive. */
 export class MediaCounter {
-  /** Undefined while there is none. */
+  /** Undefined until there is audio or an image. */
   tokens: MediaTokens | undefined
   #audioBytes = 0
   #images = 0
@@ -35,7 +35,7 @@ export class MediaCounter {
   }
 }
 
-/** The tokens of both together. */
+/** The total of audio and image tokens. */
 export function mediaTotal(media: MediaTokens | undefined): number {
   return media ? media.audio + media.images : 0
 }

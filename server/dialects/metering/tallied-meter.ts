@@ -1,9 +1,11 @@
 import type { StreamSignal } from '../neutral/dialect.ts'
 import { EventMeter } from './event-meter.ts'
 
-/** For events that the reader has tallied. */
+/** A meter for events that the reader has already tallied. */
 export class TalliedMeter extends EventMeter {
-  /** The upstream closed without its dialect's end: a stop reason alone does not make the answer complete. */
+  /**
+   * The upstream closed the stream without its dialect's end, so a stop reason alone does not make the answer complete.
+   */
   isCut = false
   leftOut = 0
 
@@ -11,7 +13,7 @@ export class TalliedMeter extends EventMeter {
     return this.tally.stopped && !this.isCut
   }
 
-  /** Everything comes through the reader. */
+  /** All events arrive through the reader, never through this method. */
   feed(): StreamSignal {
     return 'garbage'
   }

@@ -1,8 +1,8 @@
 const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
 
 /**
- * Text that grows by a word at a time, in one block of memory. Kept as a string, each word would hold on to the whole
- * chunk that it was cut from, and thousands of open streams leave no time to collect those.
+ * Text that grows by a word at a time, in one block of memory. If it were kept as a string, each word would keep the
+ * whole chunk that it was cut from in memory, and thousands of open streams leave no time to collect those chunks.
  */
 export class TextBuffer {
   #units = new Uint16Array(128)
@@ -15,8 +15,8 @@ export class TextBuffer {
   }
 
   /**
-   * Roughly the UTF-8 bytes beyond one for each character. It shows text in other scripts, whose tokens hold fewer
-   * characters.
+   * Roughly the number of UTF-8 bytes beyond one per character. It indicates text in other scripts, whose tokens hold
+   * fewer characters.
    */
   get extraBytes(): number {
     return this.#extraBytes

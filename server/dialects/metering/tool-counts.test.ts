@@ -185,7 +185,7 @@ describe('calls of hosted tools in an answer', () => {
     expect(countsOf(events)).toEqual(counts as never)
   })
 
-  describe('of a model that always searches:', () => {
+  describe('from a model that always searches:', () => {
     const countOf = (event: object) => {
       const counter = new ToolCounter()
       counter.read(JSON.stringify(event))
@@ -266,7 +266,7 @@ describe('hosted tools of a request', () => {
     ['gpt-4o-mini-search-preview-2025-03-11', [{ kind: 'web_search', most: 1 }]],
     ['openai/gpt-5:online', [{ kind: 'web_search', most: 1 }]],
     ['gpt-5', []],
-  ])('%s by itself', (model, tools) => {
+  ])('that only names the model %s', (model, tools) => {
     expect(hostedTools({ messages: [] }, model)).toEqual(tools as never)
   })
 })

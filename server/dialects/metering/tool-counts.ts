@@ -2,17 +2,19 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { StreamDecoder, StreamMeter } from '../neutral/dialect.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
-/** Calls of hosted tools by kind, or by `kind:size` if the answer reports the size. */
+/** The number of hosted tool calls by kind, or by `kind:size` if the answer reports the size. */
 export type ToolCounts = Readonly<Record<string, number>>
 
-/** More calls than any answer makes: a higher count is the upstream's mistake. */
+/** More calls than any answer makes. A higher count is an error of the upstream. */
 const mostCalls = 1000
 
-/** Marks of events that may contain something to count, in any dialect; other events need not be parsed. */
+/**
+ * Strings in events that may contain something to count, in any dialect. Events without any of them need not be parsed.
+ */
 const marks =
   /search|code_interpreter|code_execution|image_generation|"container"|grounding|executed_tools|num_sources|annotations|server_/i
 
-/** Kinds by the type of an item of the Responses API. */
+/** Kinds by item type of the Responses API. */
 const itemKinds: Readonly<Record<string, string>> = {
   web_search_call: 'web_search',
   file_search_call: 'file_search',
@@ -29,7 +31,7 @@ const blockKinds: Readonly<Record<string, string>> = {
   text_editor_code_execution: 'code_interpreter',
 }
 
-/** Kinds by the field of a usage object that counts them. */
+/** Kinds by the field of a usage object that counts their calls. */
 const usageKinds: Readonly<Record<string, string>> = {
   web_search_requests: 'web_search',
   web_search_calls: 'web_search',
@@ -43,16 +45,18 @@ const usageKinds: Readonly<Record<string, string>> = {
   image_generation_calls: 'image_generation',
 }
 
-/** Counts the calls of hosted tools in an answer of any dialect: it is fed the whole answer, or its events. */
+/**
+ * Counts the calls of hosted tools in an answer of any dialect. It is given either the complete answer or its events.
+ */
 export class ToolCounter {
-  /** The upstream's own counts: totals that grow. */
+  /** The upstream's own counts. They are totals that grow. */
   readonly #reportedCounts = new Map<string, number>()
-  /** Calls seen in the answer: their names, or the queries they made. */
+  /** The calls seen in the answer, identified by their names or by the queries they made. */
   readonly #seen = new Map<string, Set<string>>()
   #searchSize = ''
   #isCited = false
 
-  /** Takes an event's data. */
+  /** Reads the data of one event. */
   read(data: string): void {
     if (!marks.test(data)) return
     const value = tryParse(data)
@@ -60,7 +64,7 @@ export class ToolCounter {
     else if (isObject(value)) this.take(value)
   }
 
-  /** Takes a whole answer, or an event. */
+  /** Reads a complete answer or an event. */
   take(body: JsonObject): void {
     const response = looseObject(body['response'])
     const message = looseObject(body['message'])
@@ -80,8 +84,8 @@ export class ToolCounter {
   }
 
   /**
-   * The calls so far. `known`: kinds enabled in the request; a search that only shows in citations counts only if
-   * search is enabled. `hasSearched`: the model has searched, even if nothing in the answer says so.
+   * The calls so far. `known` holds the kinds enabled in the request; a search that shows only in citations counts only
+   * if search is enabled. `hasSearched` means that the model has searched even if nothing in the answer shows it.
    */
   counts(known: readonly string[], hasSearched = false): ToolCounts {
     const counts: Record<string, number> = {}
@@ -117,16 +121,16 @@ export class ToolCounter {
     const kind = itemKinds[looseText(item['type'])]
     if (kind === undefined || item['status'] === 'failed') return
     const id = nameAt(item['id'], at)
-    // Opening a page, or finding words in it, is not a search.
+    // Opening a page or finding words in it is not a search.
     const action = looseText(looseObject(item['action'])['type'])
     if (kind === 'web_search' && action !== '' && action !== 'search') {
       this.#seen.get(kind)?.delete(id)
       return
     }
-    // Containers without an id are taken for the same one.
+    // Calls without a container id are assumed to use the same container.
     const name = kind === 'code_interpreter' ? looseText(item['container_id']) : id
     const quality = kind === 'image_generation' ? looseText(item['quality']) : ''
-    // An image starts before its quality is known.
+    // An image call starts before the quality is known.
     if (quality) this.#seen.get(kind)?.delete(name)
     this.#see(quality && quality !== 'auto' ? `${kind}:${quality}` : kind, name)
   }
@@ -166,7 +170,7 @@ export class ToolCounter {
 
   #see(kind: string, name: string): void {
     const names = this.#seen.get(kind) ?? new Set<string>()
-    // The final answer has an index for calls whose events had neither id nor index.
+    // In the final answer, calls whose events had neither id nor index have an index.
     if (name.startsWith(placed)) names.delete('')
     if (names.size < mostCalls) names.add(name)
     this.#seen.set(kind, names)
@@ -175,12 +179,12 @@ export class ToolCounter {
 
 const placed = 'at '
 
-/** The id of a call, or its position in the answer, to recognize a call without an id; '' = it has neither. */
+/** The id of a call or, to recognize a call without an id, its position in the answer; '' if it has neither. */
 function nameAt(id: unknown, at: unknown): string {
   return looseText(id) || (typeof at === 'number' || typeof at === 'string' ? `${placed}${at}` : '')
 }
 
-/** The meter, which also counts calls of hosted tools in its events if any is enabled. */
+/** Makes the meter also count hosted tool calls in its events, if any hosted tool is enabled. */
 export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: ToolCounter | undefined): Meter {
   if (!tools) return meter
   const feed = meter.feed.bind(meter)
@@ -191,7 +195,7 @@ export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: To
   return meter
 }
 
-/** The same for a decoder. */
+/** Does the same for a decoder. */
 export function countingDecoder(decoder: StreamDecoder, tools: ToolCounter | undefined): StreamDecoder {
   if (!tools) return decoder
   return {

@@ -1,10 +1,11 @@
 /**
- * What a model supports, if its name tells (Anthropic docs: "Adaptive thinking", model overviews and migration guides).
+ * What a model supports, if its name shows this (Anthropic docs: "Adaptive thinking", model overviews and migration
+ * guides).
  */
 export interface ModelTraits {
   /** Can be asked to think. */
   readonly thinks: boolean
-  /** Thinks by `adaptive` and an effort; older models by a token budget. */
+  /** Thinking is set by `adaptive` and an effort. Older models use a token budget instead. */
   readonly adaptive: boolean
   /** Refuses a budget, and any temperature, top_p and top_k other than the default. */
   readonly fixedSampling: boolean
@@ -16,7 +17,9 @@ export interface ModelTraits {
   readonly freeChoice: boolean
 }
 
-/** True for models of other makers that speak Claude's dialect; they accept their thoughts back without a signature. */
+/**
+ * True for models of other makers that use Claude's dialect. They accept their own thoughts back without a signature.
+ */
 export function isOfOtherMaker(model: string): boolean {
   return /deepseek|kimi|moonshot|glm|minimax|qwen|mimo|longcat|doubao/i.test(model)
 }
@@ -24,7 +27,7 @@ export function isOfOtherMaker(model: string): boolean {
 /** The smallest thinking budget, in tokens, that a model accepts. */
 export const leastBudget = 1024
 
-/** Reads a Claude model's version from its name; other models are taken for old ones. */
+/** Reads a Claude model's version from its name. Other models are treated as old ones. */
 export function modelTraits(model: string): ModelTraits {
   const version = claudeVersion(model)
   return {
@@ -37,7 +40,7 @@ export function modelTraits(model: string): ModelTraits {
   }
 }
 
-/** The default token limit of an answer: no more than any model of its kind can generate. */
+/** The default token limit of an answer. Every model of the same kind can generate this many tokens. */
 export function usualMaxTokens(model: string): number {
   const version = claudeVersion(model)
   if (version >= 3.7) return 32_000
@@ -46,7 +49,7 @@ export function usualMaxTokens(model: string): number {
 
 function claudeVersion(model: string): number {
   if (/claude-mythos-preview/.test(model)) return 4.7
-  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part with eight digits is a date.
+  // "claude-opus-4-7-20260101", "claude-sonnet-5", "claude-3-5-haiku": a part of eight digits is a date.
   const match = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
   return match ? Number(`${match[1]}.${match[2] ?? 0}`) : 0
 }

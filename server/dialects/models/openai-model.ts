@@ -7,7 +7,7 @@ export function wantsCompletionLimit(model: string): boolean {
 }
 
 /**
- * Models that think, and then refuse any temperature, top_p and penalty other than the default (OpenAI docs, "Using
+ * Models that think and therefore refuse any temperature, top_p or penalty other than the default (OpenAI docs, "Using
  * GPT-5.2").
  */
 export function fixesSampling(model: string): boolean {

@@ -20,9 +20,9 @@ export function budgetOf({ effort, budgetTokens }: ReasoningWish): number | unde
 }
 
 /**
- * Reduces a thinking budget to less than the token limit that it counts toward. So the request never allows more tokens
- * than the caller asked for and the hold covers. A budget that does not fit becomes four fifths of the limit, which
- * leaves a fifth for the answer. Returns undefined if that is less than the service accepts.
+ * Reduces a thinking budget to less than the token limit that it counts toward. The request then never allows more
+ * tokens than the caller requested and the hold covers. A budget that does not fit becomes four fifths of the limit,
+ * which leaves one fifth for the answer. Returns undefined if that is less than the service accepts.
  */
 export function budgetWithin(limit: number | undefined, budget: number, least = 1): number | undefined {
   if (limit === undefined || budget < limit) return budget
@@ -33,7 +33,7 @@ export function budgetWithin(limit: number | undefined, budget: number, least = 
 /** The requested effort, derived from the thinking budget if necessary; undefined = the model decides. */
 export function effortOf({ effort, budgetTokens }: ReasoningWish): Effort | undefined {
   if (effort || budgetTokens === undefined) return effort
-  // Negative means "as much as the model likes" (Gemini API, "thinking budgets").
+  // A negative budget means "as much as the model likes" (Gemini API, "thinking budgets").
   if (budgetTokens < 0) return undefined
   const fitting = (['none', 'low', 'medium', 'high'] as const).find((each) => budgetTokens <= budgets[each])
   return fitting ?? 'xhigh'

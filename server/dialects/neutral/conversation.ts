@@ -5,23 +5,26 @@ import type { JsonObject } from '../../lib/json.ts'
 export type DialectName = CallerDialect
 
 /**
- * Fields of a wire object that only its own dialect knows: that dialect writes them back, others report them as
+ * Fields of a wire object that only its own dialect knows. That dialect writes them back; other dialects report them as
  * dropped.
  */
 export interface Native {
   readonly dialect: DialectName
   readonly fields: JsonObject
-  /** The same for nested objects whose other fields are known. */
+  /** The unknown fields of nested objects whose other fields are known. */
   readonly inner?: Readonly<Record<string, Native>>
 }
 
-/** State that only the service that made it can read: a signature, encrypted reasoning. */
+/** State that only the service that created it can read: a signature or encrypted reasoning. */
 export interface Seal {
   readonly from: DialectName
   readonly value: string
 }
 
-/** "The prompt up to here is worth caching"; `ttl` as the caller wrote it, '' = the service's own. */
+/**
+ * Marks that the prompt up to this point is worth caching. `ttl` is kept as the caller wrote it; '' = the service's
+ * default.
+ */
 export interface CacheMark {
   readonly ttl: string
 }
@@ -40,7 +43,7 @@ export interface Citation {
   readonly native?: Native
 }
 
-/** Text from either side. */
+/** Text from the user or the model. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
@@ -66,7 +69,7 @@ export interface MediaPart {
   readonly name?: string
   /** The detail level at which the model looks at an image. */
   readonly detail?: string
-  /** The answer should cite this document. */
+  /** True if the answer should cite this document. */
   readonly cite?: boolean
   /** The transcript of audio that a model made. */
   readonly transcript?: string
@@ -75,7 +78,7 @@ export interface MediaPart {
   readonly native?: Native
 }
 
-/** The model calls one of the caller's tools. */
+/** A call of one of the caller's tools by the model. */
 export interface ToolCallPart {
   readonly type: 'tool-call'
   readonly id: string
@@ -99,12 +102,12 @@ export interface ToolResultPart {
   readonly native?: Native
 }
 
-/** A thought of the model: readable, encrypted or signed, or both. */
+/** A thought of the model: a readable text, an encrypted or signed state, or both. */
 export interface ReasoningPart {
   readonly type: 'reasoning'
-  /** '' if it is not shown. */
+  /** '' if the thought is not shown. */
   readonly text: string
-  /** The service hid the thought and shows only its encrypted form. */
+  /** The service hid the thought and returned only its encrypted form. */
   readonly redacted?: boolean
   /** The thought itself, not a summary of it. */
   readonly full?: boolean
@@ -112,19 +115,19 @@ export interface ReasoningPart {
   readonly native?: Native
 }
 
-/** The model declines, in its own words. */
+/** The model's refusal, in its own words. */
 export interface RefusalPart {
   readonly type: 'refusal'
   readonly text: string
 }
 
-/** Something that only one dialect has, unchanged; other dialects write its text, if it has one. */
+/** Content that only one dialect has, unchanged. Other dialects write its text, if it has one. */
 export interface NativePart {
   readonly type: 'native'
   readonly dialect: DialectName
   readonly value: JsonObject
   readonly text?: string
-  /** The text for other dialects. */
+  /** The content for other dialects. */
   readonly parts?: readonly (TextPart | MediaPart)[]
 }
 
@@ -132,7 +135,7 @@ export interface NativePart {
 export type Part = TextPart | MediaPart | ToolCallPart | ToolResultPart | ReasoningPart | RefusalPart | NativePart
 
 /**
- * One turn. Tool results are parts of a user's turn. System messages here are only those in the middle of a
+ * One turn. Tool results are parts of a user's turn. System messages are included only if they are in the middle of a
  * conversation.
  */
 export interface Message {
@@ -143,7 +146,7 @@ export interface Message {
   readonly native?: Native
 }
 
-/** A group of tools that only OpenAI knows, and the tool's name in it. */
+/** A group of tools that only OpenAI has, and the tool's name within it. */
 export interface Namespace {
   readonly name: string
   readonly description?: string
@@ -158,7 +161,7 @@ export interface FunctionTool {
   /** JSON Schema of the input; absent = no input. */
   readonly schema?: JsonObject
   readonly strict?: boolean
-  /** Its namespace; `name` is unique among the tools of all namespaces. */
+  /** The tool's namespace. `name` is unique among the tools of all namespaces. */
   readonly within?: Namespace
   readonly cache?: CacheMark
   readonly native?: Native
@@ -197,7 +200,7 @@ export interface NativeTool {
 
 export type Tool = FunctionTool | FreeformTool | SearchTool | NativeTool
 
-/** Names one of the tools: by its own name, or by its kind in the caller's dialect. */
+/** Refers to one of the tools, by its name or by its kind in the caller's dialect. */
 export type ToolReference =
   | { readonly type: 'named'; readonly name: string; readonly freeform?: boolean }
   | { readonly type: 'web-search'; readonly value?: JsonObject }
@@ -228,14 +231,14 @@ export type Effort = (typeof efforts)[number]
 export interface ReasoningWish {
   readonly effort?: Effort
   readonly budgetTokens?: number
-  /** The model decides how much. */
+  /** The model decides how much to think. */
   readonly adaptive?: boolean
   readonly visible?: boolean
-  /** How detailed the shown summary is: auto, concise, detailed. */
+  /** How detailed the visible summary is: auto, concise, detailed. */
   readonly summary?: string
 }
 
-/** Audio, images or text. */
+/** The output that the caller wants: audio, images or text. */
 export interface OutputWish {
   readonly modalities: readonly string[]
   readonly voice?: string
@@ -243,18 +246,19 @@ export interface OutputWish {
 }
 
 /**
- * A request independent of dialects: what every dialect can express is kept apart from what only its own dialect can.
+ * A request independent of dialects. Content that every dialect can express is kept separate from content that only the
+ * caller's own dialect can express.
  */
 export interface Conversation {
   readonly from: DialectName
   readonly model: string
   readonly stream: boolean
-  /** The caller asked for usage in the stream; only in OpenAI's chat is it optional. */
+  /** The caller asked for usage in the stream. Only OpenAI's chat makes this optional. */
   readonly wantsStreamUsage: boolean
   readonly system: readonly TextPart[]
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
-  /** The caller uses functions, as OpenAI's chat did before it had tools, and gets answers in that form. */
+  /** The caller uses functions, which OpenAI's chat had before it had tools, and gets responses in that format. */
   readonly oldFunctions?: boolean
   readonly toolChoice?: ToolChoice
   readonly parallelTools?: boolean
@@ -269,7 +273,7 @@ export interface Conversation {
   readonly presencePenalty?: number
   readonly seed?: number
   readonly stop?: readonly string[]
-  /** The number of answers. */
+  /** The number of answers to generate. */
   readonly choices?: number
   readonly logprobs?: boolean
   readonly topLogprobs?: number
@@ -284,8 +288,8 @@ export interface Conversation {
   readonly cache?: CacheMark
   readonly native?: Native
   /**
-   * Paths of fields that were not read: those that their own dialect writes back, and those that nobody writes.
-   * Computed on demand, since a request that is passed on needs none of it.
+   * Paths of fields that were not read. Fields in `kept` are written back by their own dialect; fields in `lost` are
+   * written by no dialect. Computed on demand, because a request that is passed through does not need them.
    */
   readonly unread?: () => { readonly kept: ReadonlySet<string>; readonly lost: ReadonlySet<string> }
 }

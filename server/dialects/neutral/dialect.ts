@@ -10,15 +10,18 @@ export interface MediaTokens {
   readonly images: number
 }
 
-/** The contents of a prompt, for counting its tokens: texts, and tokens of everything that is not text. */
+/**
+ * The contents of a prompt, for counting its tokens: the texts, and the number of tokens of everything that is not
+ * text.
+ */
 export interface PromptText {
   texts: readonly string[]
   fixedTokens: number
-  /** It contains images, audio or files, whose tokens cannot be known from the request. */
+  /** The prompt contains images, audio or files, whose tokens cannot be determined from the request. */
   hasMedia?: boolean
   /**
-   * It contains a file, audio or video by URL or id, or an earlier conversation: it may be as long as the model can
-   * read.
+   * The prompt contains a file, audio or video by URL or id, or an earlier conversation. It may therefore be as long as
+   * the model can read.
    */
   isOpenEnded?: boolean
 }
@@ -29,15 +32,15 @@ export interface RequestFacts {
   stream: boolean
   /** The caller asked for a usage chunk at the end of the stream. */
   wantsStreamUsage: boolean
-  /** The most completion tokens requested, per choice; undefined = the model decides. */
+  /** The maximum number of completion tokens requested per choice; undefined = the model decides. */
   maxTokens: number | undefined
-  /** The model is asked to think; a stream may show less of that than is charged. */
+  /** The model is asked to think. A stream may show less of its thinking than is charged. */
   asksToReason?: boolean
   /** The modalities that the answer may have, in lower case: text, audio, image; absent = the model decides. */
   outputs?: readonly string[]
   /** The requested service tier, in lower case, unless it is the default. */
   tier?: string
-  /** How many completions are generated (and charged). */
+  /** The number of completions that are generated and charged. */
   choices: number
   prompt: PromptText
 }
@@ -45,69 +48,70 @@ export interface RequestFacts {
 /** What one event of a stream means to the gateway. */
 export type StreamSignal =
   | 'content'
-  /** Carries only usage: withheld from a caller who did not ask for it. */
+  /** Contains only usage. The event is withheld from a caller who did not ask for usage. */
   | 'usage-only'
-  /** The dialect's proper end. */
+  /** The regular end of the stream in its dialect. */
   | 'done'
   /** The upstream reports an error within the stream. */
   | 'error'
-  /** Not decodable, and skipped: the answer may continue without it. */
+  /** Cannot be decoded and is skipped. The answer may continue without it. */
   | 'skip'
-  /** Not decodable. */
+  /** Cannot be decoded. */
   | 'garbage'
 
-/** Follows one stream in one dialect: feed it the data of every event, in order. */
+/** Meters one stream in one dialect. It is fed the data of every event, in order. */
 export interface StreamMeter {
   /**
-   * Reads events from `from` on without parsing, as long as they differ only in their text from one that was fed.
-   * Returns the position of the first event that must be fed. `text` holds whole events without CR.
+   * Reads events from position `from` without parsing them, as long as they differ only in their text from an event
+   * that was fed. Returns the position of the first event that must be fed. `text` holds complete events without CR.
    */
   skim(text: string, from: number): number
   feed(data: string): StreamSignal
-  /** The last usage the upstream reported, raw. */
+  /** The last usage that the upstream reported, in its raw form. */
   readonly usage: JsonObject | undefined
-  /** The same, if it has already been read. */
+  /** The same usage, if it has already been decoded. */
   readonly reported?: Usage | undefined
-  /** It came at the start of the answer, before anything was generated. */
+  /** The usage arrived at the start of the answer, before anything was generated. */
   readonly isReportEarly?: boolean
   /**
-   * False while only the start of the answer, empty texts or filter results have come; absent = every event has
+   * False while only the start of the answer, empty texts or filter results have arrived; absent = every event has
    * content.
    */
   readonly speaks?: boolean
   /** Everything generated so far that would be charged: text, tool calls, reasoning. */
   output(): string
-  /** Events with content so far: each carries about a token or more. */
+  /** The number of events with content so far. Each carries about one token or more. */
   readonly pieces: number
   /** Characters generated so far. */
   readonly characters: number
-  /** UTF-8 bytes of them beyond one for each. */
+  /** The UTF-8 bytes of these characters beyond one per character. */
   readonly extraBytes: number
-  /** Audio and images of a conversation so far; absent = none came. They are not counted as characters. */
+  /** Audio and images of a conversation so far; absent = there were none. They are not counted as characters. */
   readonly media?: MediaTokens | undefined
-  /** The end mark that the caller's client expects if the upstream does not send it; '' = none. */
+  /** The end mark to send if the upstream does not send it, because the caller's client expects it; '' = none. */
   readonly endMark: string
-  /** Complete images received; absent = the dialect has none. */
+  /** The number of complete images received; absent = the dialect has no images. */
   readonly images?: number
-  /** False once something arrived that may hold images in an unknown form. */
+  /** False once something arrived that may hold images in an unknown format. */
   readonly tellsImages?: boolean
-  /** The answer is complete even if the end mark never comes. */
+  /** The answer is complete even if the end mark never arrives. */
   readonly finished: boolean
-  /** The last text or call is complete, if the dialect tells that before the end of the answer. */
+  /** The last text or call is complete, if the dialect shows this before the end of the answer. */
   readonly answered?: boolean
   /**
-   * Data to send instead of the last event that was fed, if that would mislead client programs; absent = send it
-   * unchanged.
+   * Data to send instead of the last event that was fed, if that event would mislead client programs; absent = send the
+   * event unchanged.
    */
   readonly instead?: string | undefined
   /** The number of events that could not be read and were skipped. */
   readonly leftOut: number
-  /** The error the upstream reported within the stream. */
+  /** The error that the upstream reported within the stream. */
   readonly error: JsonObject | undefined
-  /** The same, if it has already been read. */
+  /** The same error, if it has already been decoded. */
   readonly failure?: Failure | undefined
   /**
-   * The events that tell a caller of the same dialect that the stream was cut off here; '' if there is no such form.
+   * The events that show a caller of the same dialect that the stream was cut off here; '' if the dialect has no such
+   * events.
    */
   failedEnd?(failure: Failure, requestId: string): string
 }
@@ -116,15 +120,15 @@ export interface StreamMeter {
 export interface RequestAddress {
   readonly model?: string
   readonly stream?: boolean
-  /** The request only counts tokens: the limit of the answer may be missing. */
+  /** The request only counts tokens, so the limit of the answer may be missing. */
   readonly countOnly?: boolean
 }
 
-/** Facts about an upstream that its dialect alone does not tell. */
+/** Properties of an upstream that do not follow from its dialect. */
 export interface EncodeOptions {
   /**
-   * The token limit if the caller named none and the dialect requires one; default: the most that the model's kind can
-   * generate.
+   * The token limit to use if the caller set none and the dialect requires one. The default is the most that the
+   * model's kind can generate.
    */
   readonly defaultMaxTokens?: number
   /** OpenAI's chat: the service accepts cache marks as `cache_control`. */
@@ -135,11 +139,16 @@ export interface EncodeOptions {
   readonly wantsNewLimit?: boolean
   /** OpenAI's chat: `web_search_options` is accepted for any model. */
   readonly webSearch?: boolean
-  /** The call ids and tool names that this service accepts, if it differs from others of its dialect. */
+  /**
+   * The call ids and tool names that this service accepts, if they differ from those of other services with the same
+   * dialect.
+   */
   readonly toolRules?: ToolRules
-  /** OpenAI's chat: `metadata` is refused, either always or unless the answer is to be stored (`store`). */
+  /** OpenAI's chat: `metadata` is refused, either always or only if the answer is not to be stored (`store`). */
   readonly refusesMetadata?: 'always' | 'unstored'
-  /** OpenAI's chat: how the service accepts the model's thoughts from earlier turns; absent = not at all. */
+  /**
+   * OpenAI's chat: how the service accepts the model's thoughts from earlier turns; absent = it does not accept them.
+   */
   readonly reasoningField?: 'reasoning_content' | 'reasoning_details'
 }
 
@@ -149,59 +158,64 @@ export interface EncodedRequest {
   readonly dropped: readonly string[]
 }
 
-/** The context for writing an answer to a caller. */
+/** The context for writing a response to a caller. */
 export interface Frame {
   /**
-   * Unique among answers; identifies the answer and its parts if the upstream does not, or not in the caller's form.
+   * Unique among answers. It identifies the answer and its parts if the upstream sends no ids, or none in the caller's
+   * format.
    */
   readonly id: string
-  /** The model that the caller asked for. */
+  /** The model that the caller requested. */
   readonly model: string
   readonly createdAtSeconds: number
-  /** The current time, for answers that say when they were completed. */
+  /** The current time, for answers that report when they were completed. */
   readonly nowSeconds: () => number
-  /** Prompt tokens as known before the upstream reports them; absent = not counted. */
+  /** The prompt tokens as counted before the upstream reports them; absent = not counted. */
   readonly promptTokens?: number
   readonly request: Conversation
 }
 
 /**
- * Follows one upstream stream. It is fed the data of every event, in order. For an event that cannot be read it returns
- * `unreadableEvent`, and it can be fed further events after that.
+ * Decodes one upstream stream. It is fed the data of every event, in order. For an event that cannot be read it returns
+ * `unreadableEvent`, and it accepts further events after that.
  */
 export interface StreamDecoder {
   push(data: string): StreamEvent[]
-  /** The input is over: returns the end if the answer is complete without an end mark, else an error. */
+  /** Ends the input. Returns the end event if the answer is complete without an end mark, otherwise an error. */
   finish(): StreamEvent[]
   /**
-   * The events that tell a caller of the same dialect that the stream was cut off here; '' if there is no such form.
+   * The events that show a caller of the same dialect that the stream was cut off here; '' if the dialect has no such
+   * events.
    */
   failedEnd?(failure: Failure, requestId: string): string
 }
 
-/** Writes one stream for a caller: every event becomes zero or more events of its dialect. */
+/** Writes one stream for a caller. Every event becomes zero or more events of the caller's dialect. */
 export interface StreamEncoder {
   push(event: StreamEvent): string
 }
 
-/** One wire format as an upstream speaks it. Pure: no clock, no random numbers, no network. */
+/** One wire format as upstreams use it. Its functions are pure: no clock, no random numbers, no network. */
 export interface UpstreamDialect {
   /** One of the callers' dialects, or another name for a format that no caller uses. */
   readonly name: DialectName | (string & {})
   /** The request for an upstream. Throws GatewayError (400) for anything that can neither be dropped nor expressed. */
   encodeRequest(conversation: Conversation, options?: EncodeOptions): EncodedRequest
-  /** An upstream's whole answer, read leniently. `idSeed` makes ids where the dialect has none. */
+  /**
+   * Decodes a non-streamed response of an upstream leniently. `idSeed` is used to create ids where the dialect has
+   * none.
+   */
   decodeReply(wire: JsonObject, idSeed: string): Reply
   streamDecoder(idSeed: string): StreamDecoder
-  /** The call ids and tool names that it accepts; absent = the same as OpenAI's chat. */
+  /** The call ids and tool names that the dialect accepts; absent = the same as OpenAI's chat. */
   readonly toolRules?: ToolRules
-  /** Its streams have no end mark: an answer is complete when every choice has given its stop reason. */
+  /** Streams of this dialect have no end mark. An answer is complete when every choice has a stop reason. */
   readonly endsByReason?: true
-  /** The service bills only the prompt, so an answer without completion tokens is not a mistake. */
+  /** The service bills only the prompt, so an answer without completion tokens is valid. */
   readonly billsPromptAlone?: true
-  /** The error in an upstream's error body of any form. */
+  /** The error in an upstream's error body of any format. */
   decodeFailure(status: number, body: unknown): Failure
-  /** The error in an answer with status 200; undefined if it is a real answer. */
+  /** The error in a response with status 200; undefined if the response is a real answer. */
   failureWithin?(wire: JsonObject): Failure | undefined
 }
 
@@ -209,7 +223,7 @@ export interface UpstreamDialect {
 export interface Dialect extends UpstreamDialect {
   readonly name: DialectName
   readonly toolRules: ToolRules
-  /** A caller's request. Throws GatewayError (400) with the path of the field at fault. */
+  /** Decodes a caller's request. Throws GatewayError (400) with the path of the invalid field. */
   decodeRequest(wire: JsonObject, address?: RequestAddress): Conversation
   encodeReply(reply: Reply, frame: Frame): JsonObject
   streamEncoder(frame: Frame): StreamEncoder

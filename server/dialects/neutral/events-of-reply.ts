@@ -1,6 +1,9 @@
 import type { Reply, StreamEvent } from './reply.ts'
 
-/** A whole answer as the events of a stream, for callers who asked for a stream from a service that has none. */
+/**
+ * A non-streamed answer as the events of a stream, for callers who requested a stream from a service that does not
+ * support streaming.
+ */
 export function replyEvents(reply: Reply): StreamEvent[] {
   const { id, model, createdAtSeconds, usage } = reply
   const events: StreamEvent[] = [

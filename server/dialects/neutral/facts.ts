@@ -60,7 +60,7 @@ function promptOf(conversation: Conversation): PromptText {
   }
 }
 
-/** Fields that refer to an earlier conversation, which the service keeps. */
+/** Fields that refer to an earlier conversation stored by the service. */
 const keptPrompts = ['previous_response_id', 'conversation', 'prompt', 'cachedContent'] as const
 
 function goesOn({ native, messages }: Conversation): boolean {
@@ -68,7 +68,7 @@ function goesOn({ native, messages }: Conversation): boolean {
   return isKept || isContinued(native?.fields['thread']) || messages.some(({ parts }) => parts.some(isReference))
 }
 
-/** An Anthropic thread that continues: the service keeps its earlier turns. */
+/** An Anthropic thread that continues. The service keeps its earlier turns. */
 function isContinued(thread: unknown): boolean {
   return isObject(thread) && thread['type'] === 'continue'
 }
@@ -77,12 +77,15 @@ function isThere(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** An item of an answer that the Responses API stored, by its id. */
+/** A reference by id to an item of an answer that the Responses API stored. */
 function isReference(part: Part): boolean {
   return part.type === 'native' && part.dialect === 'openai-responses' && part.value['type'] === 'item_reference'
 }
 
-/** The size of images is bounded, whatever their URL; the length of anything else is unknown. */
+/**
+ * True if the request names media of unknown length. The size of images is bounded, whatever their URL; the length of
+ * any other media is unknown.
+ */
 function namesMedia({ messages }: Conversation): boolean {
   const isNamed = (part: Part): boolean =>
     part.type === 'tool-result'
@@ -91,7 +94,7 @@ function namesMedia({ messages }: Conversation): boolean {
   return messages.some(({ parts }) => parts.some(isNamed))
 }
 
-/** Adds the content of a part; returns the tokens of everything that is not text. */
+/** Adds the content of a part to `texts`. Returns the number of tokens of everything that is not text. */
 function addPart(part: Part, texts: string[]): number {
   switch (part.type) {
     case 'text':

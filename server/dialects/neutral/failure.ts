@@ -28,9 +28,9 @@ export function kindOfStatus(status: number): FailureKind {
   }
 }
 
-/** A failure of the gateway's own, for a caller of any dialect. */
+/** A failure of the gateway itself, for a caller of any dialect. */
 export function failureOf(error: GatewayError): Failure {
-  // If the status says that the token is refused, so does the kind: client programs look at both.
+  // If the status shows that the token is refused, the kind must show it too, because client programs look at both.
   const isQuota = /quota|budget|exhausted/.test(error.code) && error.status !== 401
   return {
     status: error.status,
@@ -43,7 +43,7 @@ export function failureOf(error: GatewayError): Failure {
   }
 }
 
-/** The text of an upstream's error, in whatever field it is; an HTML page is not passed on. */
+/** The message in an upstream's error, whatever field it is in. An HTML page is not passed on. */
 export function messageOf(body: unknown, status: number): string {
   const object: unknown = Array.isArray(body) ? body[0] : body
   if (isObject(object)) {
@@ -55,7 +55,7 @@ export function messageOf(body: unknown, status: number): string {
   return status > 0 ? `bad response status code ${status}` : 'the upstream reported an error'
 }
 
-/** The failure of a stream that ends without a proper end. */
+/** The failure for a stream that stops without a proper end. */
 export const brokenOff: Failure = {
   status: 502,
   kind: 'server',
@@ -64,7 +64,7 @@ export const brokenOff: Failure = {
   type: 'upstream_error',
 }
 
-/** An event of a stream that could not be read. */
+/** The failure for an event of a stream that could not be read. */
 export const unreadable: Failure = {
   status: 502,
   kind: 'server',
@@ -73,10 +73,16 @@ export const unreadable: Failure = {
   type: 'upstream_error',
 }
 
-/** The event that decoders return for it; whether the answer may continue is decided elsewhere. */
+/**
+ * The event that decoders return for an event that could not be read. Whether the answer may continue is decided
+ * elsewhere.
+ */
 export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable }
 
-/** The input of a call came in pieces, and then whole but different: nobody can know which one is meant. */
+/**
+ * The input of a call arrived in pieces and then complete but different, so it is impossible to know which version is
+ * meant.
+ */
 export const contradictory: Failure = {
   status: 502,
   kind: 'server',

@@ -3,37 +3,40 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Conversation, DialectName, Native } from './conversation.ts'
 import { maxTokensLimit } from './request-limits.ts'
 
-/** A field with an invalid value: 400, with the field's path as `param`. */
+/** The error for a field with an invalid value: 400, with the field's path as `param`. */
 export function wrongField(path: string, expected: string): GatewayError {
   return new GatewayError('invalid_field_value', `${path} must be ${expected}`, { param: path })
 }
 
-/** A required field that is missing: 400, with the field's path as `param`. */
+/** The error for a required field that is missing: 400, with the field's path as `param`. */
 export function missingField(path: string): GatewayError {
   return new GatewayError('required_field_missing', `${path} is required`, { param: path })
 }
 
 /**
  * Reads one object of a caller's request strictly: null counts as absent, and a value of the wrong type is refused with
- * its path. It tracks which of its fields, and of the objects within it, were read. Unread fields are therefore known
- * without a list: `native` returns them with their object, and all of them can be listed by path.
+ * its path. It tracks which fields were read, in this object and in the objects within it. Unread fields are therefore
+ * known without a list of names: `native` returns them with their object, and all of them can be listed by path.
  */
 export class Fields {
   readonly path: string
   readonly #object: JsonObject
-  /** Fields that exist and were read. There are few, so a list is faster than a set; a request has many objects. */
+  /**
+   * Fields that exist and were read. There are few of them, so a list is faster than a set; this matters because a
+   * request has many objects.
+   */
   readonly #readNames: string[] = []
-  /** Nested objects by field name, and objects in lists; created on demand, like everything below. */
+  /** Nested objects by field name, and objects in lists. They are created on demand, like everything below. */
   #members: Map<string, Fields> | undefined
   #lists: Map<string, Fields[]> | undefined
   #others: Fields[] | undefined
-  /** Fields that are listed although their name is usually harmless. */
+  /** Fields that are listed as unread although their name is usually harmless. */
   #decisive: Set<string> | undefined
-  /** The unread fields were handed over with the object. */
+  /** The unread fields of this object were returned together with it. */
   #isKept = false
-  /** So were those of all objects within it. */
+  /** The unread fields of this object and of all objects within it were returned together with it. */
   #isKeptWhole = false
-  /** All of it was taken: no field counts as unread. */
+  /** The object was returned as a whole, so no field counts as unread. */
   #isWhole = false
 
   constructor(value: unknown, path: string) {
@@ -108,7 +111,10 @@ export class Fields {
     return fields
   }
 
-  /** An object within this one that is not a field of it, such as one in a list of texts and objects. */
+  /**
+   * Registers an object within this one that is not one of its fields, such as an object in a list of texts and
+   * objects.
+   */
   within(fields: Fields): Fields {
     this.#others ??= []
     this.#others.push(fields)
@@ -147,7 +153,7 @@ export class Fields {
     return all
   }
 
-  /** One of several words; undefined for any other, which is left to the caller's own dialect. */
+  /** One of several words. Any other word gives undefined and is left to the caller's own dialect. */
   knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.#object[name]
     const match = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
@@ -167,18 +173,18 @@ export class Fields {
     throw wrongField(this.at(name), `one of ${words.join(', ')}`)
   }
 
-  /** The raw object, for inspection; this does not count as reading its fields. */
+  /** The raw object, for inspection. Using it does not count as reading its fields. */
   get value(): JsonObject {
     return this.#object
   }
 
-  /** The whole object for its own dialect; other dialects get the fields that were read. */
+  /** Returns the whole object for its own dialect. Other dialects get only the fields that were read. */
   keep(): JsonObject {
     this.#isKeptWhole = true
     return this.#object
   }
 
-  /** The whole object, unchanged: no field of it counts as unread. */
+  /** Returns the whole object unchanged. None of its fields counts as unread. */
   whole(): JsonObject {
     this.#isWhole = true
     this.#members = undefined
@@ -194,7 +200,7 @@ export class Fields {
     return rest.length > 0 ? { native: { dialect, fields: Object.fromEntries(rest) } } : {}
   }
 
-  /** The same, including those of nested objects at any depth. */
+  /** The fields that were not read, including those of nested objects at any depth. */
   deepNative(dialect: DialectName): { native?: Native } {
     const inner: Record<string, Native> = {}
     for (const [name, fields] of this.#members ?? []) {
@@ -206,7 +212,7 @@ export class Fields {
     return { native: { dialect, fields: native?.fields ?? {}, inner } }
   }
 
-  /** Sorts the paths of all fields that were not read, in this object and those within it. */
+  /** Adds the paths of all unread fields, in this object and the objects within it, to `unread`. */
   addUnread(unread: Unread, isWithinKept = false): void {
     const isKept = isWithinKept || this.#isKeptWhole
     const paths = isKept || this.#isKept ? unread.kept : unread.lost
@@ -229,13 +235,16 @@ export class Fields {
   }
 }
 
-/** Paths of fields that were not read: those that their own dialect writes back, and those that nobody writes. */
+/**
+ * Paths of fields that were not read. Fields in `kept` are written back by their own dialect; fields in `lost` are
+ * written by no dialect.
+ */
 export interface Unread {
   readonly kept: Set<string>
   readonly lost: Set<string>
 }
 
-/** The unread fields of a request, once everything has been read. */
+/** The unread fields of a request, after everything has been read. */
 export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, 'native' | 'unread'> {
   const unread = () => {
     const all: Unread = { kept: new Set(), lost: new Set() }
@@ -250,7 +259,7 @@ function plainPlace(path: string): string {
   return path.replace(/\[\d+\]/g, '')
 }
 
-/** Fields that only matter within their own dialect; dropping them does not change the meaning. */
+/** Fields that matter only within their own dialect. Dropping them does not change the meaning of the request. */
 const harmless: ReadonlySet<string> = new Set([
   'store',
   'include',

@@ -11,9 +11,7 @@ export type Feature =
   | 'logprobs'
   | 'streaming'
 
-/**
- * The features that a service needs to answer a conversation. Streaming is not included, since we can make up for it.
- */
+/** The features that a service needs to answer a conversation. Streaming is not included, because we can emulate it. */
 export function needsOf(conversation: Conversation): ReadonlySet<Feature> {
   const needs = new Set<Feature>()
   const { tools, toolChoice, format, choices = 1, logprobs, output } = conversation

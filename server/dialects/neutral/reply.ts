@@ -33,7 +33,7 @@ export interface Stop {
   readonly reason: StopReason
   /** The stop sequence that was reached. */
   readonly sequence?: string
-  /** The service's own word for it, and any details. */
+  /** The service's own name for the reason, and any details. */
   readonly raw?: { readonly dialect: DialectName; readonly reason: string; readonly message?: string }
 }
 
@@ -43,9 +43,9 @@ export interface Choice {
   readonly stop: Stop
 }
 
-/** A whole answer, independent of dialects. */
+/** A complete answer, independent of dialects. */
 export interface Reply {
-  /** The upstream's id of the answer and name of the model. */
+  /** The upstream's id for the answer and its name for the model. */
   readonly id?: string
   readonly model?: string
   readonly createdAtSeconds?: number
@@ -91,11 +91,11 @@ export interface Failure {
   /** Extra details for Anthropic's client programs. */
   readonly details?: JsonObject
   readonly context?: ContextSizes
-  /** When the service says a retry makes sense, if the error itself says so. */
+  /** The delay after which the service recommends a retry, if the error itself contains it. */
   readonly retryAfterSeconds?: number
 }
 
-/** One event of a streamed answer. Parts are numbered per choice, in the order they start. */
+/** One event of a streamed answer. Parts are numbered per choice, in the order in which they start. */
 export type StreamEvent =
   | {
       readonly type: 'start'
@@ -104,7 +104,7 @@ export type StreamEvent =
       readonly createdAtSeconds?: number
       readonly usage?: Usage
     }
-  /** A part begins, with the details known at its start; text and input may follow as deltas. */
+  /** A part begins, with the details known at its start. Text and input may follow as deltas. */
   | { readonly type: 'part'; readonly choice: number; readonly index: number; readonly part: ReplyPart }
   /** More of a part's text, input, transcript or data. */
   | { readonly type: 'delta'; readonly choice: number; readonly index: number; readonly text: string }
@@ -112,16 +112,17 @@ export type StreamEvent =
   | { readonly type: 'detail'; readonly choice: number; readonly index: number; readonly detail: PartDetail }
   | { readonly type: 'part-end'; readonly choice: number; readonly index: number }
   | { readonly type: 'stop'; readonly choice: number; readonly stop: Stop }
-  /** All usage known so far; a later report replaces it. */
+  /** All usage known so far. A later report replaces it. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly failure: Failure }
-  /** The formal end: without it the answer is incomplete. */
+  /** The formal end. Without it the answer is incomplete. */
   | { readonly type: 'end' }
 
 /**
- * Signatures and citations come after the text they belong to, logprobs after each piece of it; `transcript` grows.
- * `isWhole`: its text or input is complete, though the part's end may still follow.
+ * Signatures and citations arrive after the text they belong to, and logprobs after each piece of it. `transcript`
+ * grows.
+ * `isWhole`: the part's text or input is complete, although the end of the part may still follow.
  */
 export interface PartDetail {
   readonly logprobs?: readonly JsonObject[]

@@ -4,15 +4,15 @@ import { textHash } from '../../lib/text-hash.ts'
 export interface WordRule {
   readonly fits: RegExp
   readonly longest: number
-  /** Characters that are allowed when an invalid name is rewritten. */
+  /** The characters that are replaced when an invalid name is rewritten. */
   readonly other: RegExp
   /** The name must begin with a letter or `_`. */
   readonly beginsWithLetter?: true
-  /** Only names of exactly nine letters and digits. */
+  /** The name must consist of exactly nine letters and digits. */
   readonly nine?: true
 }
 
-/** The rules of a service for both. */
+/** The rules of a service for call ids and tool names. */
 export interface ToolRules {
   readonly ids: WordRule
   readonly names: WordRule
@@ -47,7 +47,7 @@ export const geminiRules: ToolRules = {
 /** Amazon's Converse (API reference, "ToolUseBlock", "ToolSpecification"). */
 export const converseRules: ToolRules = { ids: plainUpTo(64), names: plainUpTo(64), uniqueIds: true }
 
-/** Mistral's chat: it refuses every other id ("must be a-z, A-Z, 0-9, with a length of 9"). */
+/** Mistral's chat refuses any other id ("must be a-z, A-Z, 0-9, with a length of 9"). */
 export const mistralRules: ToolRules = {
   ids: { fits: /^[a-zA-Z0-9]{9}$/, longest: 9, other: plain, nine: true },
   names: plainUpTo(64),
@@ -62,8 +62,8 @@ export function fits(word: string, { fits: pattern, longest }: WordRule): boolea
 const marked = 8
 
 /**
- * A valid name made from an invalid one: as much of it as possible, and a hash of the whole. `attempt` distinguishes
- * names whose hashes collide.
+ * A valid name made from an invalid one: as much of the name as possible, and a hash of the whole name. `attempt`
+ * distinguishes names whose hashes collide.
  */
 export function validName(word: string, rule: WordRule, attempt: number): string {
   const hash = textHash(`${attempt} ${word}`)

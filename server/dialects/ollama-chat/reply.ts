@@ -4,8 +4,8 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Reply, ReplyPart, Stop } from '../neutral/reply.ts'
 
 /**
- * An Ollama chat response (API reference); without a message it holds no answer. Calls without an id get one derived
- * from `idSeed`.
+ * An Ollama chat response (API reference). A response without a message has no choices. Calls without an id get one
+ * derived from `idSeed`.
  */
 export function decodeReply(wire: JsonObject, idSeed: string): Reply {
   const message = looseObject(wire['message'])
@@ -33,7 +33,7 @@ export function createdIn(time: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
 }
 
-/** The calls of a message; `before` of them came earlier. */
+/** The calls of a message. `before` is the number of calls that came earlier. */
 export function callsIn(
   message: JsonObject,
   idSeed: string,
@@ -51,7 +51,7 @@ export function callsIn(
   })
 }
 
-/** `done_reason` → Stop. Ollama says "stop" for a call, too, and older versions say nothing. */
+/** `done_reason` → Stop. Ollama also reports "stop" for a call, and older versions report nothing. */
 export function stopIn(reason: unknown, hasCalls: boolean): Stop {
   const name = looseText(reason)
   if (name === 'length') return { reason: 'length' }
@@ -59,7 +59,10 @@ export function stopIn(reason: unknown, hasCalls: boolean): Stop {
   return { reason: 'other' }
 }
 
-/** The counts of the last message. Undefined if a count is missing, as for a prompt that was still in memory. */
+/**
+ * The counts of the last message. Undefined if a count is missing, which is the case for a prompt that was still in
+ * memory.
+ */
 export function usageIn(wire: JsonObject): Usage | undefined {
   const { prompt_eval_count: prompt, eval_count: completion = 0 } = wire
   return isCount(prompt) && isCount(completion) ? { promptTokens: prompt, completionTokens: completion } : undefined

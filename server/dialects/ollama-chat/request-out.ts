@@ -18,7 +18,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
   const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
   const offer = plainTools(conversation, losses)
-  // It has no tool choice: tools that must not be called are not sent.
+  // Ollama has no tool choice, so tools that must not be called are not sent.
   const tools = offer.choice?.mode === 'none' ? [] : offer.tools
   const messages = messagesOut(conversation, losses)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
@@ -41,7 +41,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
 
 const ownNames = ['num_ctx', 'keep_alive']
 
-/** Fields that callers of any dialect send because they know that Ollama answers. */
+/** Ollama's own fields, which callers of any dialect send if they know that the upstream is Ollama. */
 function ownFields(native: Native | undefined): JsonObject {
   return Object.fromEntries(Object.entries(native?.fields ?? {}).filter(([name]) => ownNames.includes(name)))
 }
@@ -60,7 +60,7 @@ function optionsOut(conversation: Conversation): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-/** Whether the model should think; OpenAI's open models think by a level and cannot turn it off. */
+/** Whether the model should think. OpenAI's open models accept a level instead and cannot turn thinking off. */
 function thinkOut({ reasoning, model }: Conversation): boolean | string {
   const effort = reasoning && effortOf(reasoning)
   if (!model.includes('gpt-oss')) return effort !== 'none'
@@ -111,7 +111,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
   ]
 }
 
-/** Text and images of a message: the service has one text, with the images in a separate field. */
+/** Text and images of a message. The service accepts one text, with the images in a separate field. */
 function contentOf(parts: readonly Part[], losses: DroppedFields): { content: string; images?: string[] } {
   const texts: string[] = []
   const images: string[] = []

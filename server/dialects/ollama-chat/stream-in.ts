@@ -5,7 +5,7 @@ import { looseObject, looseText } from '../neutral/fields.ts'
 import type { StreamEvent } from '../neutral/reply.ts'
 import { callsIn, createdIn, stopIn, usageIn } from './reply.ts'
 
-/** Follows a stream of chat responses; the last one is `done`. */
+/** Decodes a stream of chat responses. The last response is marked `done`. */
 export class OllamaStreamDecoder implements StreamDecoder {
   readonly #idSeed: string
   #started = false

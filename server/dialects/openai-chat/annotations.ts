@@ -22,7 +22,7 @@ export function citationsIn(annotations: unknown): Citation[] {
   })
 }
 
-/** A citation as an annotation; `before` is the length of the message's text before its part. */
+/** A citation as an annotation. `before` is the length of the message's text before the part with the citation. */
 export function annotationOut(citation: Citation, before: number, length: number): WireAnnotation | undefined {
   if (!citation.url) return undefined
   return {

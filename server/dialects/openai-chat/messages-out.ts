@@ -6,7 +6,10 @@ import { wrapFreeform } from '../wire/tool-input.ts'
 import { cacheOut, contentOut } from './parts-out.ts'
 import { detailsOut, sealOut } from './reasoning.ts'
 
-/** All messages of a request, the system's first. Throws GatewayError for a part that the dialect cannot express. */
+/**
+ * All messages of a request, beginning with the system message. Throws GatewayError for a part that the dialect cannot
+ * express.
+ */
 export function messagesOut(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   return [
     ...systemOut(conversation, losses, options),
@@ -14,7 +17,7 @@ export function messagesOut(conversation: Conversation, losses: DroppedFields, o
   ]
 }
 
-/** One system message: some services do not accept several, or lists of parts. */
+/** Sends one system message, because some services accept neither several of them nor lists of parts. */
 function systemOut({ system }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
   if (system.length === 0) return []
   const hasMarks = options.cacheControl && system.some(({ cache }) => cache)
@@ -33,7 +36,7 @@ function messageOut(message: Message, losses: DroppedFields, options: EncodeOpti
   const results = message.parts.filter((part) => part.type === 'tool-result')
   const others = message.parts.filter((part) => part.type !== 'tool-result')
   const out = results.map((result) => resultOut(result, losses, options))
-  // Tool results are text only; other parts of them follow as a message of the user.
+  // Tool results can only be text. Their other parts follow as a message of the user.
   const shown = [...results.flatMap(attachments), ...others]
   if (shown.length > 0 || results.length === 0)
     out.push({ role: 'user', content: contentOut(shown, losses, options), ...rest })
@@ -72,7 +75,7 @@ function assistantOut(parts: readonly Part[], losses: DroppedFields, options: En
   }
 }
 
-/** Several texts of a model become one. */
+/** Joins several texts of a model into one. */
 function joinedTexts(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   const list = content as JsonObject[]
@@ -95,7 +98,7 @@ function callOut(part: ToolCallPart, losses: DroppedFields, options: EncodeOptio
   }
 }
 
-/** Earlier thoughts, in the form in which the service accepts them back. */
+/** Earlier thoughts, in the format in which the service accepts them back. */
 function thoughtsOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
   const thoughts = parts.filter((part) => part.type === 'reasoning')
   if (thoughts.length === 0) return {}

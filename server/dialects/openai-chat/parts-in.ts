@@ -8,7 +8,7 @@ import { detailsIn } from './reasoning.ts'
 
 const dialect = 'openai-chat'
 
-/** `content` of a message: text, or parts. Throws GatewayError with the path of the part at fault. */
+/** The `content` of a message: text or parts. Throws GatewayError with the path of the invalid part. */
 export function contentIn(message: Fields): Part[] {
   const content = message.raw('content')
   if (content === undefined || content === '') return []
@@ -37,7 +37,7 @@ function partIn(part: Fields): Part {
     }
     case 'file':
       return fileIn(part)
-    // Kinds that only other services have.
+    // Kinds of parts that only other services have.
     case 'video_url':
     case 'file_url': {
       const url = part.raw(type)
@@ -45,7 +45,7 @@ function partIn(part: Fields): Part {
       const media = type === 'video_url' ? 'video' : 'document'
       return { type: 'media', media, source: sourceOf(address), ...part.native(dialect) }
     }
-    // Mistral's models show their thoughts as part of the content.
+    // Mistral's models return their thoughts as part of the content.
     case 'thinking':
       return thinkingIn(part)
     default:
@@ -60,7 +60,7 @@ function need(part: Fields, name: string): Fields {
 }
 
 function imageIn(part: Fields): MediaPart {
-  // Many services accept the URL without an object, too.
+  // Many services also accept the URL without an object.
   const bare = part.raw('image_url')
   const image = typeof bare === 'string' ? undefined : need(part, 'image_url')
   const detail = image?.text('detail')
@@ -84,7 +84,7 @@ function fileIn(part: Fields): MediaPart {
   return {
     type: 'media',
     media: 'document',
-    // Data without a type is a PDF, the only kind of file that the dialect had at first.
+    // Data without a type is a PDF, which was at first the only kind of file in this dialect.
     source: id !== undefined ? { kind: 'file', id } : fileSource(data ?? ''),
     ...(name && { name }),
     ...cacheIn(part),
@@ -157,9 +157,7 @@ function callIn(call: Fields, seals: ReadonlyMap<string, TextPart['seal']>): Too
   }
 }
 
-/**
- * The field in which Google's OpenAI-compatible API puts the signature of a call (Gemini API, "Thought signatures").
- */
+/** The signature of a call in Google's OpenAI-compatible API (Gemini API, "Thought signatures"). */
 function googleSeal(call: Fields): TextPart['seal'] {
   const value = call.fields('extra_content')?.fields('google')?.text('thought_signature')
   return value === undefined ? undefined : { from: 'gemini', value }

@@ -6,7 +6,10 @@ import { addressOf, before, fromBase64 } from '../wire/media.ts'
 
 const dialect = 'openai-chat'
 
-/** Parts as the `content` of a message: a plain text where that is enough, since not every service accepts lists. */
+/**
+ * Parts as the `content` of a message. A plain text is sent where it is enough, because not every service accepts
+ * lists.
+ */
 export function contentOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): unknown {
   const list = parts.flatMap((part) => partOut(part, losses, options))
   const isPlain = list.every((part) => part['type'] === 'text' && Object.keys(part).length === 2)
@@ -47,7 +50,7 @@ function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): Jso
   }
 }
 
-/** A cache mark, for services that accept Anthropic's; OpenAI caches automatically. */
+/** A cache mark, for services that accept Anthropic's cache marks. OpenAI caches automatically. */
 export function cacheOut(mark: CacheMark | undefined, losses: DroppedFields, options: EncodeOptions): JsonObject {
   if (!mark) return {}
   if (options.cacheControl) return { cache_control: { type: 'ephemeral', ...(mark.ttl && { ttl: mark.ttl }) } }
@@ -66,12 +69,12 @@ function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   if (media === 'image')
     return { type: 'image_url', image_url: { url: address, ...(part.detail && { detail: part.detail }) } }
   if (media === 'video') return { type: 'video_url', video_url: { url: address } }
-  // OpenAI itself accepts no URLs here; some services that adopted its dialect do.
+  // OpenAI itself accepts no URLs here, but some services that adopted its dialect do.
   if (source.kind === 'url' && !losses.isForeign) return { type: 'file_url', file_url: { url: address } }
   if (source.kind === 'url') losses.refuse(part, 'a document or sound by its address')
   if (media === 'audio')
     return { type: 'input_audio', input_audio: { data: source.data, format: soundFormat(source.mediaType) } }
-  // The dialect accepts PDF as files; a text document is sent as text.
+  // The dialect accepts PDF as files. A text document is sent as text.
   if (/^(?:text\/|application\/json)/.test(source.mediaType))
     return { type: 'text', text: [part.name, fromBase64(source.data)].filter(Boolean).join('\n\n') }
   return { type: 'file', file: { filename: part.name ?? 'document.pdf', file_data: address } }

@@ -5,9 +5,9 @@ import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
  * OpenAI's chat has no field for a model's thoughts. Services that show them use `reasoning_content` (DeepSeek) or
- * `reasoning` for the text. State that must come back unchanged is in `reasoning_details` (OpenRouter's docs,
- * "Preserving reasoning"): entries of type reasoning.text, reasoning.summary and reasoning.encrypted, each with its
- * format.
+ * `reasoning` for the text. State that must be sent back unchanged is in `reasoning_details` (OpenRouter's docs,
+ * "Preserving reasoning"). Its entries have the types reasoning.text, reasoning.summary and reasoning.encrypted, and
+ * each entry has a format.
  */
 const formats: Readonly<Record<string, DialectName>> = {
   'anthropic-claude-v1': 'anthropic-messages',
@@ -41,7 +41,7 @@ export function detailsIn(message: Fields): Details {
   return isTold || text === '' ? details : { ...details, parts: [{ type: 'reasoning', text }, ...details.parts] }
 }
 
-/** `reasoning_details` as parts; entries of the same thought become one part. */
+/** `reasoning_details` as parts. Entries of the same thought become one part. */
 export function readDetails(list: unknown): Details {
   const parts: ReasoningPart[] = []
   const callSeals = new Map<string, Seal>()
@@ -70,7 +70,8 @@ export function readDetails(list: unknown): Details {
 export function detailsOut(part: ReasoningPart, index: number): JsonObject[] {
   const { text, seal } = part
   const format = seal ? formatOf[seal.from] : 'unknown'
-  // Anthropic's signature belongs to its text. A hidden thought, or one of OpenAI's, is a data entry of its own.
+  // Anthropic's signature belongs to its text. The state of a hidden thought, or of one of OpenAI's thoughts, is a
+  // separate data entry.
   if (seal && !part.redacted && seal.from !== 'openai-responses')
     return [{ type: 'reasoning.text', text, signature: seal.value, format, index }]
   const shown = {
@@ -83,7 +84,7 @@ export function detailsOut(part: ReasoningPart, index: number): JsonObject[] {
   return [...(text === '' ? [] : [shown]), ...(sealed ? [sealed] : [])]
 }
 
-/** The signature of a call, or of the text if there is no call, as an entry. */
+/** The signature of a call, or of the text if `callId` is undefined, as an entry. */
 export function sealOut(seal: Seal, callId: string | undefined, index: number): JsonObject {
   const entry = { type: 'reasoning.encrypted', data: seal.value, format: formatOf[seal.from], index }
   return callId === undefined ? entry : { ...entry, id: callId }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
 import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
-/** Call ids in a message: its own id if it is a tool message, and those of its calls. */
+/** Where a message holds call ids: its own id if it is a tool message, and the ids of its calls. */
 const callsIn: CallPlaces = {
   list: 'tool_calls',
   member: (value) =>
@@ -10,7 +10,10 @@ const callsIn: CallPlaces = {
   isResult: (value) => value['role'] === 'tool',
 }
 
-/** Messages of a request that is passed on, if they have a call id that the service does not accept. */
+/**
+ * The messages of a request that is passed through, with call ids that the service accepts. Empty if nothing has to
+ * change.
+ */
 export function repairChat({ messages }: JsonObject, rule: WordRule): JsonObject {
   if (!Array.isArray(messages) || !messages.some(hasCall)) return {}
   const fit = withFitIds(messages, rule, callsIn)

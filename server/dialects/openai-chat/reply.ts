@@ -37,23 +37,23 @@ function choiceIn(choice: JsonObject, idSeed: string): Choice {
   return { parts, stop: stopOf(choice, parts) }
 }
 
-/** The log probabilities of a choice's text, whole or in a chunk. */
+/** The log probabilities of a choice's text, from a non-streamed response or a chunk. */
 export function logprobsIn(choice: JsonObject): readonly JsonObject[] {
   return looseList(looseObject(choice['logprobs'])['content'])
 }
 
-/** They cover all of the text, which is one part here. */
+/** Log probabilities cover all of the text, which is one part here. */
 function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): ReplyPart[] {
   const at = parts.findIndex(({ type }) => type === 'text')
   if (logprobs.length === 0) return parts
   return parts.map((part, index) => (index === at && part.type === 'text' ? { ...part, logprobs } : part))
 }
 
-/** Some services say "stop" for calls, too, and this dialect has no finish reason for a model's refusal. */
+/** Some services report "stop" for calls too, and this dialect has no finish reason for a refusal by the model. */
 export function stopOf(choice: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const stop = stopIn(looseText(choice['finish_reason']) || 'stop')
   if (stop.reason !== 'stop') return stop
-  // The stop sequence that was reached, as vLLM and SGLang report it; a number is a token of the model's own.
+  // The stop sequence that was reached, as vLLM and SGLang report it. A number is one of the model's own tokens.
   const sequence = looseText(choice['stop_reason']) || looseText(choice['matched_stop'])
   if (sequence !== '') return { ...stop, reason: 'stop-sequence', sequence }
   if (parts.some(({ type }) => type === 'tool-call')) return { ...stop, reason: 'tool-calls' }
@@ -68,7 +68,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
     callIn(call, `${idSeed}_${index}`, details.callSeals),
   )
   const old = message['function_call']
-  // Some services send every field, even empty ones.
+  // Some services send every field, even if it is empty.
   if (isObject(old) && looseText(old['name'])) {
     const input = looseText(old['arguments'])
     calls.push({ type: 'tool-call', id: `call_${idSeed}`, name: looseText(old['name']), input })
@@ -84,7 +84,7 @@ function messageParts(message: JsonObject, idSeed: string): ReplyPart[] {
   ]
 }
 
-/** The content: a text, or a list of texts and thoughts as in Mistral's API. */
+/** The content: a text or, as in Mistral's API, a list of texts and thoughts. */
 function contentParts(content: unknown, citations: readonly Citation[], seal: Seal | undefined): ReplyPart[] {
   const rest = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) }
   if (typeof content === 'string') return content === '' && !seal ? [] : [{ type: 'text', text: content, ...rest }]
@@ -122,7 +122,7 @@ function media(message: JsonObject): ReplyPart[] {
   return [...images, sound]
 }
 
-/** A call of an answer; `seed` makes an id for one that has none. */
+/** A call in an answer. `seed` is used to create an id for a call that has none. */
 function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>): ToolCallPart {
   const id = looseText(call['id']) || `call_${seed}`
   const seal = seals.get(id) ?? googleSeal(call)
@@ -136,7 +136,8 @@ function callIn(call: JsonObject, seed: string, seals: ReadonlyMap<string, Seal>
 }
 
 /**
- * The custom part of a call of a tool with free-text input. Some services send an empty one with each function call.
+ * The `custom` object of a call to a tool with free-text input. Some services send an empty one with each function
+ * call.
  */
 export function freeformIn(call: JsonObject): JsonObject | undefined {
   const custom = call['custom']
@@ -149,7 +150,7 @@ export function googleSeal(call: JsonObject): Seal | undefined {
   return value ? { from: 'gemini', value } : undefined
 }
 
-/** A whole answer for a caller of OpenAI's chat. */
+/** A non-streamed response for a caller of OpenAI's chat. */
 export function encodeReply(reply: Reply, frame: Frame): WireCompletion {
   const freeform = freeformNames(frame.request)
   return {
@@ -168,12 +169,12 @@ export function encodeReply(reply: Reply, frame: Frame): WireCompletion {
   }
 }
 
-/** Log probabilities in a choice's form; null if there are none. */
+/** Log probabilities in the format of a choice; null if there are none. */
 export function logprobsOut(logprobs: readonly JsonObject[]): WireLogprobs | null {
   return logprobs.length > 0 ? { content: logprobs.map(wholeLogprob), refusal: null } : null
 }
 
-/** An answer's id, in the form of OpenAI's ids. */
+/** The id of a response, in the format of OpenAI's ids. */
 export function completionId(id: string): string {
   return id.startsWith('chatcmpl-') ? id : `chatcmpl-${id}`
 }
@@ -197,7 +198,7 @@ function messageOut(parts: readonly ReplyPart[], freeform: ReadonlySet<string>, 
   }
 }
 
-/** The single call that could be made before there were tools. */
+/** The single function call of the format that existed before tools. */
 function oldCall([first]: readonly WireCall[]): Pick<WireMessage, 'function_call'> {
   return first?.type === 'function' ? { function_call: first.function } : {}
 }
@@ -206,7 +207,7 @@ function joined(parts: readonly ReplyPart[], type: 'text' | 'refusal' | 'reasoni
   return parts.map((part) => (part.type === type ? part.text : '')).join('')
 }
 
-/** The call as a caller gets it; input that was free text becomes free text again. */
+/** The call in the caller's format. Input that was free text becomes free text again. */
 export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): WireCall {
   const { id, name, input, seal } = part
   if (part.freeform || freeform.has(name))
@@ -215,7 +216,7 @@ export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): Wire
   return { id, type: 'function', function: { name, arguments: input || '{}' }, ...google }
 }
 
-/** State that a caller must send back unread for the thinking to continue; nothing if there is no signature. */
+/** State that a caller must send back unread so that the thinking can continue; empty if there is no signature. */
 export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] {
   const isSealed = parts.some((part) => 'seal' in part && part.seal)
   if (!isSealed) return []
@@ -228,7 +229,7 @@ export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] 
   })
 }
 
-/** All citations, with positions in the whole text of the answer. */
+/** All citations, with positions relative to the whole text of the answer. */
 export function annotationsOf(parts: readonly ReplyPart[]): WireAnnotation[] {
   const annotations: WireAnnotation[] = []
   let before = 0

@@ -52,7 +52,7 @@ export function decodeRequest(wire: JsonObject, address: RequestAddress = {}): C
     topK: body.number('top_k'),
     frequencyPenalty: body.number('frequency_penalty'),
     presencePenalty: body.number('presence_penalty'),
-    // Mistral's name for it.
+    // Mistral's name for the seed.
     seed: body.number('seed') ?? body.number('random_seed'),
     choices: body.count('n'),
     logprobs: body.flag('logprobs'),
@@ -75,7 +75,8 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   const system: TextPart[] = []
   const messages: Message[] = []
   const old: string[] = []
-  // Results of parallel calls are one turn: the list of the last message, as long as it holds nothing else.
+  // Results of parallel calls form one turn. This is the list in the last message, while that message holds only
+  // results.
   let results: Part[] | undefined
   const newCall = () => {
     old.push(`call_${old.length + 1}`)
@@ -84,7 +85,7 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   for (const message of list) {
     const role = message.needText('role')
     if ((role === 'system' || role === 'developer') && messages.length === 0) {
-      // Added one by one: a function call cannot take as many arguments as a caller may send parts.
+      // Parts are added one by one, because a caller may send more parts than a function call can have arguments.
       for (const part of systemIn(message)) system.push(part)
     } else if (role === 'tool' || role === 'function') {
       if (!results) {
@@ -125,7 +126,7 @@ function messageIn(message: Fields, role: string, newCall: () => string): Messag
   }
 }
 
-/** A mark on the whole message is a mark after its last part. */
+/** A cache mark on the whole message is treated as a mark after its last part. */
 function marked(parts: readonly Part[], cache: CacheMark): Part[] {
   const last = parts.at(-1)
   const canBe = last?.type === 'text' || last?.type === 'media' || last?.type === 'tool-call'
@@ -186,7 +187,7 @@ function choiceIn(body: Fields): ToolChoice | undefined {
   if (choice === undefined) return undefined
   const place = body.raw('tool_choice') === undefined ? 'function_call' : 'tool_choice'
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
-  // Mistral's word.
+  // Mistral's name for `required`.
   if (choice === 'any') return { mode: 'required' }
   if (!isObject(choice)) throw wrongField(place, 'auto, none, required or an object')
   const fields = body.fields(place) ?? new Fields(choice, place)
@@ -223,7 +224,7 @@ function formatIn(format: Fields | undefined): ResponseFormat | undefined {
   }
 }
 
-/** OpenAI's field, OpenRouter's object, and the switch of services that follow Anthropic. */
+/** Reads OpenAI's field, OpenRouter's object, and the switch of services that follow Anthropic. */
 function reasoningIn(body: Fields): ReasoningWish | undefined {
   const effort = effortIn(body, 'reasoning_effort')
   const router = body.fields('reasoning')

@@ -54,7 +54,7 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
-/** Services other than OpenAI may not know the newer name. */
+/** Services other than OpenAI may not support the newer field name. */
 function limitOut({ maxTokens, model }: Conversation): JsonObject {
   if (maxTokens === undefined) return {}
   return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
@@ -69,7 +69,7 @@ function penaltiesOut(conversation: Conversation, losses: DroppedFields): JsonOb
   return {}
 }
 
-/** Models that refuse a thinking effort, if their names tell (model pages of OpenAI, xAI and Groq). */
+/** Models that refuse a thinking effort, if their names show this (model pages of OpenAI, xAI and Groq). */
 const thoughtless = /^(?:.*\/)?(?:gpt-[34]|chatgpt-4|grok-(?:2|3(?!-mini)|4(?![.\d]))|llama|mixtral|gemma)/
 
 function reasoningOut({ reasoning, model }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject {
@@ -118,14 +118,17 @@ interface ChatOffer extends Offer {
   readonly search: JsonObject | undefined
 }
 
-/** Search is separate from the tools here: if only search is allowed or required, the model calls none of the tools. */
+/**
+ * Search is separate from the tools in this dialect. If only search is allowed or required, the model calls none of the
+ * tools.
+ */
 function offered(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): ChatOffer {
   const meant = meantTools(conversation)
   const { mode } = conversation.toolChoice ?? {}
   const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
   const search = mayLook ? searchIn(conversation, losses, options) : undefined
   const write = (tool: Tool) => toolOut(tool, losses, options)
-  // Services other than OpenAI may not know a list of allowed tools.
+  // Services other than OpenAI may not support a list of allowed tools.
   const hasList = options.freeformTools || !losses.isForeign
   const isSayable = meant.some(({ type }) => type === 'function' || type === 'freeform')
   if (mode === 'allowed' && hasList && isSayable)
@@ -136,7 +139,7 @@ function offered(conversation: Conversation, losses: DroppedFields, options: Enc
   return { ...offerOf(conversation, losses, write), search }
 }
 
-/** Models that search; all other OpenAI models, and strict services, refuse the field. */
+/** Names of models that search. All other OpenAI models, and strict services, refuse the field. */
 const searching = /search|sonar|compound|online/
 
 function searchIn(

@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
   content_filter: 'content-filter',
-  // Words of services other than OpenAI.
+  // Values of services other than OpenAI.
   eos: 'stop',
   end_turn: 'stop',
   model_length: 'length',
@@ -22,13 +22,13 @@ export function stopIn(reason: string): Stop {
   return { reason: reasons[reason] ?? 'other', raw: { dialect, reason } }
 }
 
-/** Stop → `finish_reason`; "error" is what services use where OpenAI has no word. */
+/** Stop → `finish_reason`. Services send "error" where OpenAI has no value. */
 export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
   if (stop.raw?.dialect === dialect) return stop.raw.reason
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused for its caller to continue is not complete.
+    // An answer that was paused for its caller to continue it is not complete.
     case 'pause':
       return 'length'
     case 'tool-calls':
@@ -36,7 +36,7 @@ export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
     case 'content-filter':
       return 'content_filter'
     case 'refusal':
-      // Anthropic's classifiers cut off an answer; a model that refuses ends its turn.
+      // Anthropic's classifiers cut an answer off, whereas a model that refuses ends its turn.
       return stop.raw?.dialect === 'anthropic-messages' ? 'content_filter' : 'stop'
     case 'malformed-call':
     case 'other':

@@ -18,25 +18,25 @@ import { readDetails, thoughtOf } from './reasoning.ts'
 import { freeformIn, googleSeal, logprobsIn, stopOf } from './reply.ts'
 import { laterMessage, restOf, type SentCall } from './stream-rest.ts'
 
-/** A call that has begun: its part, its first id, and whether its signature came at the start. */
+/** A call that has begun: its part, its first id, and whether its signature arrived at the start. */
 interface OpenCall extends SentCall {
   readonly index: number
   readonly isSealed: boolean
 }
 
-/** A call whose first pieces came before its name. */
+/** A call whose first pieces arrived before its name. */
 interface NamelessCall {
-  /** The first piece of it. */
+  /** The first piece of the call. */
   readonly head: JsonObject
   input: string
 }
 
-/** One choice so far. */
+/** The state of one choice so far. */
 interface ChoiceState {
   parts: number
   /** The part that the next piece of its kind continues. */
   open: { index: number; type: 'text' | 'reasoning' | 'refusal' } | undefined
-  /** Calls by index; they end together, since services may return to an earlier one. */
+  /** Calls by index. They are closed together, because services may return to an earlier call. */
   readonly begun: Map<number, OpenCall>
   /** Calls whose name has not arrived, by index. */
   readonly nameless: Map<number, NamelessCall>
@@ -46,19 +46,19 @@ interface ChoiceState {
   sound: number | undefined
   /** The text of the last thought that began. */
   thought: string
-  /** The text that was last written to, for details that arrive later. */
+  /** The text part that was last written to, for details that arrive later. */
   lastText: number | undefined
   readonly kinds: Set<ReplyPart['type']>
   stopped: boolean
-  /** Text passed on so far, by kind, and whether sources and media have been. */
+  /** The text passed on so far, by kind, and whether sources and media have been passed on. */
   readonly texts: Readonly<Record<'text' | 'reasoning' | 'refusal', TextBuffer>>
   hasCitations: boolean
   hasMedia: boolean
-  /** The whole message, if the service sends it instead of deltas or in addition to them. */
+  /** The complete message, if the service sends it instead of deltas or in addition to them. */
   message: JsonObject | undefined
 }
 
-/** Follows a stream of chat completion chunks (OpenAI API reference, "The chat completion chunk object"). */
+/** Decodes a stream of chat completion chunks (OpenAI API reference, "The chat completion chunk object"). */
 export class ChunkStreamDecoder implements StreamDecoder {
   readonly #choices = new Map<number, ChoiceState>()
   #idSeed: string
@@ -93,21 +93,21 @@ export class ChunkStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** Many services omit the end mark: an answer is complete when all of its choices have given a finish reason. */
+  /** Many services omit the end mark. An answer is complete when all of its choices have a finish reason. */
   finish(): StreamEvent[] {
     if (this.#ended) return []
     const choices = [...this.#choices.values()]
     const isWhole = choices.length > 0 && choices.every(({ stopped }) => stopped)
     if (!isWhole) return this.#end([{ type: 'error', failure: brokenOff }])
     const events: StreamEvent[] = []
-    // A service may continue after its finish reason.
+    // A service may send more content after its finish reason.
     for (const [choice, state] of this.#choices) this.#closeAll(choice, state, events)
     return this.#end([...events, { type: 'end' }])
   }
 
   /**
-   * The end mark completes an answer even if the service named no finish reason, unless an unreadable event may have
-   * held it.
+   * The end mark completes an answer even if the service sent no finish reason, unless the finish reason may have been
+   * in an unreadable event.
    */
   #done(): StreamEvent[] {
     if (this.#hasGap && [...this.#choices.values()].some(({ stopped }) => !stopped)) return this.#end([unreadableEvent])
@@ -182,7 +182,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #delta(choice: number, state: ChoiceState, delta: JsonObject, events: StreamEvent[]): void {
     const details = readDetails(delta['reasoning_details'])
     const detailText = details.parts.map(({ text }) => text).join('')
-    // A signature comes together with the whole text that it covers, after that text came in pieces.
+    // A signature arrives together with the whole text that it covers, after that text has already arrived in pieces.
     const isRepeated = state.open?.type === 'reasoning' && detailText === state.thought
     const thought = thoughtOf(delta) ?? (isRepeated ? '' : detailText)
     this.#text(choice, state, 'reasoning', thought, events)
@@ -210,7 +210,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** The content: a text, or a list of texts and thoughts as in Mistral's API. */
+  /** The content: a text or, as in Mistral's API, a list of texts and thoughts. */
   #content(choice: number, state: ChoiceState, content: unknown, events: StreamEvent[]): void {
     if (typeof content === 'string') this.#text(choice, state, 'text', content, events)
     for (const part of looseList(content)) {
@@ -265,7 +265,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     if (!known) {
       const name = looseText(called['name'])
       const waiting = state.nameless.get(place)
-      // After an unreadable event this is the rest of a call whose start was in that event.
+      // After an unreadable event, this is the rest of a call whose start was in that event.
       if (name === '' && !this.#hasGap) {
         if (waiting) waiting.input += text
         else state.nameless.set(place, { head: call, input: text })

@@ -11,17 +11,17 @@ import { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireChunk, WireLogprobs } from './wire.ts'
 
-/** A part as written so far, and the index of a call among the calls. */
+/** A part as written so far. `call` is the index of a call among the calls. */
 interface WrittenPart {
   part: ReplyPart
   call: number | undefined
-  /** Newer text or input that is not in the part yet. */
+  /** Newer text or input that has not been added to the part yet. */
   more: string
-  /** The part's own list of citations, once some arrived after its start. */
+  /** A separate list of the part's citations, created when some arrive after the part's start. */
   cited?: Citation[]
 }
 
-/** One choice as written so far; text is only kept if later events need it. */
+/** One choice as written so far. Text is kept only if later events need it. */
 interface ChoiceState {
   readonly parts: Map<number, WrittenPart>
   calls: number
@@ -34,7 +34,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #choices = new Map<number, ChoiceState>()
   #names: Omit<WireChunk, 'choices'>
-  /** The text before and after the content in a chunk of the first choice that holds nothing else. */
+  /** A chunk of the first choice that holds only content, split into the text before and the text after the content. */
   #around: readonly [string, string] | undefined
   #usage: Usage | undefined
 
@@ -91,7 +91,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return state
   }
 
-  /** The first chunk of a choice names the role. */
+  /** The first chunk of a choice contains the role. */
   #open(choice: number): string {
     if (this.#choices.has(choice)) return ''
     this.#state(choice)
@@ -127,7 +127,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
 
   #call(choice: number, call: number, part: ReplyPart & { type: 'tool-call' }): string {
     const toolCall = callOut(part, this.#freeform)
-    // The input follows in pieces; if there is none, it is written at the end.
+    // The input follows in pieces. If there is none, it is written at the end.
     const fn = toolCall.type === 'function' ? { function: { name: part.name, arguments: part.input } } : {}
     if (this.#frame.request.oldFunctions) return this.#chunk(choice, { function_call: fn.function })
     return this.#chunk(choice, { tool_calls: [{ index: call, ...toolCall, ...fn }] })
@@ -159,13 +159,13 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return type === 'reasoning' ? this.#chunk(choice, { reasoning_content: text }) : ''
   }
 
-  /** The most common chunk of a stream, with only its text replaced. */
+  /** The most common chunk of a stream. Only its text is replaced. */
   #plainText(text: string): string {
     this.#around ??= aroundText(this.#chunk(0, { content: '' }))
     return this.#around[0] + JSON.stringify(text) + this.#around[1]
   }
 
-  /** Log probabilities of the text that was written last. */
+  /** Writes the log probabilities of the most recent text. */
   #logprobs(choice: number, logprobs: readonly JsonObject[] = []): string {
     return logprobs.length > 0 ? this.#chunk(choice, {}, null, logprobsOut(logprobs)) : ''
   }
@@ -201,7 +201,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
   }
 
-  /** State that a caller must send back unread, once it is complete. */
+  /** State that a caller must send back unread. It is written once it is complete. */
   #seal(choice: number, index: number, part: ReplyPart): string {
     const details = detailsOf([part], index)
     return details.length > 0 ? this.#chunk(choice, { reasoning_details: details }) : ''
@@ -217,7 +217,10 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#chunk(choice, { tool_calls: [{ index: call, function: delta }] })
   }
 
-  /** The last chunk of each choice, with the citations: their positions are only known when the text is complete. */
+  /**
+   * The last chunk of each choice. It contains the citations, because their positions are known only when the text is
+   * complete.
+   */
   #end(): string {
     const opened = this.#choices.size === 0 ? this.#open(0) : ''
     const last = [...this.#choices].map(([choice, { parts, stop }]) => {
@@ -252,7 +255,7 @@ function whole(known: WrittenPart): ReplyPart {
   return known.part
 }
 
-/** Splits a chunk that has an empty text at that text. */
+/** Splits a chunk with an empty text at the position of that text. */
 function aroundText(chunk: string): readonly [string, string] {
   const mark = '"delta":{"content":""'
   const at = chunk.indexOf(mark) + mark.length

@@ -3,9 +3,9 @@ import type { TextBuffer } from '../metering/text-buffer.ts'
 import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { thoughtOf } from './reasoning.ts'
 
-/** A call as its caller knows it so far. */
+/** A call as it has been sent to the caller so far. */
 export interface SentCall {
-  /** The service's index; undefined = it has none. */
+  /** The service's index; undefined = it sent none. */
   readonly number: number | undefined
   readonly id: string
   /** The id as the service sent it; '' = it sent none. */
@@ -13,7 +13,7 @@ export interface SentCall {
   readonly input: TextBuffer
 }
 
-/** What has been passed on of one choice. */
+/** What has been passed on for one choice. */
 export interface SentParts {
   readonly text: TextBuffer
   readonly reasoning: TextBuffer
@@ -24,8 +24,8 @@ export interface SentParts {
 }
 
 /**
- * The message of a choice as received in chunks so far. Some services repeat all of it in each chunk, some send it only
- * in the last one, and some make a message of every piece.
+ * The message of a choice as received in chunks so far. Some services repeat the complete message in each chunk, some
+ * send it only in the last chunk, and some send each piece as a message.
  */
 export function laterMessage(before: JsonObject | undefined, message: JsonObject): JsonObject {
   const textBefore = looseText(before?.['content'])
@@ -36,7 +36,7 @@ export function laterMessage(before: JsonObject | undefined, message: JsonObject
 }
 
 /**
- * The parts of a whole message that no delta contained, as a delta; parts that differ from their deltas stay as they
+ * The parts of a complete message that no delta contained, as a delta. Parts that differ from their deltas stay as they
  * were sent.
  */
 export function restOf(message: JsonObject, sent: SentParts): JsonObject {

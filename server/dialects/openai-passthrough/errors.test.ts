@@ -14,12 +14,12 @@ test('a failure becomes an object with code, type and request id', () => {
   expect(errorEvent(error, '42')).toBe(`data: ${JSON.stringify({ error: object })}\n\n`)
 })
 
-test('an error event stays one event, whatever its message contains', () => {
+test('an error event remains one event, whatever its message contains', () => {
   const event = errorEvent(new GatewayError('internal_error', 'a\n\ndata: [DONE]\r\n'), '42')
   expect(event.indexOf('\n\n')).toBe(event.length - 2)
 })
 
-describe('the message of an upstream is found in', () => {
+describe('finds the message of an upstream error in', () => {
   const shaped = { message: 'found', type: 't', code: 'c' }
   const cases: readonly (readonly [string, unknown, string, unknown])[] = [
     ["OpenAI's shape", { error: shaped }, 'found', shaped],
@@ -47,7 +47,7 @@ describe('the message of an upstream is found in', () => {
     })
   }
 
-  test('HTML pages and broken JSON are not messages', () => {
+  test('HTML pages and broken JSON are not used as messages', () => {
     for (const text of ['<html>10.0.0.1</html>', '{"error":{"message":"cut', '']) {
       expect(readErrorBody(text, 502)).toEqual({ message: 'bad response status code 502', shaped: undefined })
     }

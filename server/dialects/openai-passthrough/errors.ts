@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 
-/** The body of an OpenAI-shaped error. */
+/** The error object of a body in OpenAI's format. */
 export interface OpenAiError {
   message: string
   type: string
@@ -9,7 +9,7 @@ export interface OpenAiError {
   code: string | number | null
 }
 
-/** GatewayError → the caller's error object; with the request id a person can find the call in the logs. */
+/** GatewayError → the caller's error object. With the request id, a person can find the call in the logs. */
 export function errorObject(error: GatewayError, requestId: string): OpenAiError {
   return {
     message: `${error.message} (request id: ${requestId})`,
@@ -19,20 +19,20 @@ export function errorObject(error: GatewayError, requestId: string): OpenAiError
   }
 }
 
-/** One event that tells an OpenAI client that the stream failed. */
+/** One event that reports to an OpenAI client that the stream failed. */
 export function errorEvent(error: GatewayError, requestId: string): string {
   return `data: ${JSON.stringify({ error: errorObject(error, requestId) })}\n\n`
 }
 
-/** The content of an upstream's error body. `shaped` is its own error object if it has OpenAI's shape. */
+/** The content of an upstream's error body. `shaped` is the upstream's own error object if it is in OpenAI's format. */
 export interface UpstreamErrorBody {
   message: string
   shaped: JsonObject | undefined
 }
 
 /**
- * Finds the message in an upstream's error body, in one-api's order of fields. Text that is not JSON (for example an
- * HTML page from a proxy) is not passed on: it helps nobody and may name internals.
+ * Finds the message in an upstream's error body, trying the fields in one-api's order. Text that is not JSON (for
+ * example an HTML page from a proxy) is not passed on, because it helps nobody and may reveal internals.
  */
 export function readErrorBody(text: string, status: number): UpstreamErrorBody {
   const fallback = `bad response status code ${status}`

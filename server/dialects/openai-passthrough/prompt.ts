@@ -11,10 +11,10 @@ import {
 } from '../neutral/prompt-estimate.ts'
 
 const perName = 1
-/** An image at low detail (OpenAI's vision guide). */
+/** The tokens of an image at low detail (OpenAI's vision guide). */
 const lowDetailImage = 85
 
-/** Fields of a request that a model reads as they are, besides the messages or the prompt. */
+/** Fields of a request, besides the messages or the prompt, that a model reads as they are. */
 const readFields = new Set([
   'tools',
   'functions',
@@ -25,14 +25,14 @@ const readFields = new Set([
   'instruction',
   'query',
 ])
-/** Fields for a model's thoughts: OpenRouter and vLLM, DeepSeek, Ollama, OpenRouter. */
+/** Fields for a model's thoughts. In this order they come from OpenRouter and vLLM, DeepSeek, Ollama, OpenRouter. */
 const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
 /**
- * Nobody can say whether a model reads an unknown field. A long one is counted by its size: too few tokens for an
- * upstream that reads it, yet close enough for its usage to be accepted.
+ * A model may or may not read an unknown field. A long one is counted by its size. This gives too few tokens for an
+ * upstream that reads the field, but comes close enough for its usage to be accepted.
  */
 const bytesPerUnknownToken = 8
-/** Ids, markers and the like. */
+/** Unknown fields up to this size are taken for ids, markers and the like. */
 const shortBytes = 4000
 
 /** The content of a request as read so far. */
@@ -107,7 +107,7 @@ function addMessage(message: JsonObject, tally: PromptTally): void {
   if (thinks) addThought(message, tally)
 }
 
-/** All fields of the request except the one that has been read. */
+/** Adds all fields of the request except the one that has already been read. */
 function addRest(body: JsonObject, read: string, tally: PromptTally): void {
   for (const field in body) {
     const value = body[field]
@@ -120,7 +120,7 @@ function addRest(body: JsonObject, read: string, tally: PromptTally): void {
     const before = tally.unknownBytes
     addSize(value, tally)
     if (!mediaKinds.test(field) || tally.unknownBytes - before <= shortBytes) continue
-    // Media in an unknown form; short values are options for making media.
+    // Media in an unknown format. Short values are options for generating media.
     tally.unknownBytes = before
     addMedia(value, tally)
   }
@@ -131,13 +131,15 @@ function isUnread(field: string): boolean {
   return field === 'model' || field === 'stream_options'
 }
 
-/** A text, or the JSON of an object or list. */
+/** Adds a text, or the JSON of an object or list. */
 function addText(value: unknown, tally: PromptTally): void {
   if (typeof value === 'string') tally.texts.push(value)
   else if (typeof value === 'object' && value !== null) tally.texts.push(written(value))
 }
 
-/** Gateways put a thought into several fields, for the client programs of several services: it is counted once. */
+/**
+ * Gateways put a thought into several fields, for the client programs of several services. The thought is counted once.
+ */
 function addThought(message: JsonObject, tally: PromptTally): void {
   let longest = ''
   for (const field of thoughtFields) {
@@ -147,7 +149,7 @@ function addThought(message: JsonObject, tally: PromptTally): void {
   tally.texts.push(longest)
 }
 
-/** A thought: a text, or a list of entries with texts. */
+/** The text of a thought, which is either a text or a list of entries with texts. */
 function thoughtIn(value: unknown, tally: PromptTally): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return isObject(value) ? written(value) : ''
@@ -169,7 +171,7 @@ function sentText(value: unknown): string {
   return typeof value === 'object' && value !== null ? written(value) : ''
 }
 
-/** A field that says what kind of object this is. */
+/** True for a field that only shows what kind of object this is. */
 function isMark(field: string): boolean {
   return field === 'type' || field === 'format' || field === 'cache_control'
 }
@@ -179,7 +181,10 @@ function addUnknown(field: string, value: unknown, tally: PromptTally): void {
   else addSize(value, tally)
 }
 
-/** Numbers, flags and short texts only describe media: its name, its id, that there is one. */
+/**
+ * Numbers, flags and short texts only describe media, for example with a name or an id, or by showing that there are
+ * media.
+ */
 function isMedium(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortBytes || /^(?:data|https?):/i.test(value)
   return typeof value === 'object' && value !== null
@@ -190,8 +195,8 @@ function addMedia(value: unknown, tally: PromptTally): void {
 }
 
 /**
- * The size of the texts in any value, however deeply nested; an object with a media type counts as one media part. Each
- * value is visited once, and nothing is built for it: there may be hundreds of thousands.
+ * Adds the size of the texts in any value, however deeply nested. An object with a media type counts as one media part.
+ * Each value is visited once and no object is created for it, because there may be hundreds of thousands.
  */
 function addSize(value: unknown, tally: PromptTally): void {
   const open: unknown[] = []
@@ -211,7 +216,7 @@ function addMembers(object: JsonObject, tally: PromptTally, open: unknown[]): vo
   }
 }
 
-/** Adds a text; queues a list or an object. */
+/** Adds the size of a text; queues a list or an object. */
 function addSized(value: unknown, tally: PromptTally, open: unknown[]): void {
   if (typeof value === 'object' && value !== null) open.push(value)
   else if (typeof value !== 'string' || value === '') return
@@ -219,7 +224,7 @@ function addSized(value: unknown, tally: PromptTally, open: unknown[]): void {
   else tally.unknownBytes += Buffer.byteLength(value)
 }
 
-/** The fields in which Anthropic, Google and LangChain put the media type of the bytes. */
+/** The fields in which Anthropic, Google and LangChain put the media type of the data. */
 const mediaTypes = ['media_type', 'mime_type', 'mimeType']
 
 function isTypedMedium(value: JsonObject): boolean {
@@ -230,7 +235,10 @@ function isDataUrl(text: string): boolean {
   return text.startsWith('data:')
 }
 
-/** A request's depth is limited where it is parsed (`jsonLimits`), so that it can be written without another look. */
+/**
+ * The depth of a request is limited when it is parsed (`jsonLimits`), so the value can be serialized without another
+ * check.
+ */
 function written(value: object): string {
   return JSON.stringify(value)
 }
@@ -265,13 +273,13 @@ function addPart(part: JsonObject, tally: PromptTally): void {
   }
 }
 
-/** A URL is in a field of the part, or of an object in it; the names vary. */
+/** The URL is in a field of the part or of an object in it, and the field's name varies. */
 function refuseSchemes(value: unknown): void {
   refuseScheme(value)
   if (isObject(value)) for (const name in value) if (name !== 'filename') refuseScheme(value[name])
 }
 
-/** Kinds that only some services have: video_url, document_url, pdf_url, … */
+/** Kinds of parts that only some services have: video_url, document_url, pdf_url, … */
 const mediaKinds = /image|audio|video|file|document|pdf/
 
 /** Tokens of a part that is not text; 0 for parts that are not media either (thinking, tool results). */
@@ -283,7 +291,10 @@ function mediaTokensOf(part: JsonObject): number {
   return typeof type === 'string' && mediaKinds.test(type) ? imageTokens : 0
 }
 
-/** True for a file, audio or video that is not in the request itself. The size of images is bounded. */
+/**
+ * True for a file, audio or video that is not in the request itself. Images do not count, because their size is
+ * bounded.
+ */
 function isNamed(part: JsonObject): boolean {
   if (isObject(part['input_audio'])) return isAddress(part['input_audio']['data'])
   if (isObject(part['file'])) return isAddress(part['file']['file_data'])
@@ -291,7 +302,7 @@ function isNamed(part: JsonObject): boolean {
   return typeof type === 'string' && /audio|video|file|document|pdf/.test(type) && !type.startsWith('image')
 }
 
-/** A URL instead of the bytes, or nothing. */
+/** True for a URL instead of the data, and for missing data. */
 function isAddress(data: unknown): boolean {
   return typeof data !== 'string' || /^(https?|gs|s3|oss|file):/i.test(data)
 }
@@ -329,7 +340,7 @@ function addItems(value: unknown, field: string, tally: PromptTally): void {
   }
 }
 
-/** A query and the documents to rank by it: texts, or objects with a text. */
+/** A query and the documents to rank by it. Each document is a text or an object with a text. */
 export function rerankPrompt(query: unknown, documents: unknown, body: JsonObject): PromptText {
   if (typeof query !== 'string') throw wrong('query', 'a string')
   if (!Array.isArray(documents)) throw wrong('documents', 'a list')
@@ -344,7 +355,7 @@ export function rerankPrompt(query: unknown, documents: unknown, body: JsonObjec
   return promptText(tally)
 }
 
-/** Any field next to a document's text describes the document, whatever its name. */
+/** Any field next to a document's text describes the document, whatever the field's name. */
 function addDocument(document: JsonObject, tally: PromptTally): void {
   for (const field in document) {
     if (field === 'text') tally.texts.push(document['text'] as string)

@@ -6,18 +6,18 @@ import { MediaCounter } from '../metering/media-tokens.ts'
 import type { MediaTokens } from '../neutral/dialect.ts'
 import { usageOf } from './usage.ts'
 
-/** The parts of a whole JSON reply that matter for charging. */
+/** The parts of a non-streamed JSON response that matter for charging. */
 export interface ReplyFacts {
   usage: JsonObject | undefined
-  /** Generated text, for counting if there is no usage. */
+  /** Generated text, for counting tokens if there is no usage. */
   output: string
-  /** Audio and images of a chat completion, for the same purpose. */
+  /** Audio and images of a chat completion, for counting tokens if there is no usage. */
   media?: MediaTokens | undefined
-  /** Present if the reply is an error in spite of its status. */
+  /** Present if the response is an error despite its status. */
   error: JsonObject | undefined
 }
 
-/** Reads a parsed JSON reply of any mode. */
+/** Reads a parsed JSON response of any mode. */
 export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   const error = isObject(body['error']) ? body['error'] : undefined
   const usage = mode === 'embeddings' || mode === 'rerank' ? promptUsage(usageOf(body)) : usageOf(body)
@@ -46,14 +46,14 @@ export function readReply(mode: RelayMode, body: JsonObject): ReplyFacts {
   }
 }
 
-/** Services without usage for transcriptions report the length of the audio if verbose_json is requested. */
+/** Services that report no usage for transcriptions report the length of the audio if verbose_json is requested. */
 function soundLength(body: JsonObject): JsonObject | undefined {
   return typeof body['duration'] === 'number' ? { type: 'duration', seconds: body['duration'] } : undefined
 }
 
 /**
- * Embeddings and reranking only have a prompt. Some services (for example Voyage) report only the total; anything more
- * in a total (images, with Jina and Voyage) is prompt, too.
+ * Embeddings and reranking have only a prompt. Some services (for example Voyage) report only the total. Any surplus in
+ * the total (images, with Jina and Voyage) also belongs to the prompt.
  */
 function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   if (!usage) return undefined
@@ -64,7 +64,7 @@ function promptUsage(usage: JsonObject | undefined): JsonObject | undefined {
   return (prompt !== undefined && isWhole) || tellsCompletion ? usage : { ...usage, prompt_tokens: total ?? prompt }
 }
 
-/** A reply with an answer and an `error` field (which some services always send) is an answer. */
+/** A response with an answer and an `error` field (which some services always send) is an answer. */
 function hasAnswer(body: JsonObject): boolean {
   return Array.isArray(body['choices']) || Array.isArray(body['data']) || Array.isArray(body['results'])
 }

@@ -18,8 +18,9 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Reads what the gateway must know about a JSON request and refuses what no upstream could serve. Everything else is
- * passed on unchecked: upstreams know their own fields better. Throws GatewayError with the field's name as `param`.
+ * Reads what the gateway must know about a JSON request, and refuses what no upstream could serve. Everything else is
+ * passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the field's name as
+ * `param`.
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)
@@ -64,7 +65,7 @@ function readModel(mode: RelayMode, body: JsonObject, pathModel: string | undefi
 
 function readMaxTokens(mode: RelayMode, body: JsonObject): number | undefined {
   if (mode !== 'chat' && mode !== 'completions') return undefined
-  // Services differ in which of the two counts if both are sent, so the hold uses the larger.
+  // Services differ in which of the two fields counts if both are sent, so the hold uses the larger value.
   let most = 0
   for (const field of ['max_completion_tokens', 'max_tokens']) {
     const value = body[field]
@@ -97,10 +98,13 @@ function readChoices(mode: RelayMode, body: JsonObject): number {
   return choices * Math.max(1, prompts)
 }
 
-/** OpenAI's field, and those of OpenRouter and of services that adopted Anthropic's. */
+/**
+ * True if the request enables thinking. Reads OpenAI's field, and those of OpenRouter and of services that adopted
+ * Anthropic's.
+ */
 function asksToReason(body: JsonObject): boolean {
   const { reasoning_effort: effort, reasoning, thinking } = body
-  // Most calls.
+  // Most calls have none of these fields.
   if (effort === undefined && reasoning === undefined && thinking === undefined) return false
   const wishes = [reasoning, thinking].filter(isObject)
   const isOff = wishes.some(
@@ -123,7 +127,7 @@ function readPrompt(mode: RelayMode, body: JsonObject): PromptText {
     case 'speech': {
       const input = required(body, 'input')
       if (typeof input !== 'string') throw wrongType('input', 'a string')
-      // Instructions on how to speak are read, too, and some services speak them.
+      // Instructions on how to speak are also input for the model, and some services even speak them.
       const { instructions } = body
       return { texts: typeof instructions === 'string' ? [input, instructions] : [input], fixedTokens: 0 }
     }

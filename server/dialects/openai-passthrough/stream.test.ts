@@ -11,7 +11,7 @@ function fed(events: readonly unknown[], choices = 1): OpenAiStreamMeter {
 const delta = (content: unknown, more: object = {}) => ({ choices: [{ index: 0, delta: { content }, ...more }] })
 
 describe('a chat stream', () => {
-  test('signals what an event is', () => {
+  test('reports what each event is', () => {
     const meter = new OpenAiStreamMeter()
     const signals: readonly (readonly [string, string])[] = [
       ['[DONE]', 'done'],
@@ -36,7 +36,7 @@ describe('a chat stream', () => {
     for (const [data, signal] of signals) expect([data, meter.feed(data)]).toEqual([data, signal as never])
   })
 
-  test('collects everything that is charged for', () => {
+  test('collects everything that is charged', () => {
     const meter = fed([
       delta(''),
       delta('Hello'),
@@ -70,7 +70,7 @@ describe('a chat stream', () => {
     expect(fed([{ choices: [{ usage: { prompt_tokens: 4 } }] }]).usage).toEqual({ prompt_tokens: 4 })
   })
 
-  test('is finished when every requested answer has its finish reason', () => {
+  test('is finished when every requested answer has a finish reason', () => {
     const end = (index: number) => ({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })
     expect(fed([]).finished).toBe(false)
     expect(fed([delta('a')]).finished).toBe(false)
@@ -85,11 +85,11 @@ describe('a chat stream', () => {
   })
 })
 
-describe('a stream that is skimmed', () => {
+describe('a stream whose events are skimmed', () => {
   const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
   const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
 
-  /** What a meter reads from a block if it may skim. */
+  /** What a meter reads from a block when it may skim. */
   function skimmed(block: string): { meter: OpenAiStreamMeter; fedCount: number; signals: string[] } {
     const meter = new OpenAiStreamMeter()
     const signals: string[] = []
@@ -101,7 +101,7 @@ describe('a stream that is skimmed', () => {
     return { meter, fedCount: signals.length, signals }
   }
 
-  test('reads one plain event and skims the similar ones after it', () => {
+  test('parses one plain event and skims the similar ones after it', () => {
     const words = Array.from({ length: 50 }, (_, index) => ` word ${index} é東🚀`)
     const { meter, fedCount } = skimmed(words.map((word) => plain(word)).join(''))
     expect(fedCount).toBe(1)
@@ -129,7 +129,7 @@ describe('a stream that is skimmed', () => {
     ['a comment', ': hello\n\n'],
   ]
   for (const [name, other] of others) {
-    test(`gives the same result as reading everything if the plain events include ${name}`, () => {
+    test(`gives the same result as parsing everything if the plain events include ${name}`, () => {
       for (const events of [
         [plain('a'), plain('b'), other, plain('c'), plain('d')],
         [other, plain('a'), plain('b'), other],
@@ -155,7 +155,7 @@ describe('a stream that is skimmed', () => {
 })
 
 describe('a stream of typed events', () => {
-  test('signals, collects and ends', () => {
+  test('reports events, collects the text and recognizes the end', () => {
     const meter = new TypedEventMeter()
     expect(meter.feed('{"type":"transcript.text.delta","delta":"Hel"}')).toBe('content')
     expect(meter.finished).toBe(false)

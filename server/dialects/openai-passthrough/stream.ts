@@ -10,10 +10,10 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { CallPlaces, repairCall, unnamedCall } from '../wire/call-places.ts'
 import { usageOf } from './usage.ts'
 
-/** After this many events in a row that all differ in form, the meter stops learning. */
+/** The meter stops learning after this many consecutive events that all differ in form. */
 const mostLessons = 32
 
-/** Follows a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
+/** Meters a stream of chat or legacy completion chunks (OpenAI API reference, "chat completion chunk object"). */
 export class OpenAiStreamMeter implements StreamMeter {
   readonly endMark = 'data: [DONE]\n\n'
   usage: JsonObject | undefined
@@ -23,25 +23,25 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #output = new TextBuffer()
   readonly #media = new MediaCounter()
   readonly #unreadable = new UnreadableEvents()
-  /** The text of the last plain event before and after its content; '' = none was seen. */
+  /** The text of the last plain event before and after its content; '' = there was none. */
   #before = ''
   #behind = ''
   #lessons = 0
-  /** Choices seen, and whether each has ended. */
+  /** The choices seen so far, and whether each has ended. */
   readonly #ended = new Map<number, boolean>()
   #endedCount = 0
   readonly #choices: number
   readonly #idSeed: string
-  /** The calls received, by choice, and the state of their inputs; most answers have none. */
+  /** The calls received, by choice, and the state of their inputs. Most answers have no calls. */
   #places: Map<number, CallPlaces> | undefined
   #inputs: CallInputs | undefined
   #hasSpoken = false
-  /** The usage came with a finish reason or after one. */
+  /** The usage arrived with a finish reason or after one. */
   #hasLateUsage = false
   /** The last chunk with content was a piece of a call. */
   #isCalling = false
 
-  /** `choices`: how many answers were requested; `idSeed` makes ids for calls if the answer has no id. */
+  /** `choices` is the number of requested answers. `idSeed` is used to create ids for calls if the answer has no id. */
   constructor(choices = 1, idSeed = '') {
     this.#choices = choices
     this.#idSeed = idSeed
@@ -52,12 +52,12 @@ export class OpenAiStreamMeter implements StreamMeter {
     return this.#hasEnded
   }
 
-  /** Every answer has given its finish reason. */
+  /** True if every answer has a finish reason. */
   get #hasEnded(): boolean {
     return this.#endedCount >= this.#choices && this.#endedCount === this.#ended.size
   }
 
-  /** The role alone, empty texts and filter results are not content; unknown fields are. */
+  /** The role alone, empty texts and filter results are not content, but unknown fields are. */
   get speaks(): boolean {
     return this.#hasSpoken || this.characters > 0 || this.media !== undefined || this.#endedCount > 0
   }
@@ -90,7 +90,8 @@ export class OpenAiStreamMeter implements StreamMeter {
     while (text.startsWith(before, at)) {
       const start = at + before.length
       const end = text.indexOf('"', start)
-      // Text without escapes on one line, and the same text after it: nothing else can be different.
+      // The content has no escapes and no line breaks, and the known text follows it, so nothing else in the event can
+      // be different.
       if (end <= start || !text.startsWith(behind, end) || text.indexOf('\n', start) < end) break
       if (text.slice(start, end).includes('\\')) break
       this.#output.add(text, start, end)
@@ -104,7 +105,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     return at
   }
 
-  /** Remembers the text around a plain event's content, so that the next events like it need not be parsed. */
+  /** Remembers the text around a plain event's content, so that later events of the same form need not be parsed. */
   #learn(data: string, choice: JsonObject, characters: number): void {
     const delta = choice['delta']
     if (characters === 0 || choice['finish_reason'] || !isObject(delta) || ++this.#lessons > mostLessons) return
@@ -148,7 +149,7 @@ export class OpenAiStreamMeter implements StreamMeter {
       if (!isObject(choice)) continue
       this.#choice(choice)
       const repair = this.#repairCalls(choice, chunk)
-      // A call without a start: the start was in a skipped event.
+      // A call without a start. Its start was in a skipped event.
       if (repair === 'headless') return 'garbage'
       if (repair === 'repaired') isRepaired = true
     }
@@ -193,8 +194,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   /**
-   * Corrects the indexes and ids of calls in a chunk where client programs could not join the pieces by them.
-   * Everything that they can read is left unchanged.
+   * Corrects the indexes and ids of calls in a chunk if client programs could not join the pieces by them. Everything
+   * that client programs can read is left unchanged.
    */
   #repairCalls(choice: JsonObject, chunk: JsonObject): 'repaired' | 'headless' | undefined {
     const { delta } = choice
@@ -232,7 +233,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs.add(key, looseText(called['arguments'] ?? called['input']))
   }
 
-  /** A call in the form before `tool_calls`; an answer has at most one. */
+  /** A call in the format that preceded `tool_calls`. An answer has at most one. */
   #oldCall(choice: number, { name, arguments: input }: JsonObject): void {
     this.#isCalling = true
     this.#inputs ??= new CallInputs()
@@ -241,7 +242,7 @@ export class OpenAiStreamMeter implements StreamMeter {
     this.#inputs.add(key, looseText(input))
   }
 
-  /** A whole message in the last chunk, if no deltas came or only some. */
+  /** A complete message in the last chunk, if no deltas arrived or only some of them. */
   #whole(message: JsonObject): void {
     if (this.characters === 0) this.#delta(message)
     const { content } = message

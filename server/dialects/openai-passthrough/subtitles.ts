@@ -1,6 +1,6 @@
 /** The content of a transcript with time stamps. */
 export interface Subtitles {
-  /** Where the last cue ends, in seconds; undefined if no time stamp can be read. */
+  /** The end of the last cue, in seconds; undefined if no time stamp can be read. */
   seconds: number | undefined
   /** The words without the time stamps. */
   speech: string
@@ -9,7 +9,10 @@ export interface Subtitles {
 const stamp = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`
 const cue = new RegExp(String.raw`-->[ \t]*${stamp}(?=\s|$)`)
 
-/** Reads a transcript as SubRip or WebVTT; undefined for plain text, since no transcribed speech contains an arrow. */
+/**
+ * Reads a transcript in SubRip or WebVTT format; undefined for plain text. Transcribed speech never contains an arrow,
+ * so an arrow identifies these formats.
+ */
 export function readSubtitles(text: string): Subtitles | undefined {
   if (!text.includes('-->') && !text.startsWith('WEBVTT')) return undefined
   const speechLines: string[] = []
@@ -22,7 +25,7 @@ export function readSubtitles(text: string): Subtitles | undefined {
   return { seconds, speech: speechLines.join('\n').trim() }
 }
 
-/** The file's first line, and the number of a cue. */
+/** True for the first line of the file and for a line with the number of a cue. */
 function isHead(line: string, next: string | undefined): boolean {
   return line.startsWith('WEBVTT') || (next?.includes('-->') === true && /^\s*\d+\s*$/.test(line))
 }

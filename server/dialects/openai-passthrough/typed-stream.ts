@@ -5,10 +5,10 @@ import { laterRawReport } from '../metering/later-usage.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 
 /**
- * Follows a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
+ * Meters a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
  * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event
- * carries the usage; some services send `[DONE]` after it. At OpenAI each image has its own `completed`. At Volcengine
- * each has a `partial_succeeded`, and one `completed` without an image ends the stream.
+ * contains the usage, and some services send `[DONE]` after it. At OpenAI each image has its own `completed` event. At
+ * Volcengine each image has a `partial_succeeded` event, and one `completed` event without an image ends the stream.
  */
 export class TypedEventMeter implements StreamMeter {
   readonly endMark = ''
@@ -61,7 +61,7 @@ export class TypedEventMeter implements StreamMeter {
     if (isImage) this.images++
     if (isLast && (!isImage || this.images >= this.#imagesAsked)) this.finished = true
     this.#add(event['delta'])
-    // The last event repeats the whole text, which may be the only one.
+    // The last event repeats the whole text and may be the only event with text.
     if (isLast && typeof event['text'] === 'string') this.#add(event['text'].slice(this.characters))
     return 'content'
   }

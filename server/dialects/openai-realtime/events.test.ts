@@ -3,7 +3,7 @@ import { eventType } from './events.ts'
 
 const long = 'x'.repeat(100_000)
 
-describe('the type of an event is found', () => {
+describe('finds the type of an event', () => {
   test.each<[form: string, text: string, type: string]>([
     ['first', '{"type":"response.create"}', 'response.create'],
     ['behind the id', '{"event_id":"e1","type":"response.create"}', 'response.create'],

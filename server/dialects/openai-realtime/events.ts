@@ -1,14 +1,17 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 
-/** The type if it comes first, or after the event's id, as OpenAI's servers and clients write it. */
+/**
+ * Matches the type if it is the first field or follows the event's id, which is how OpenAI's servers and clients write
+ * it.
+ */
 const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
 
 const typeMember = Buffer.from('"type"')
-/** Longer events are not parsed just to find their type: with many small values that could take seconds. */
+/** Longer events are not parsed only to find their type. With many small values that could take seconds. */
 const parsedCharacters = 4_000
 
-/** The type of an event; '' if it has none. Only a short event in an unusual form is parsed. */
+/** The type of an event; '' if it has none. Only a short event in an unusual format is parsed. */
 export function eventType(text: string): string {
   const type = typeAtStart.exec(text.length > 400 ? text.slice(0, 400) : text)?.[1]
   if (type !== undefined) return type
@@ -25,7 +28,9 @@ function scannedType(text: string): string {
   return typeof type === 'string' ? type : ''
 }
 
-/** Deltas of a model's speech, by event type: those that carry text, and those that carry audio in base64. */
+/**
+ * Types of events with deltas of a model's speech: events that contain text, and events that contain audio in base64.
+ */
 const textDeltas: ReadonlySet<string> = new Set([
   'response.text.delta',
   'response.output_text.delta',
@@ -36,13 +41,13 @@ const textDeltas: ReadonlySet<string> = new Set([
 ])
 const soundDeltas: ReadonlySet<string> = new Set(['response.audio.delta', 'response.output_audio.delta'])
 
-/** What kind of content an event of the upstream carries. */
+/** The kind of content that an event of the upstream contains. */
 export function deltaKind(type: string): 'text' | 'sound' | undefined {
   if (textDeltas.has(type)) return 'text'
   return soundDeltas.has(type) ? 'sound' : undefined
 }
 
-/** The response that a delta belongs to; '' if it does not say. */
+/** The id of the response that a delta belongs to; '' if the delta has none. */
 export function responseIdOf(text: string): string {
   return /"response_id"\s*:\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? ''
 }
@@ -69,7 +74,7 @@ export function readWritten(written: string): string {
   return typeof read === 'string' ? read : written
 }
 
-/** Bytes that base64 of this length decodes to. */
+/** The number of bytes that base64 of this length decodes to. */
 export function bytesOfBase64(written: string): number {
   return Math.floor((written.length * 3) / 4)
 }
@@ -83,10 +88,13 @@ export interface SoundFormats {
 const pcm = 48_000
 const telephone = 8_000
 
-/** The default of a session: 16 bits at 24 kHz. */
+/** The default audio format of a session: 16 bits at 24 kHz. */
 export const usualSound: SoundFormats = { input: pcm, output: pcm }
 
-/** The audio formats of a session, in the form of either version of the API; those it does not name stay. */
+/**
+ * The audio formats of a session, in the format of either version of the API. A format that the session does not set
+ * stays the same.
+ */
 export function soundFormats(session: unknown, before: SoundFormats): SoundFormats {
   if (!isObject(session)) return before
   const audio = isObject(session['audio']) ? session['audio'] : {}
@@ -97,7 +105,7 @@ export function soundFormats(session: unknown, before: SoundFormats): SoundForma
   }
 }
 
-/** The model that transcribes the caller's speech, in the form of either version of the API. */
+/** The model that transcribes the caller's speech, in the format of either version of the API. */
 export function transcriptionModel(session: unknown): string | undefined {
   if (!isObject(session)) return undefined
   const audio = isObject(session['audio']) ? session['audio'] : {}
@@ -139,5 +147,5 @@ export function errorEvent(eventId: string, error: JsonObject): string {
   return JSON.stringify({ type: 'error', event_id: eventId, error: { ...error, event_id: null } })
 }
 
-/** Asks the upstream to stop speaking. */
+/** Makes the upstream stop speaking. */
 export const cancelEvent = JSON.stringify({ type: 'response.cancel' })

@@ -3,8 +3,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * The usage of one response (OpenAI Realtime API reference, "response.done") → Usage. Undefined if a total is missing,
- * negative or fractional: then none of it is trusted. A part that cannot belong to its total is dropped, so its tokens
- * cost the plain price.
+ * negative or fractional, because then none of the usage is trusted. A part that cannot belong to its total is dropped,
+ * so its tokens are charged at the plain price.
  */
 export function readRealtimeUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined
@@ -23,7 +23,7 @@ export function readRealtimeUsage(raw: unknown): Usage | undefined {
 function promptParts(counts: JsonObject, total: number): Partial<Usage> {
   const ofCached = details(counts, 'cached_tokens_details')
   const sound = atMost(total, counts['audio_tokens'])
-  // If the audio fits, images are reduced to the rest of the total.
+  // If the audio fits, image tokens are limited to the rest of the total.
   const images = Math.min(atMost(total, counts['image_tokens']), total - sound)
   const cached = count(counts['cached_tokens']) ?? 0
   const cachedSound = Math.min(count(ofCached['audio_tokens']) ?? 0, cached, sound)
@@ -40,14 +40,15 @@ function promptParts(counts: JsonObject, total: number): Partial<Usage> {
   }
 }
 
-/** A count that can be part of the total; 0 = there is none, or it cannot be. */
+/** A count that can be part of the total; 0 if there is none or if it exceeds the total. */
 function atMost(total: number, value: unknown): number {
   const tokens = count(value) ?? 0
   return tokens <= total ? tokens : 0
 }
 
 /**
- * Audio and reasoning of the completion. If together they exceed it, the reasoning must have been counted separately.
+ * Audio and reasoning tokens of the completion. If together they exceed its total, the reasoning must have been counted
+ * separately.
  */
 function completionParts(counts: JsonObject, total: number): Partial<Usage> {
   const sound = count(counts['audio_tokens']) ?? 0

@@ -5,7 +5,7 @@ import { failedOut } from './reply.ts'
 
 /**
  * The events that end a stream of the service itself when it is cut off: the error that some programs raise, and the
- * end that others wait for. `head`: ids of the answer; `sequence`: the number of the next event.
+ * end that other programs wait for. `head` holds the ids of the answer; `sequence` is the number of the next event.
  */
 export function failedEvents(failure: Failure, requestId: string, head: JsonObject, sequence: number): string {
   const error = errorOut(failure, requestId)

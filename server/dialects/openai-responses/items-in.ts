@@ -10,8 +10,8 @@ import type { FlatNames } from './namespaces.ts'
 const dialect = 'openai-responses'
 
 /**
- * `input`: a text, or items; consecutive items of one side become one turn. Throws GatewayError with the path of an
- * item.
+ * Reads `input`: a text, or items. Consecutive items of one side become one turn. Throws GatewayError with the path of
+ * the invalid item.
  */
 export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; messages: Message[] } {
   const input = body.raw('input')
@@ -24,12 +24,13 @@ export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; m
   for (const item of body.each('input') ?? []) {
     const { role, parts, isMessage } = itemIn(item, names)
     if (role === 'system' && turns.length === 0) {
-      // Added one by one: a function call cannot take as many arguments as a caller may send parts.
+      // Parts are added one by one, because a caller may send more parts than a function call can have arguments.
       for (const part of textsOnly(parts, item)) system.push(part)
       continue
     }
     const last = turns.at(-1)
-    // Everything the model did between two user turns is one turn; so are the results of parallel calls.
+    // Everything that the model did between two user turns is one turn. The results of parallel calls are also one
+    // turn.
     const goesOn = last?.role === role && (role === 'assistant' || (!isMessage && !last.isMessage))
     if (last && goesOn) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts, isMessage })
@@ -41,7 +42,7 @@ export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; m
 interface Turn {
   role: Message['role']
   parts: (Part | LooseSeal)[]
-  /** Written by somebody, not the output of a tool. */
+  /** True for a message, false for the output of a tool. */
   isMessage: boolean
 }
 
@@ -66,7 +67,7 @@ function itemIn(item: Fields, names: FlatNames): Turn {
     case 'reasoning':
       return { role: 'assistant', parts: [reasoningIn(item)], isMessage: false }
     default: {
-      // All results that the caller's side sends have names of this form.
+      // All results sent by the caller's side have type names of this form.
       const role = /_output$|_response$/.test(type) ? 'user' : 'assistant'
       return { role, parts: [{ type: 'native', dialect, value: item.whole() }], isMessage: false }
     }
@@ -77,7 +78,7 @@ function messageIn(item: Fields): Turn {
   const role = item.word('role', ['user', 'assistant', 'system', 'developer'])
   if (!role) throw missingField(item.at('role'))
   const content = contentIn(item, 'content')
-  // A message's own ids (its id, its phase) stay with its first text.
+  // The ids of a message itself (its id, its phase) are kept with its first text.
   const { native } = item.native(dialect)
   const parts = native ? content.map((part, index) => (index === 0 ? withNative(part, native.fields) : part)) : content
   return { role: role === 'developer' ? 'system' : role, parts, isMessage: true }
@@ -88,7 +89,7 @@ function withNative(part: Part, message: JsonObject): Part {
   return { ...part, native: { dialect, fields: { ...part.native?.fields, message } } }
 }
 
-/** A text, or parts. */
+/** A text, or a list of parts. */
 function contentIn(owner: Fields, name: string): Part[] {
   const content = owner.raw(name)
   if (typeof content === 'string') return [{ type: 'text', text: content }]

@@ -42,7 +42,7 @@ function messageItem(role: string, parts: readonly Part[], content: JsonObject[]
   return { type: 'message', role, content: isPlain ? first['text'] : content, ...ownMessage(parts) }
 }
 
-/** Ids that a message arrived with. */
+/** The ids that a message had when it arrived. */
 function ownMessage(parts: readonly Part[]): JsonObject {
   const [first] = parts
   const message =
@@ -71,7 +71,7 @@ function nativeOut(part: Part & { type: 'text' }, losses: DroppedFields): JsonOb
   return rest
 }
 
-/** OpenAI caches automatically; its own cache mark is only sent back to it. */
+/** OpenAI caches automatically. Its own cache mark is sent back only to OpenAI. */
 function markOut(mark: CacheMark | undefined, losses: DroppedFields): JsonObject {
   if (!mark) return {}
   if (!losses.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }
@@ -108,7 +108,7 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
   }
 }
 
-/** A model's turn: text between two thoughts or calls is one message. */
+/** A model's turn. The text between two thoughts or calls is one message. */
 function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let textParts: Part[] = []

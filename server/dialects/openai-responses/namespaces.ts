@@ -3,7 +3,7 @@ import type { Namespace, Tool } from '../neutral/conversation.ts'
 import { type Fields, looseList, looseText } from '../neutral/fields.ts'
 
 /**
- * The names of tools in namespaces (OpenAI API reference, "namespace"), each as one flat name, since other services
+ * The names of tools in namespaces (OpenAI API reference, "namespace"), each as one flat name, because other services
  * have no namespaces. No two tools of a request get the same name.
  */
 export class FlatNames {
@@ -25,12 +25,12 @@ export class FlatNames {
     this.#flat.set(keyOf(space, name), flat)
   }
 
-  /** The flat name of a tool; its own name if it is in no declared namespace. */
+  /** The flat name of a tool, or its own name if it is in no declared namespace. */
   of(space: string | undefined, name: string): string {
     return (space === undefined ? undefined : this.#flat.get(keyOf(space, name))) ?? name
   }
 
-  /** The flat name of the tool that an object refers to. An undeclared namespace is left to its own dialect. */
+  /** The flat name of the tool that an object refers to. An undeclared namespace is kept only for its own dialect. */
   in(owner: Fields): string {
     const name = owner.needText('name')
     const space = looseText(owner.value['namespace'])
@@ -54,7 +54,7 @@ export function spaceIn(space: Fields, names: FlatNames, toolIn: (tool: Fields) 
   })
 }
 
-/** The namespaces of tools by flat name. */
+/** The namespaces of tools, by the tools' flat names. */
 export type Namespaces = ReadonlyMap<string, Namespace>
 
 /** A call's own name and its namespace, as fields to spread. */
@@ -62,14 +62,14 @@ export function spaceOut(space: Namespace | undefined): { name?: string; namespa
   return space ? { name: space.own, namespace: space.name } : {}
 }
 
-/** Collects the namespaces. */
+/** Collects the namespaces of the tools. */
 export function namespacesOf(tools: readonly Tool[]): Namespaces {
   const spaces = new Map<string, Namespace>()
   for (const tool of tools) if ('within' in tool && tool.within) spaces.set(tool.name, tool.within)
   return spaces
 }
 
-/** Tools for this dialect, with those of a namespace put back into it. */
+/** Tools in the format of this dialect. Tools of a namespace are put back into it. */
 export function inSpaces(tools: readonly (readonly [Tool, Record<string, unknown>])[]): Record<string, unknown>[] {
   const out: Record<string, unknown>[] = []
   for (const [tool, wire] of tools) {

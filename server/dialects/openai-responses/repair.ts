@@ -6,10 +6,12 @@ import { ownState } from '../wire/thought-signature.ts'
 import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'openai-responses'
-/** Ids of thoughts that we made up: no service knows them. */
+/** Ids that this gateway gave to thoughts. No service knows them. */
 const ownId = /^rs_\d{31}_\d+$/
 
-/** A Responses API request with only thoughts that its service knows, and call ids that it accepts. */
+/**
+ * Repairs a Responses API request, so that it has only thoughts that its service knows and call ids that it accepts.
+ */
 export function repairItems(body: JsonObject, text: string, options: RepairOptions): Repair {
   const { edits, dropped } = withKnownThoughts(body, text, options)
   const input = edits['input'] ?? body['input']
@@ -26,8 +28,8 @@ const callsIn: CallPlaces = {
 }
 
 /**
- * The request without thoughts that the service cannot know: those that another service encrypted, and those that it
- * can find neither by content nor by id.
+ * The request without thoughts that the service cannot know. These are thoughts that another service encrypted, and
+ * thoughts that the service can find neither by content nor by id.
  */
 function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: RepairOptions): Repair {
   const { input } = body
@@ -41,7 +43,7 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
       return own ? [own] : []
     }
     if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
-    // If the service finds an item by its id, it refuses it without the thought before it; so the id goes, too.
+    // A service that finds an item by its id refuses it without the thought before it, so the id is dropped too.
     const { id: _id, ...rest } = item
     return [rest]
   })
@@ -50,12 +52,12 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
   return { edits: { input: remaining }, dropped: isLoose ? ['input.reasoning'] : [] }
 }
 
-/** A thought, or a reference to one. */
+/** True for a thought or a reference to one. */
 function isThought({ type, id }: JsonObject): boolean {
   return type === 'reasoning' || (type === 'item_reference' && looseText(id).startsWith('rs_'))
 }
 
-/** A thought as the service knows it; undefined if it does not. */
+/** A thought in the form that the service knows; undefined if it does not know the thought. */
 function knownThought(item: JsonObject): JsonObject | undefined {
   const sealed = item['encrypted_content']
   const id = looseText(item['id'])

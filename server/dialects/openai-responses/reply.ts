@@ -25,8 +25,8 @@ import type {
 const dialect = 'openai-responses'
 
 /**
- * A response object (OpenAI API reference, "The response object"); without output, or before there is any, it holds no
- * answer.
+ * A response object (OpenAI API reference, "The response object"). A response without output, or one whose output is
+ * still to come, has no choices.
  */
 export function decodeReply(wire: JsonObject): Reply {
   const id = looseText(wire['id'])
@@ -42,12 +42,12 @@ export function decodeReply(wire: JsonObject): Reply {
   }
 }
 
-/** The service has only accepted the request and is still working on it. */
+/** True if the service has only accepted the request and is still working on it. */
 function isToCome({ status }: JsonObject, parts: readonly ReplyPart[]): boolean {
   return parts.length === 0 && (status === 'queued' || status === 'in_progress')
 }
 
-/** The parts of one item of an answer. */
+/** The parts of one output item. */
 export function outputIn(item: JsonObject): ReplyPart[] {
   switch (item['type']) {
     case 'message':
@@ -87,7 +87,7 @@ export function contentIn(content: JsonObject): ReplyPart {
   }
 }
 
-/** A call; its input may still follow. */
+/** A call. Its input may still follow. */
 export function callIn(item: JsonObject): ReplyPart & { type: 'tool-call' } {
   const isFreeform = item['type'] === 'custom_tool_call'
   return {
@@ -112,7 +112,10 @@ function reasoningIn(item: JsonObject): ReasoningPart {
   }
 }
 
-/** A whole answer for a caller of the Responses API: only the first choice, since the dialect knows no others. */
+/**
+ * A non-streamed response for a caller of the Responses API. It has only the first choice, because the dialect allows
+ * only one.
+ */
 export function encodeReply(reply: Reply, frame: Frame): WireResponse {
   const [choice] = reply.choices
   const freeform = freeformNames(frame.request)
@@ -124,7 +127,7 @@ export function encodeReply(reply: Reply, frame: Frame): WireResponse {
 
 /** Gives every item of an answer a unique id. */
 export class ItemNames {
-  /** Thoughts have an encrypted form, whoever made them. */
+  /** True if thoughts get an encrypted form, whichever service produced them. */
   readonly sealsThoughts: boolean
   readonly #id: string
   readonly #spaces: Namespaces
@@ -136,7 +139,7 @@ export class ItemNames {
     this.#spaces = namespacesOf(request.tools)
   }
 
-  /** The namespace of a tool by its flat name. */
+  /** The namespace of a tool, found by the tool's flat name. */
   space(name: string): ReturnType<Namespaces['get']> {
     return this.#spaces.get(name)
   }
@@ -146,7 +149,7 @@ export class ItemNames {
   }
 }
 
-/** The items of one part; none if the dialect cannot show it. */
+/** The items of one part; empty if the dialect cannot express the part. */
 export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<string>): JsonObject[] {
   switch (part.type) {
     case 'text':
@@ -167,12 +170,12 @@ export function itemsOf(part: Part, names: ItemNames, freeform: ReadonlySet<stri
   }
 }
 
-/** A message item of one content part. */
+/** A message item with one content part. */
 export function messageItem(id: string, content: WireContent, phase: Phase = {}): WireMessage {
   return { id, type: 'message', status: 'completed', role: 'assistant', content: [content], ...phase }
 }
 
-/** Whether a message is commentary or the final answer, if its service says so. */
+/** Whether a message is commentary or the final answer, if its service reports this. */
 export type Phase = Pick<WireMessage, 'phase'>
 
 /** The phase of the message that a text came from. */
@@ -192,10 +195,12 @@ export function textContent({ text, citations = [], logprobs = [] }: Omit<TextPa
   return { type: 'output_text', text, annotations, logprobs: logprobs.map(wholeLogprob) }
 }
 
-/** The encrypted form of a thought that its service did not encrypt: it only names the service. */
+/** The encrypted form of a thought that its service did not encrypt. It contains only the name of the service. */
 const unsealed: Seal = { from: 'openai-chat', value: '' }
 
-/** True if the caller requested the encrypted form of thoughts, and only continues with items that have one. */
+/**
+ * True if the caller requested the encrypted form of thoughts. Such a caller continues only with items that have one.
+ */
 function wantsSealed({ native }: Conversation): boolean {
   const include = native?.dialect === dialect ? native.fields['include'] : undefined
   return Array.isArray(include) && include.includes('reasoning.encrypted_content')
@@ -214,7 +219,7 @@ export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean):
   }
 }
 
-/** Another service's state goes in its own item next to its part: callers send such items back unread. */
+/** Another service's state is put into a separate item next to its part. Callers send such items back unread. */
 export function sealItems(
   seal: Seal | undefined,
   names: ItemNames,
@@ -224,7 +229,7 @@ export function sealItems(
   return [{ id: names.next('rs'), type: 'reasoning', summary: [], encrypted_content: writeSeal(seal, dialect, owner) }]
 }
 
-/** A call as an item; input that was free text becomes free text again. */
+/** A call as an item. Input that was free text becomes free text again. */
 export function replyCall(
   part: Part & { type: 'tool-call' },
   names: ItemNames,
@@ -246,7 +251,7 @@ export function replyCall(
 
 function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObject[] {
   if (part.source.kind !== 'inline') return []
-  // The transcript of the model's speech can at least be read.
+  // The caller can at least read the transcript of the model's speech.
   if (part.media === 'audio' && part.transcript)
     return [messageItem(names.next('msg'), textContent({ text: part.transcript }))]
   if (part.media !== 'image') return []
@@ -259,7 +264,7 @@ function mediaItems(part: Part & { type: 'media' }, names: ItemNames): JsonObjec
   return [image]
 }
 
-/** The end of an answer that failed partway. */
+/** The end of a response that failed partway. */
 export function failedOut(failure: Failure): Pick<WireResponse, 'error'> & { status: 'failed' } {
   return { status: 'failed', error: { code: failure.code ?? 'server_error', message: failure.message } }
 }

@@ -45,7 +45,7 @@ export function decodeRequest(wire: JsonObject): Conversation {
     ...(output && { output }),
     maxTokens: body.count('max_output_tokens'),
     verbosity: text?.text('verbosity'),
-    // The Open Responses specification has them; OpenAI's own service does not.
+    // The Open Responses specification has these fields; OpenAI's own service does not.
     frequencyPenalty: body.number('frequency_penalty'),
     presencePenalty: body.number('presence_penalty'),
     ...(wantsLogprobs(wire) && { logprobs: true }),
@@ -54,7 +54,7 @@ export function decodeRequest(wire: JsonObject): Conversation {
   }
 }
 
-/** Log probabilities are requested in the `include` list, or by their number. */
+/** True if log probabilities are requested, either in the `include` list or by their number. */
 function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return Number(top_logprobs) > 0 || (Array.isArray(include) && include.includes(logprobsInclude))
 }
@@ -85,7 +85,7 @@ function toolIn(tool: Fields): Tool {
   }
 }
 
-/** Images are made with a tool here. */
+/** In this dialect, images are generated with a tool. */
 function outputIn(tools: readonly Tool[]): OutputWish | undefined {
   const makesImages = tools.some((tool) => tool.type === 'native' && tool.value['type'] === 'image_generation')
   return makesImages ? { modalities: ['text', 'image'] } : undefined

@@ -11,7 +11,7 @@ import { inSpaces, namespacesOf } from './namespaces.ts'
 
 const dialect = 'openai-responses'
 
-/** The settings that the Responses API has a field for. */
+/** The settings for which the Responses API has a field. */
 const supported = [
   'logprobs',
   'verbosity',
@@ -45,7 +45,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     stream: stream || undefined,
     ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, losses.isForeign) }),
     max_output_tokens: conversation.maxTokens,
-    // A call from another dialect cannot be retrieved by its id later.
+    // A caller of another dialect cannot retrieve the response by its id later.
     ...(losses.isForeign && { store: false, include: includes(conversation) }),
     ...commonOut(conversation, losses),
     ...(!losses.isForeign && {
@@ -63,7 +63,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
   return { body: losses.withNative(body, conversation), dropped: losses.names }
 }
 
-/** An object, or undefined if it would be empty. */
+/** The object, or undefined if it would be empty. */
 function filled(object: JsonObject): JsonObject | undefined {
   return Object.values(object).some((value) => value !== undefined) ? object : undefined
 }
@@ -77,7 +77,7 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
   return names.length > 0 ? names : undefined
 }
 
-/** This dialect has a list of allowed tools; only tools that it does not have are left off the list. */
+/** This dialect has a list of allowed tools. Only tools that the dialect does not have are omitted from it. */
 function offered(conversation: Conversation, losses: DroppedFields): Offer {
   const write = (tool: Tool) => toolOut(tool, losses)
   const choice = conversation.toolChoice
@@ -88,7 +88,7 @@ function offered(conversation: Conversation, losses: DroppedFields): Offer {
   return { tools: written(conversation.tools, losses), choice: { ...choice, tools } }
 }
 
-/** In its own dialect each tool goes back into its namespace, whatever the tool choice. */
+/** In its own dialect, each tool is put back into its namespace, whatever the tool choice. */
 function inOwnSpaces({ tools }: Conversation, offer: Offer, losses: DroppedFields): Offer {
   return losses.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, losses) }
 }
@@ -102,7 +102,7 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
     case 'function': {
       losses.lose('cacheMark', tool.cache)
       const { name, description, schema } = tool
-      // The default is strict here, and not strict elsewhere.
+      // Tools are strict by default in this dialect, but not in others.
       const strict = tool.strict ?? (losses.isForeign ? false : undefined)
       const native = losses.native(tool.native)
       return [

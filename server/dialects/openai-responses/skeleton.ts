@@ -8,7 +8,7 @@ import type { stopOut } from './stop.ts'
 import { usageOut } from './usage.ts'
 import type { WireResponse } from './wire.ts'
 
-/** The fields that a response repeats from its request, and those that it has from the start. */
+/** The fields that a response repeats from its request, and the fields that it has from the start. */
 export function skeleton(
   frame: Frame,
   id = frame.id,
@@ -30,7 +30,7 @@ export function skeleton(
     incomplete_details: null,
     instructions: body['instructions'] ?? null,
     max_output_tokens: request.maxTokens ?? null,
-    // No channel of another dialect supports such a limit.
+    // No channel with another dialect supports such a limit.
     max_tool_calls: null,
     metadata: (request.metadata ?? {}) as WireResponse['metadata'],
     model,
@@ -43,9 +43,9 @@ export function skeleton(
     reasoning: wholeReasoning(body['reasoning']),
     safety_identifier: request.userId ?? null,
     service_tier: typeof body['service_tier'] === 'string' ? body['service_tier'] : 'auto',
-    // Nothing is stored that could be retrieved by the answer's id.
+    // Nothing is stored that could be retrieved by the response's id.
     store: false,
-    // The service's defaults for a request that names no value.
+    // The service's defaults for a request that sets no value.
     temperature: request.temperature ?? 1,
     text: wholeText(body['text']),
     tool_choice: body['tool_choice'] ?? 'auto',
@@ -100,7 +100,7 @@ export function finished(
   }
 }
 
-/** A response with its usage; the service tier is a separate field. */
+/** A response with its usage. The service tier is a separate field. */
 export function counted(response: WireResponse, usage: Reply['usage']): WireResponse {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return { ...response, usage: usage ? usageOut(usage) : null, service_tier: tier ?? 'default' }

@@ -4,7 +4,7 @@ import type { ReplyPart, Stop } from '../neutral/reply.ts'
 
 const dialect = 'openai-responses'
 
-/** `status` and `incomplete_details` of a response → Stop; the kinds of its parts tell whether tools were called. */
+/** `status` and `incomplete_details` of a response → Stop. The kinds of its parts show whether tools were called. */
 export function stopIn(response: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const status = looseText(response['status'])
   const reason = looseText(looseObject(response['incomplete_details'])['reason'])
@@ -24,13 +24,13 @@ export function stopOut(stop: Stop): {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused for its caller to continue is not complete.
+    // An answer that was paused for its caller to continue it is not complete.
     case 'pause':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     case 'content-filter':
       return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
     case 'refusal':
-      // Anthropic's classifiers cut off an answer; a model that refuses ends its turn.
+      // Anthropic's classifiers cut an answer off, whereas a model that refuses ends its turn.
       return stop.raw?.dialect === 'anthropic-messages'
         ? { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
         : { status: 'completed', incomplete_details: null }

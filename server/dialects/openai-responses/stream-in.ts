@@ -13,20 +13,20 @@ import { type StreamItem, StreamItems } from './stream-items.ts'
 import { StreamTeller } from './stream-teller.ts'
 
 /**
- * Follows a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every end event
- * repeats the content before it: whatever no delta contained is passed on then, once.
+ * Decodes a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every end event
+ * repeats the content before it. Content that no delta contained is then passed on, once.
  */
 export class ResponseStreamDecoder implements StreamDecoder {
   readonly #items = new StreamItems()
   readonly #teller = new StreamTeller()
   #started = false
   #ended = false
-  /** Ids of the answer, and its highest event number. */
+  /** The ids of the answer, and its highest event number. */
   #head: JsonObject = {}
   #sequence = -1
   /** Something arrived that could not be read. */
   #hasGap = false
-  /** The start of something that continues, or the end of something that should have ended, was unreadable. */
+  /** An unreadable event held the start of something that continues, or the end of something that should have ended. */
   #isTorn = false
 
   push(data: string): StreamEvent[] {
@@ -50,7 +50,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#fail(event)
       default:
-        // Servers behind other software answer with an error in the form of OpenAI's chat.
+        // Servers behind other software send errors in the format of OpenAI's chat.
         if (type === '' && isObject(event['error'])) return this.#fail(event)
         this.#within(type, event)
         return this.#takeEvents()
@@ -70,7 +70,10 @@ export class ResponseStreamDecoder implements StreamDecoder {
     return events
   }
 
-  /** What the last event revealed; nobody could act on a call whose input contradicts itself. */
+  /**
+   * The events that result from the last upstream event. If the input of a call contradicts itself, they end with a
+   * failure, because nobody could act on such a call.
+   */
   #takeEvents(): StreamEvent[] {
     const events = this.#teller.take()
     if (this.#isTorn) return this.#end([{ type: 'error', failure: unreadable }])
@@ -119,18 +122,18 @@ export class ResponseStreamDecoder implements StreamDecoder {
     const response = looseObject(event['response'])
     const usage = readUsage(usageOf(response))
     const error = isObject(response['error']) ? response['error'] : isObject(event['error']) ? event['error'] : event
-    // The type of a bare event is "error", which is not a kind of error.
+    // The type of an event that is itself the error is "error", which is not a kind of error.
     const { type, ...rest } = error
     const failure = decodeFailure(0, { error: type === 'error' ? rest : error })
     return this.#end([...(usage ? [{ type: 'usage', usage } as const] : []), { type: 'error', failure }])
   }
 
-  /** The item that an event within an item belongs to. */
+  /** The item to which an event within an item belongs. */
   #item(event: JsonObject, type: string): StreamItem {
     return this.#expected(this.#items.within(event, type))
   }
 
-  /** After an unreadable event, an item or content part whose start has not been seen cannot continue. */
+  /** After an unreadable event, an item or content part whose start was not seen cannot continue. */
   #expected(item: StreamItem, content?: string): StreamItem {
     const hasBegun = item.hasBegun && (content === undefined || item.begunContents.has(content))
     this.#isTorn ||= this.#hasGap && !hasBegun
@@ -178,7 +181,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
     this.#teller.content(known, contentKey(event), contentIn(part))
   }
 
-  /** Text of one piece: more of it, or all of it. */
+  /** The text of one piece: either more of it or all of it. */
   #piece(type: string, event: JsonObject): void {
     const delta = looseText(event['delta'])
     const content = contentKey(event)
@@ -233,7 +236,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   }
 }
 
-/** The only piece of a call. */
+/** The key of a call's only piece. */
 const inputKey = 'input'
 
 function contentKey(event: JsonObject): string {

@@ -8,40 +8,42 @@ export interface StreamPart {
   readonly index: number
   readonly type: ReplyPart['type']
   isEnded: boolean
-  /** How many citations and log probabilities were passed on, and whether the signature was. */
+  /** The number of citations and log probabilities passed on, and whether the signature was passed on. */
   citations: number
   logprobs: number
   isSealed: boolean
 }
 
-/** A text that the service numbers separately: a content part, a summary part, the input of a call. */
+/** A text that the service numbers separately: a content part, a summary part, or the input of a call. */
 export interface StreamPiece {
   /** The text passed on so far. */
   readonly text: TextBuffer
   part: StreamPart
-  /** Input that came with the start of a call: a placeholder if deltas follow, else the whole input. */
+  /**
+   * Input that arrived with the start of a call. It is a placeholder if deltas follow, otherwise the complete input.
+   */
   held: string
 }
 
-/** One item of the output so far. */
+/** The state of one output item so far. */
 export interface StreamItem {
   readonly type: string
   callId: string
   readonly pieces: Map<string, StreamPiece>
   /** Input of a call whose name has not arrived. */
   early: string
-  /** Its start event was seen, not only deltas. */
+  /** The item's start event was seen, not only deltas. */
   hasBegun: boolean
-  /** Content parts whose start event was seen, by number. */
+  /** The numbers of the content parts whose start event was seen. */
   readonly begunContents: Set<string>
   isDone: boolean
-  /** It was matched with an item in the output that the last event repeats. */
+  /** The item was matched with an item in the output that the last event repeats. */
   isClaimed: boolean
 }
 
 /**
- * Finds the item that an event refers to. Services disagree: some omit the index or the id, some give all items the
- * same index, some give an item a different id in every event.
+ * Finds the item that an event refers to. Services differ in this: some omit the index or the id, some give all items
+ * the same index, some give an item a different id in every event.
  */
 export class StreamItems {
   readonly #all: StreamItem[] = []
@@ -60,7 +62,7 @@ export class StreamItems {
     return known?.type === type ? known : this.#new(type, id, '', place)
   }
 
-  /** The item that starts here. */
+  /** The item that starts with this event. */
   begun(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
@@ -72,7 +74,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item that its own end event repeats as a whole. */
+  /** The item that its own end event repeats completely. */
   done(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
@@ -84,7 +86,10 @@ export class StreamItems {
     return known
   }
 
-  /** The item at `place` in the output of the last event. `isTold`: its text seems to have been passed on. */
+  /**
+   * The item at `place` in the output of the last event. `isTold` returns true if the text of an item seems to have
+   * been passed on.
+   */
   claimed(item: JsonObject, place: number, isTold: (known: StreamItem) => boolean): StreamItem {
     const type = looseText(item['type'])
     const isFree = (known: StreamItem | undefined): known is StreamItem =>
@@ -101,7 +106,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item with this index and type that has not ended; without an index, the last one of the type. */
+  /** The item with this index and type that has not ended. Without an index, this is the last such item of the type. */
   #open(place: number | undefined, type: string): StreamItem | undefined {
     if (place === undefined) return this.#all.findLast((item) => item.type === type && !item.isDone)
     const known = this.#byPlace.get(place)
@@ -141,7 +146,7 @@ function hasCallId(known: StreamItem, item: JsonObject): boolean {
   return known.callId !== '' && known.callId === item['call_id']
 }
 
-/** Two calls with different ids are two calls, whatever their index. */
+/** Calls with different ids are different calls, whatever their index. */
 function isSameCall(known: StreamItem, item: JsonObject): boolean {
   const callId = looseText(item['call_id'])
   return known.callId === '' || callId === '' || known.callId === callId

@@ -42,9 +42,9 @@ interface OpenItem {
   /** The content or summary part has begun. */
   hasContent: boolean
   annotations: number
-  /** Citations of its text so far. */
+  /** The citations of the item's text so far. */
   readonly citations: Citation[]
-  /** Log probabilities of its text so far. */
+  /** The log probabilities of the item's text so far. */
   readonly logprobs: JsonObject[]
 }
 
@@ -54,7 +54,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   readonly #freeform: ReadonlySet<string>
   readonly #names: ItemNames
   readonly #open = new Map<number, OpenItem>()
-  /** Parts that are audio. */
+  /** The indexes of parts that are audio. */
   readonly #sounds = new Set<number>()
   readonly #output: JsonObject[] = []
   #response: WireResponse | undefined
@@ -76,7 +76,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'part':
         return event.choice > 0 ? '' : this.#start() + this.#begin(event.index, event.part)
       case 'delta':
-        // Audio with a readable transcript is not text itself.
+        // Deltas of audio are not text. At most its transcript can be read.
         return event.choice > 0 || this.#sounds.has(event.index) ? '' : this.#delta(event.index, event.text)
       case 'detail':
         return event.choice > 0 ? '' : this.#detail(event.index, event.detail)
@@ -109,7 +109,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return this.#written('response.created', rest) + this.#written('response.in_progress', rest)
   }
 
-  /** An item that is written as a whole. */
+  /** Writes a complete item at once. */
   #whole(item: JsonObject): string {
     const at = this.#output.push(item) - 1
     const rest = { output_index: at, item }
@@ -127,7 +127,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
           .join('')
       )
     if (part.type === 'media') this.#sounds.add(index)
-    // The index is reserved now; the item is put there when it is complete.
+    // The index is reserved now. The item is put there when it is complete.
     const at = this.#output.push({}) - 1
     const item = this.#item(part)
     const open: OpenItem = {
@@ -148,7 +148,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return before + added + this.#delta(index, first) + this.#detail(index, { ...detail, ...sealed })
   }
 
-  /** The item as it is at its start. */
+  /** The item in its initial state. */
   #item(part: ReplyPart): WireItem {
     if (part.type === 'tool-call') {
       const item = replyCall(part, this.#names, this.#freeform)
@@ -217,7 +217,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     if (!open) return ''
     const { part } = open
     if (transcript) {
-      // The transcript of the model's speech can at least be read.
+      // The caller can at least read the transcript of the model's speech.
       open.part = { type: 'text', text: part.type === 'text' ? part.text : '' }
       open.citations.length = 0
       return this.#delta(index, transcript)
@@ -228,7 +228,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return this.#logprobs(open, logprobs) + this.#cited(open, open.part, citations)
   }
 
-  /** Log probabilities of the text that was written last. */
+  /** Writes the log probabilities of the most recent text. */
   #logprobs(open: OpenItem, logprobs: readonly JsonObject[] = []): string {
     if (logprobs.length === 0) return ''
     for (const each of logprobs) open.logprobs.push(each)
@@ -263,7 +263,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const item = this.#closed(open)
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
-    // A signature that comes after its text goes after it.
+    // A signature that arrives after its text is written after it.
     const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names, 'before') : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
@@ -282,7 +282,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     return { ...replyCall({ ...part, input }, this.#names, this.#freeform), id }
   }
 
-  /** The events that repeat the content that came in pieces. */
+  /** The events that repeat content that was already sent in pieces. */
   #closing(open: OpenItem): string {
     const { part } = open
     if (part.type === 'tool-call') return this.#callDone(open, part)
@@ -299,7 +299,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     }
     const late =
       part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
-    // The name is in no schema, but the service's own events have it.
+    // No schema contains the name, but the service's own events have it.
     const rest = { ...at, arguments: item.arguments, name: item.name }
     return late + this.#written('response.function_call_arguments.done', rest)
   }
@@ -347,7 +347,10 @@ export class ResponseStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Both forms that client programs know: the event that some raise, and the end that others wait for. */
+  /**
+   * Writes both events that client programs know: the error that some programs raise, and the end that other programs
+   * wait for.
+   */
   #fail(failure: Failure): string {
     const error = errorOut(failure, this.#frame.id)
     const { code, message, param } = error
@@ -358,7 +361,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 }
 
-/** A message's content so far. */
+/** The content of a message so far. */
 function contentOf({ part, citations, logprobs }: OpenItem): WireContent {
   if (part.type === 'refusal') return refusalContent(part.text)
   return textContent({ text: part.type === 'text' ? part.text : '', citations, logprobs })
@@ -368,7 +371,7 @@ function phaseIn(part: ReplyPart): Phase {
   return part.type === 'text' ? phaseOf(part) : {}
 }
 
-/** The part as it starts, without the text that is written as its first delta. */
+/** The part in its initial state, without the text that is written as its first delta. */
 function emptied(part: ReplyPart): ReplyPart {
   if (part.type === 'tool-call') return { ...part, input: '', seal: undefined }
   if (part.type === 'text') return { type: 'text', text: '', ...(part.native && { native: part.native }) }

@@ -13,17 +13,17 @@ type Call = ReplyPart & { type: 'tool-call' }
 const gap = '\n\n'
 
 /**
- * Reports the parts of items as events, each text once: a repeated, whole text adds only what is new. Reported text
- * stays; if the whole text is different, nothing is added.
+ * Reports the parts of items as events, and each text only once. When a complete text is repeated, only its new part is
+ * reported. Reported text cannot be withdrawn, so nothing is added if the complete text is different.
  */
 export class StreamTeller {
-  /** Kinds of the parts so far. */
+  /** The kinds of the parts so far. */
   readonly kinds = new Set<ReplyPart['type']>()
-  /** Part of a call's input was reported, and the complete input turned out to be different. */
+  /** Part of a call's input was already reported, and the complete input turned out to be different. */
   isContradictory = false
   #events: StreamEvent[] = []
   #parts = 0
-  /** The last item that was complete; its parts have not ended yet. */
+  /** The last completed item whose parts have not ended yet. */
   #closing: StreamItem | undefined
 
   /** The events since the last call. */
@@ -33,7 +33,7 @@ export class StreamTeller {
     return events
   }
 
-  /** A call begins; its input may still follow. */
+  /** Begins a call. Its input may still follow. */
   call(item: StreamItem, call: Call): void {
     if (item.pieces.has('input')) return
     const piece = this.#begin(item, 'input', { ...call, input: '' })
@@ -42,14 +42,14 @@ export class StreamTeller {
     item.early = ''
   }
 
-  /** A thought begins. */
+  /** Begins a thought, unless it has already begun. */
   thought(item: StreamItem, isFull = false): StreamPart {
     const [known] = item.pieces.values()
     const part = { type: 'reasoning', text: '', ...(isFull && { full: true }) } as const
     return known?.part ?? this.#begin(item, 'thought', part).part
   }
 
-  /** A content part of a message, from its start or end event. */
+  /** Reports a content part of a message, from its start or end event. */
   content(item: StreamItem, key: string, part: ReplyPart): void {
     const known = item.pieces.get(key)
     if (!known) {
@@ -63,7 +63,7 @@ export class StreamTeller {
     this.probable(item, key, (part.logprobs ?? []).slice(known.part.logprobs))
   }
 
-  /** More of a piece. If the service skipped the start of the piece, this begins it. */
+  /** Reports more of a piece. If the service skipped the start of the piece, this call begins the piece. */
   more(item: StreamItem, key: string, text: string, type: 'text' | 'refusal' = 'text'): void {
     const piece = this.#piece(item, key, type)
     if (!piece) {
@@ -71,13 +71,13 @@ export class StreamTeller {
       return
     }
     if (text === '') return
-    // A whole input at the start is a placeholder if pieces follow.
+    // A complete input at the start is a placeholder if pieces follow.
     if (piece.held !== '' && !isObject(tryParse(piece.held))) this.#say(piece, piece.held)
     piece.held = ''
     this.#say(piece, text)
   }
 
-  /** A piece is repeated as a whole, and no more of it follows. */
+  /** Handles a complete repetition of a piece. No more of the piece follows. */
   repeated(item: StreamItem, key: string, whole: string, type: 'text' | 'refusal' = 'text'): void {
     const piece = whole === '' ? item.pieces.get(key) : this.#piece(item, key, type)
     if (!piece) {
@@ -89,7 +89,7 @@ export class StreamTeller {
     if (piece.part.type !== 'reasoning') this.#detail(piece.part, { isWhole: true })
   }
 
-  /** Citations that are new. */
+  /** Reports new citations. */
   cited(item: StreamItem, key: string, citations: readonly Citation[]): void {
     const part = this.#piece(item, key, 'text')?.part
     if (!part || citations.length === 0) return
@@ -97,7 +97,7 @@ export class StreamTeller {
     this.#detail(part, { citations })
   }
 
-  /** Log probabilities that are new. */
+  /** Reports new log probabilities. */
   probable(item: StreamItem, key: string, logprobs: readonly JsonObject[]): void {
     const part = item.pieces.get(key)?.part
     if (!part || logprobs.length === 0) return
@@ -105,7 +105,7 @@ export class StreamTeller {
     this.#detail(part, { logprobs })
   }
 
-  /** An item as its own end event, or the answer's, repeats it. */
+  /** Handles a complete repetition of an item, in its own end event or in the answer's. */
   whole(item: StreamItem, wire: JsonObject): void {
     const parts = outputIn(wire)
     if (wire['type'] === 'message') {
@@ -118,14 +118,14 @@ export class StreamTeller {
     else if (first && item.pieces.size === 0) this.#end(this.#begin(item, 'whole', first).part)
   }
 
-  /** The item is complete. Its parts end when the next item begins, since the answer's end may add to them. */
+  /** The item is complete. Its parts end when the next item begins, because the answer's end event may add to them. */
   done(item: StreamItem): void {
     item.isDone = true
     if (item.type === 'message' || item.type === 'reasoning') this.#closing = item
     else this.close(item)
   }
 
-  /** No more of the item follows. */
+  /** Ends an item, of which no more follows. */
   close(item: StreamItem): void {
     item.isDone = true
     for (const piece of item.pieces.values()) {
@@ -135,7 +135,7 @@ export class StreamTeller {
     }
   }
 
-  /** True if the reported text of an item is a prefix of a whole item's text, or all of it. */
+  /** True if the reported text of an item is the text of the complete item or a prefix of it. */
   hasTold(item: StreamItem, wire: JsonObject): boolean {
     const wholes = outputIn(wire).map((part) =>
       part.type === 'tool-call' ? part.input : 'text' in part ? part.text : '',
@@ -162,14 +162,14 @@ export class StreamTeller {
     this.#detail(part, { seal: readSeal(seal, 'openai-responses') })
   }
 
-  /** The piece with this key, begun if possible; a call cannot begin before its name is known. */
+  /** The piece with this key. A missing piece is begun, unless it belongs to a call whose name is not known yet. */
   #piece(item: StreamItem, key: string, type: 'text' | 'refusal'): StreamPiece | undefined {
     const known = item.pieces.get(key)
     if (known) return known
     if (item.type === 'message') return this.#begin(item, key, { type, text: '' })
     if (item.type !== 'reasoning') return undefined
     const piece = { text: new TextBuffer(), part: this.thought(item, key.startsWith('text')), held: '' }
-    // The paragraphs of a summary are one thought.
+    // The paragraphs of a summary form one thought.
     if (key.startsWith('summary') && [...item.pieces.values()].some(({ text }) => text.length > 0))
       this.#events.push({ type: 'delta', choice: 0, index: piece.part.index, text: gap })
     item.pieces.set(key, piece)
@@ -177,7 +177,7 @@ export class StreamTeller {
   }
 
   #begin(item: StreamItem, key: string, part: ReplyPart): StreamPiece {
-    // The content parts of a message follow one another.
+    // The content parts of a message follow one another, so the previous ones end here.
     if (item.type === 'message') for (const { part: before } of item.pieces.values()) this.#end(before)
     const piece: StreamPiece = { text: new TextBuffer(), part: this.#part(part), held: '' }
     if (part.type === 'text' || part.type === 'refusal') piece.text.add(part.text)
@@ -203,7 +203,7 @@ export class StreamTeller {
     }
   }
 
-  /** Reports the part of a whole text that was not reported yet. */
+  /** Reports the part of a complete text that has not been reported yet. */
   #rest(piece: StreamPiece, whole: string): void {
     const { text } = piece
     if (whole.length <= text.length || !whole.startsWith(text.toString())) return
@@ -212,7 +212,7 @@ export class StreamTeller {
     this.#say(piece, rest)
   }
 
-  /** More of a piece; if its part has ended, the text continues in a new part. */
+  /** Reports more of a piece. If its part has ended, the text continues in a new part. */
   #say(piece: StreamPiece, text: string): void {
     const { part } = piece
     if (part.isEnded) {
@@ -234,7 +234,7 @@ export class StreamTeller {
   }
 }
 
-/** True if the reported input is not complete JSON and differs from the whole input. */
+/** True if the reported input is not complete JSON and differs from the complete input. */
 function isOther(input: string, whole: string): boolean {
   return whole !== '' && input !== whole && !isObject(tryParse(input))
 }

@@ -18,7 +18,7 @@ type AlwaysSent =
   | 'top_logprobs'
   | 'truncation'
 
-/** Fields that repeat the request; they are not checked again. */
+/** Fields that repeat the request. They are not checked again. */
 type Repeated = 'instructions' | 'reasoning' | 'service_tier' | 'text' | 'tool_choice' | 'tools'
 
 /**
@@ -66,8 +66,8 @@ type Built = 'annotation' | 'item' | 'part' | 'response'
 export type WireEventType = Event['type']
 
 /**
- * The fields of an event besides its type and number. In the Open Responses specification, the error event contains an
- * error object.
+ * The fields of an event other than its type and number. In the Open Responses specification, the error event contains
+ * an error object.
  */
 export type WireEvent<T extends WireEventType> = Omit<Extract<Event, { type: T }>, 'type' | 'sequence_number' | Built> &
   Pick<Parts, Built & keyof Extract<Event, { type: T }>> &

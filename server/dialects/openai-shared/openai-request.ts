@@ -5,9 +5,9 @@ import { efforts } from '../neutral/conversation.ts'
 import type { Fields } from '../neutral/fields.ts'
 import type { DroppedFields } from '../wire/dropped-fields.ts'
 
-/** The settings that OpenAI's two dialects express in the same words. */
+/** The settings that have the same names in OpenAI's two dialects. */
 export function commonIn(body: Fields): Partial<Conversation> {
-  // `user` is the older name, and the one that other services know.
+  // `user` is the older name and the one that other services support.
   const userId = body.text('user') ?? body.text('safety_identifier')
   const metadata = body.object('metadata')
   const tier = tierIn(body)
@@ -26,13 +26,13 @@ export function commonIn(body: Fields): Partial<Conversation> {
   }
 }
 
-/** A tier that other dialects also have; any other tier is left to the caller's own dialect. */
+/** A tier that other dialects also have. Any other tier is left to the caller's own dialect. */
 function tierIn(body: Fields): Conversation['serviceTier'] {
   const known = body.knownWord('service_tier', ['auto', 'default', 'standard', 'flex', 'priority'])
   return known === 'default' ? 'standard' : known
 }
 
-/** The same, for an upstream. */
+/** The same settings, written for an upstream. */
 export function commonOut(conversation: Conversation, losses: DroppedFields): JsonObject {
   const { serviceTier, parallelTools, tools } = conversation
   losses.lose('topK', conversation.topK)
@@ -50,8 +50,8 @@ export function commonOut(conversation: Conversation, losses: DroppedFields): Js
 }
 
 /**
- * Callers of other dialects do not know which models accept a temperature; callers of OpenAI's dialects get OpenAI's
- * own error.
+ * Callers of other dialects do not know which models accept a temperature, so it is dropped for them. Callers of
+ * OpenAI's dialects get OpenAI's own error.
  */
 function samplingOut(conversation: Conversation, losses: DroppedFields): JsonObject {
   const { temperature, topP } = conversation
@@ -61,18 +61,18 @@ function samplingOut(conversation: Conversation, losses: DroppedFields): JsonObj
   return {}
 }
 
-/** True if the model thinks and then accepts no temperature, top_p or penalties. */
+/** True if the model thinks and therefore accepts no temperature, top_p or penalties. */
 export function isFixed({ model, reasoning }: Conversation): boolean {
   return fixesSampling(model) && reasoning?.effort !== 'none'
 }
 
-/** The effort in a field; null and "auto" leave it to the model. */
+/** The effort in a field. With null and "auto" the model decides. */
 export function effortIn(owner: Fields, name: string): Effort | undefined {
   const word = owner.word(name, [...efforts, 'auto'] as const)
   return word === 'auto' ? undefined : word
 }
 
-/** A cache mark: OpenAI's own, or that of services that adopted Anthropic's. */
+/** A cache mark, in OpenAI's own format or in Anthropic's, which other services adopted. */
 export function cacheIn(owner: Fields): { cache?: CacheMark } {
   const own = owner.object('prompt_cache_breakpoint')
   const theirs = owner.fields('cache_control')
@@ -80,14 +80,17 @@ export function cacheIn(owner: Fields): { cache?: CacheMark } {
   return own ? { cache: { ttl: '' } } : {}
 }
 
-/** The options of OpenAI's web search: a field next to the tools in one dialect, one of the tools in the other. */
+/**
+ * The options of OpenAI's web search. In one dialect they are a field next to the tools; in the other they are one of
+ * the tools.
+ */
 export function searchIn(options: Fields, dialect: DialectName): SearchTool {
   const contextSize = options.text('search_context_size')
   const location = options.object('user_location')
   const filters = options.fields('filters')
   const allowed = filters?.texts('allowed_domains')
   const blocked = filters?.texts('blocked_domains')
-  // The chat dialect puts the location into its own object.
+  // The chat dialect puts the location into a separate object.
   const approximate = location?.['approximate']
   const place = typeof approximate === 'object' && approximate !== null ? (approximate as JsonObject) : location
   const { type: _type, ...rest } = place ?? {}

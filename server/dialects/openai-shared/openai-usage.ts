@@ -2,10 +2,10 @@ import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 /**
- * Reads OpenAI's `usage` object, and its variants in services that speak OpenAI's dialect. Returns undefined if a total
- * is missing, negative or fractional, because then the whole object is not trusted. `total_tokens` decides what is
- * counted in addition to prompt and completion; a part that is larger than its total must be additional. `doubt`
- * reports what the figures leave open.
+ * Reads OpenAI's `usage` object, and its variants in services that use OpenAI's dialect. Returns undefined if a total
+ * is missing, negative or fractional, because then the whole object is not trusted. `total_tokens` shows what is
+ * counted in addition to prompt and completion. A part that is larger than its total must be additional. `doubt`
+ * reports what the figures leave unclear.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
@@ -40,7 +40,8 @@ function readParts(raw: JsonObject): Parts {
   // Transcriptions spell this field "input_token_details" (OpenAI API reference, "transcription object").
   const prompt = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'] ?? raw['input_token_details'])
   const completion = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
-  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals; all others in the details.
+  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals; all other services report them in the
+  // details.
   const cached = count(
     prompt['cached_tokens'] ??
       raw['prompt_cache_hit_tokens'] ??
@@ -51,7 +52,7 @@ function readParts(raw: JsonObject): Parts {
   const cacheWrite = count(
     prompt['cache_write_tokens'] ?? prompt['cache_creation_tokens'] ?? raw['cache_creation_input_tokens'],
   )
-  // Mistral's transcriptions report the length of the audio, and include the tokens of the audio only in the total.
+  // Mistral's transcriptions report the length of the audio. Its tokens are included only in the total.
   const sound = count(raw['prompt_audio_seconds']) ? countedBeyond(raw) : undefined
   const ofCached = details(prompt['cached_tokens_details'])
   const cachedAudio = count(ofCached['audio_tokens'])
@@ -119,7 +120,7 @@ function knownBeside(raw: JsonObject, { reasoningTokens = 0 }: Parts, rest: numb
   return reasoningTokens > 0 && (isVercel || isUntotalledXai) ? { prompt: 0, completion: reasoningTokens } : undefined
 }
 
-/** The parts that explain the excess of the total, output before input; undefined if no parts explain it. */
+/** The parts that explain the excess of the total, trying output before input; undefined if no parts explain it. */
 function explained(rest: number, parts: Parts): Beside | undefined {
   const { reasoningTokens = 0, audioCompletionTokens = 0, imageCompletionTokens = 0 } = parts
   const { audioPromptTokens = 0, imagePromptTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = parts
@@ -174,8 +175,8 @@ function fitting(parts: Parts, { promptTokens, completionTokens }: Usage): Parts
     let room = total
     return kinds.map(([part, name]) => {
       const tokens = parts[part] ?? 0
-      // A part that is larger than its whole total is a mistake, and is dropped. A part that only exceeds what is left
-      // is reduced to that.
+      // A part that is larger than its whole total is an error and is dropped. A part that only exceeds the remaining
+      // tokens is reduced to them.
       const taken = tokens > total ? 0 : Math.min(tokens, room)
       if (taken < tokens) left.push(name)
       room -= taken
@@ -210,7 +211,7 @@ function pick(parts: Parts, ...names: (keyof Parts)[]): Parts {
   return Object.fromEntries(names.filter((name) => parts[name]).map((name) => [name, parts[name]]))
 }
 
-/** A count, or undefined if there is no count: services omit a field that does not apply, or set it to null. */
+/** A count, or undefined if there is none. Services omit a field that does not apply, or set it to null. */
 function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
@@ -221,10 +222,10 @@ function details(value: unknown): JsonObject {
   return isObject(value) ? value : noDetails
 }
 
-/** The usage object of a reply or a stream chunk, wherever the service puts it. */
+/** The usage object of a response or a stream chunk, wherever the service puts it. */
 export function usageOf(body: JsonObject): JsonObject | undefined {
   const { usage, service_tier: tier } = body
-  // The tier is next to the usage object, and affects the price.
+  // The tier is next to the usage object and affects the price.
   if (isObject(usage)) return typeof tier === 'string' ? { ...usage, service_tier: tier } : usage
   // Groq's streams have the usage in a separate object, and Moonshot's streams have it in the choice.
   const groq = body['x_groq']

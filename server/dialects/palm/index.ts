@@ -38,7 +38,7 @@ function completion(wire: JsonObject, member: 'message' | 'delta'): JsonObject {
     [member]: { role: 'assistant', content: looseText(candidate['content']) },
     finish_reason: 'stop',
   }))
-  // Google's filters leave only their reasons.
+  // When Google's filters remove an answer, only their reasons are left.
   const filtered = { index: 0, [member]: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }
   return { choices: choices.length > 0 ? choices : [filtered] }
 }
@@ -51,7 +51,7 @@ function failureWithin(wire: JsonObject): Failure | undefined {
 
 function failureIn(status: number, body: unknown): Failure {
   const code = looseText(looseObject(looseObject(body)['error'])['status'])
-  // Google says "invalid argument" for an unknown key.
+  // Google reports an unknown key as an invalid argument.
   const isKey = /API_KEY_INVALID|API key not valid/.test(JSON.stringify(body) ?? '')
   return serviceFailure(status, isKey ? 'authentication' : kindOfStatus(status), messageOf(body, status), code)
 }

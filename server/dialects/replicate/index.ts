@@ -7,9 +7,9 @@ import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * Language models on Replicate (HTTP API, "Create a prediction using an official model"): a prompt goes in, a
- * prediction or a stream of texts comes back. Every event of a stream arrives as an object with its name and data; the
- * last one is the final prediction.
+ * Language models on Replicate (HTTP API, "Create a prediction using an official model"). A request holds a prompt; the
+ * response is a prediction or a stream of texts. Every event of a stream arrives as an object with its name and data.
+ * The last event is the final prediction.
  */
 export const replicateChat = chatBased({
   name: 'replicate',
@@ -20,7 +20,7 @@ export const replicateChat = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
 })
 
-/** With one speaker, the prompt is their text; a conversation is written out. */
+/** If there is only one turn, the prompt is its text. A longer conversation is written out. */
 function requestOut(request: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(request.messages)
   const spoken = alternating(textTurns(turns))
@@ -65,13 +65,13 @@ function completion(
   }
 }
 
-/** The output of a model: a text, or pieces of one. */
+/** The text of a model's output, which is either a text or a list of pieces. */
 function textOf(output: unknown): string {
   if (typeof output === 'string') return output
   return Array.isArray(output) ? (output as unknown[]).filter((each) => typeof each === 'string').join('') : ''
 }
 
-/** A prediction that failed, or an event that reports a failure. */
+/** The failure of a prediction that failed, or of an event that reports a failure. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const { event, data } = wire
   if (event === 'error') return failed(typeof data === 'string' ? data : messageOf(data, 0))

@@ -5,7 +5,7 @@ import { kindOfStatus, messageOf } from '../neutral/failure.ts'
 import { looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
-/** Codes of Spark's errors (Spark docs, "Error codes"). */
+/** Spark's error codes (Spark docs, "Error codes"). */
 const kinds: Readonly<Record<number, FailureKind>> = {
   10000: 'server',
   10001: 'server',
@@ -36,7 +36,7 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   11210: 'billing',
 }
 
-/** The error in a frame, or in an answer of the HTTP form with status 200; undefined if it is not an error. */
+/** The error in a frame, or in an HTTP response with status 200; undefined if it contains none. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const header = isObject(wire['header']) ? wire['header'] : isObject(wire['error']) ? wire['error'] : wire
   const code = Number(header['code'] ?? 0)

@@ -6,7 +6,10 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import { failureIn, failureWithin } from './failure.ts'
 import { type SparkModel, takesSystem } from './model.ts'
 
-/** iFlytek's native format for conversations with Spark (Spark Web API docs): one message goes in, frames come back. */
+/**
+ * iFlytek's native format for conversations with Spark (Spark Web API docs). The request is one message; the response
+ * is a series of frames.
+ */
 export function spark(model: SparkModel, appId: string): UpstreamDialect {
   return chatBased({
     name: 'spark',
@@ -24,7 +27,7 @@ function requestOut(request: ChatRequest, model: SparkModel, appId: string): Jso
   const hasSystem = system !== '' && takesSystem(model)
   const before = hasSystem ? [] : systemAsTurns(system)
   const spoken = alternating([...before, ...textTurns(turns)])
-  // The last turn is the user's: a system prompt alone needs no assistant's answer after it.
+  // The last turn is the user's, so no assistant turn follows a system prompt that is sent alone.
   const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
   const functions = request.functions
   const user = request.take('user')
@@ -53,7 +56,7 @@ function functionOut({ name, description, parameters }: JsonObject): JsonObject 
   }
 }
 
-/** A frame in OpenAI's form; the last one can have content, too. */
+/** A frame in OpenAI's format. The last frame can also have content. */
 function chunkOf(frame: JsonObject, member: 'message' | 'delta'): JsonObject {
   const { header, payload } = frame
   const { choices, usage } = looseObject(payload)
@@ -73,7 +76,7 @@ function chunkOf(frame: JsonObject, member: 'message' | 'delta'): JsonObject {
   }
 }
 
-/** All frames of an answer as one, for callers who do not stream. */
+/** Combines all frames of an answer into one, for callers who do not stream. */
 export function joinFrames(frames: readonly JsonObject[]): JsonObject {
   const last = frames.at(-1) ?? {}
   const payloads = frames.map((frame) => looseObject(frame['payload']))

@@ -1,11 +1,11 @@
-/** Where a Spark model is served and what it is called there. */
+/** Where a Spark model is served, and its name there. */
 export interface SparkModel {
-  /** The path of its URL. */
+  /** The path of the model's URL. */
   readonly path: string
   readonly domain: string
 }
 
-/** Versions by the service's own names for them (Spark Web API docs, "Request address"). */
+/** Versions by the service's own names (Spark Web API docs, "Request address"). */
 const versions: Readonly<Record<string, SparkModel>> = {
   'v1.1': { path: '/v1.1/chat', domain: 'lite' },
   'v2.1': { path: '/v2.1/chat', domain: 'generalv2' },
@@ -17,7 +17,7 @@ const versions: Readonly<Record<string, SparkModel>> = {
   x1: { path: '/v1/x1', domain: 'x1' },
 }
 
-/** Model names, in lower case and without the maker's prefix → the version. */
+/** Maps model names, in lower case and without the maker's prefix, to versions. */
 const names: Readonly<Record<string, string>> = {
   lite: 'v1.1',
   general: 'v1.1',
@@ -33,10 +33,10 @@ const names: Readonly<Record<string, string>> = {
   x1: 'x1',
 }
 
-/** The version if neither the model's name nor the channel names one. */
+/** The version to use if neither the model's name nor the channel names one. */
 export const defaultVersion = 'v2.1'
 
-/** The model by its name, or else by the channel's version. */
+/** The model by its name or, if the name contains no version, by the channel's version. */
 export function sparkModel(name: string, version: string): SparkModel {
   const short = name.toLowerCase().replace(/^spark(?:desk)?-?/, '')
   const named = names[short] ?? (short.startsWith('v') ? short : undefined)
@@ -44,12 +44,12 @@ export function sparkModel(name: string, version: string): SparkModel {
   return versions[chosen] ?? versions[names[chosen] ?? ''] ?? { path: `/${chosen}/chat`, domain: `general${chosen}` }
 }
 
-/** Models that accept a system prompt (Spark Web API docs); for others it becomes the user's first message. */
+/** Models that accept a system prompt (Spark Web API docs). For other models it becomes the user's first message. */
 export function takesSystem({ domain }: SparkModel): boolean {
   return ['generalv3.5', 'max-32k', '4.0Ultra', 'x1'].includes(domain)
 }
 
-/** Models that call functions. */
+/** Models that can call functions. */
 export function takesFunctions({ domain }: SparkModel): boolean {
   return ['generalv3', 'pro-128k', 'generalv3.5', 'max-32k', '4.0Ultra'].includes(domain)
 }

@@ -1,9 +1,10 @@
 import type { CacheMark, Conversation, Message, Part } from '../neutral/conversation.ts'
 
 /**
- * A conversation of an OpenAI caller, with the marks that Claude needs for its cache. OpenAI's dialects have none; a
- * caller who sends a `prompt_cache_key` says that its requests begin alike. There are two marks: at the end of the part
- * that all requests share (the system prompt, or else the tools) and at the end of the conversation so far.
+ * A conversation of an OpenAI caller, with the marks that Claude needs for its cache. OpenAI's dialects have no such
+ * marks, but a caller who sends a `prompt_cache_key` indicates that its requests have the same beginning. Two marks are
+ * set: one at the end of the part that all requests share (the system prompt or, if there is none, the tools), and one
+ * at the end of the conversation so far.
  */
 export function withCacheMarks(conversation: Conversation): Conversation {
   const { from, cacheKey, cacheRetention } = conversation
@@ -31,7 +32,7 @@ function markedStart({ system, tools }: Conversation, cache: CacheMark): Pick<Co
   return { system, tools: tools.map((tool, index) => (index === at ? { ...tool, cache } : tool)) }
 }
 
-/** The last part of the user's last turn that can have a mark. */
+/** Puts the mark on the last part of the user's last turn that can have one. */
 function markedEnd(messages: readonly Message[], cache: CacheMark): readonly Message[] {
   const turn = messages.findLastIndex(({ role }) => role === 'user')
   const parts = messages[turn]?.parts ?? []

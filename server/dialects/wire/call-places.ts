@@ -5,32 +5,32 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 export interface Placed {
   /** The call's index within the choice, from 0. */
   readonly place: number
-  /** The call begins with this piece. */
+  /** True if the call begins with this piece. */
   readonly isNew: boolean
-  /** The name of the call begins with this piece. */
+  /** True if the name of the call begins with this piece. */
   readonly isNamed: boolean
-  /** The id with which the call began; '' = its service sent none then. */
+  /** The id with which the call began; '' = the service sent none at that point. */
   readonly firstId: string
 }
 
-/** A call of one choice so far. */
+/** A call of one choice, as received so far. */
 interface PlacedCall {
   /** The call's index within the choice, from 0. */
   readonly place: number
   id: string
   readonly firstId: string
   name: string
-  /** Its input so far, kept if there is no id to tell calls apart. */
+  /** The call's input so far, which is needed if no ids distinguish the calls. */
   readonly input: InputEnd
 }
 
 /**
- * Tells which call a piece belongs to, however the service marks it. Services omit `index`, start at 1, or give all
- * calls the same one (Ollama's OpenAI-compatible API, Dynamo). A new call then has its own id and name, or a name after
- * the last call's input is complete.
+ * Finds the call that a piece belongs to, however the service marks it. Services omit `index`, start at 1, or give all
+ * calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call then has its own id and name, or a name
+ * that arrives after the last call's input is complete.
  */
 export class CallPlaces {
-  /** A piece had to be changed: later pieces do not repeat id and name. */
+  /** A piece had to be changed, so later pieces do not repeat id and name. */
   isOdd = false
   readonly #byNumber = new Map<number, PlacedCall>()
   readonly #byId = new Map<string, PlacedCall>()
@@ -38,8 +38,8 @@ export class CallPlaces {
   #count = 0
 
   /**
-   * The index of the call that an entry of `tool_calls` belongs to, whether the call begins with it, and whether its
-   * name does, which some services send later.
+   * The index of the call that an entry of `tool_calls` belongs to, and whether the call begins with this entry. It
+   * also shows whether the name begins with this entry, because some services send the name later.
    */
   of(call: JsonObject): Placed {
     const called = looseObject(call['function'] ?? call['custom'])
@@ -51,7 +51,7 @@ export class CallPlaces {
     const isNamed = entry.name === '' && name !== ''
     if (isNamed) entry.name = name
     if (entry.id === '') {
-      // Some send the id after the name.
+      // Some services send the id after the name.
       entry.id = id
       entry.input.add(called['arguments'] ?? called['input'])
     }
@@ -65,25 +65,25 @@ export class CallPlaces {
     const latest = number === undefined ? undefined : this.#byNumber.get(number)
     const same = id === '' ? undefined : this.#byId.get(id)
     if (latest && (id === '' ? goesOn(latest, name) : id === latest.id)) return latest
-    // One id may come under several indexes, but with a name and a new index it is another call.
+    // The same id may arrive under several indexes, but an entry with a name and a new index is another call.
     if (same && (number === undefined || latest || name === '')) return same
     if (latest && id !== '') return name === '' || (latest.id === '' && goesOn(latest, name)) ? latest : undefined
     if (latest || (number !== undefined && name !== '')) return undefined
-    // Some give each piece its own id, and only the first piece a name.
+    // Some services give each piece its own id, but only the first piece a name.
     const mayGoOn = id === '' || (number === undefined && name === '')
     return mayGoOn && this.#last && goesOn(this.#last, name) ? this.#last : undefined
   }
 }
 
-/** The service's index of a call; some write it as text. */
+/** The service's index of a call. Some services write it as text. */
 export function numberOf({ index }: JsonObject): number | undefined {
   if (typeof index === 'number') return looseCount(index)
   return typeof index === 'string' && /^\d{1,4}$/.test(index) ? Number(index) : undefined
 }
 
 /**
- * True for a piece without an id that belongs to this call: it has no name, brings the name, or repeats the name while
- * the call's input is incomplete.
+ * True for a piece without an id that belongs to this call. Such a piece has no name, brings the call's name, or
+ * repeats the name while the call's input is incomplete.
  */
 function goesOn({ id, name: own, input }: PlacedCall, name: string): boolean {
   return name === '' || own === '' || (name === own && (id !== '' || !input.isWhole))
@@ -94,7 +94,7 @@ const backslash = 92
 const open = 123
 const close = 125
 
-/** Whether an input that arrives in pieces is a complete object; each character is read once. */
+/** Tracks whether an input that arrives in pieces is a complete object. Each character is read once. */
 class InputEnd {
   isWhole = false
   #depth = 0
@@ -121,16 +121,17 @@ class InputEnd {
 }
 
 /**
- * An id for a call whose service sent none. `seed`: the id of the answer, or another text that no other answer shares.
+ * An id for a call whose service sent none. `seed` is the id of the answer, or another text that no other answer
+ * shares.
  */
 export function unnamedCall(seed: string, choice: number, place: number): string {
   return `call_${seed}_${choice}_${place}`
 }
 
 /**
- * Numbers a piece of a call as OpenAI does, and gives an id to a call that has none (`newId`); true if the piece was
- * changed. An id or name that would differ from the first one, or that repeats next to a change, is dropped: many
- * programs concatenate texts of the same field.
+ * Numbers a piece of a call as OpenAI does, and gives an id to a call that has none (`newId`). Returns true if the
+ * piece was changed. An id or name is dropped if it would differ from the first one, or if it repeats the first one
+ * after a piece of the call was changed, because many programs concatenate texts of the same field.
  */
 export function repairCall(
   call: JsonObject,
@@ -154,7 +155,7 @@ export function repairCall(
   return isOurs
 }
 
-/** Writes an input that came as an object as text; true if it did. */
+/** Converts an input that arrived as an object to text. Returns true if it was an object. */
 function writeInput(called: JsonObject): boolean {
   const input = called['arguments']
   if (!isObject(input)) return false
@@ -162,7 +163,9 @@ function writeInput(called: JsonObject): boolean {
   return true
 }
 
-/** Adds missing ids and input texts to the calls of a whole chat completion; true if any were missing. */
+/**
+ * Adds missing ids and input texts to the calls of a non-streamed chat completion. Returns true if any were missing.
+ */
 export function repairCalls(answer: JsonObject, idSeed: string): boolean {
   let isRepaired = false
   for (const [at, choice] of looseList(answer['choices']).entries()) {

@@ -12,7 +12,10 @@ const named = (chat: string, responses: string, messages: string, gemini: string
 })
 const config = (name: string) => `generationConfig.${name}`
 
-/** Each dialect's name for a feature that another cannot express; the caller is told the name in its own dialect. */
+/**
+ * Each dialect's name for a feature that another dialect cannot express. The caller is told the name in the caller's
+ * own dialect.
+ */
 const wireNames = {
   temperature: named('temperature', 'temperature', 'temperature', config('temperature')),
   topP: named('top_p', 'top_p', 'top_p', config('topP')),
@@ -57,12 +60,12 @@ const wireNames = {
 /** A feature that can be dropped, by our own name for it. */
 export type Losable = keyof typeof wireNames
 
-/** The name in a caller's dialect; '' if the dialect has none. */
+/** The feature's name in a caller's dialect; '' if the dialect has none. */
 export function nameOf(what: Losable, dialect: DialectName): string {
   return wireNames[what][dialect]
 }
 
-/** Requests that not every dialect has a field for; undefined if nothing special is requested. */
+/** Settings for which not every dialect has a field; undefined if nothing special is requested. */
 const wishes = {
   frequencyPenalty: ({ frequencyPenalty }) => frequencyPenalty || undefined,
   presencePenalty: ({ presencePenalty }) => presencePenalty || undefined,
@@ -94,20 +97,20 @@ const searchOptions = {
   cacheMark: ({ cache }) => cache,
 } as const satisfies Partial<Record<keyof typeof wireNames, (tool: SearchTool) => unknown>>
 
-/** How far an exclusive bound of one service may be from the inclusive bound of others. */
+/** The largest distance between an exclusive bound of one service and the inclusive bound of other services. */
 const openEnd = 0.0101
 
-/** The number moved into a range. */
+/** The number, moved into the range. */
 export function withinRange(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value))
 }
 
-/** True if a number was moved by more than the step away from an exclusive bound. */
+/** True if a number was moved further than the distance to an exclusive bound. */
 export function isFar(taken: number, value: number): boolean {
   return Math.abs(taken - value) > openEnd
 }
 
-/** Fields that refer to state kept by a service: without them the request would mean something else. */
+/** Fields that refer to state kept by a service. Without them the request would mean something else. */
 const stateful: ReadonlySet<string> = new Set([
   'previous_response_id',
   'conversation',
@@ -116,22 +119,24 @@ const stateful: ReadonlySet<string> = new Set([
   'cachedContent',
 ])
 
-/** Where a field is, in each dialect's own words. */
+/** The path of a field in each dialect. */
 const places = {
   part: named('messages.content', 'input.content', 'messages.content', 'contents.parts'),
   message: named('messages', 'input', 'messages', 'contents'),
   tool: named('tools', 'tools', 'tools', 'tools'),
 } as const
 
-/** The fields of a request that are dropped in another dialect, by the names that its caller used. */
+/**
+ * The fields of a request that are dropped when it is written in another dialect, by the names that its caller used.
+ */
 export class DroppedFields {
   readonly #from: DialectName
   readonly #to: DialectName | (string & {})
   readonly #names = new Set<string>()
 
   /**
-   * Notes fields that nobody has read and nobody can write. `carries` tells whether the upstream gets a field anyway.
-   * Throws GatewayError for fields that cannot be dropped.
+   * Records the fields that nobody has read and nobody can write. `carries` returns true if the upstream gets a field
+   * anyway. Throws GatewayError for fields that cannot be dropped.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_place: string) => false) {
     const { native, from } = conversation
@@ -145,24 +150,27 @@ export class DroppedFields {
     for (const place of unread?.kept ?? []) if (!carries(place)) this.#names.add(place)
   }
 
-  /** True if the upstream speaks another dialect than the caller, so that ids of one service mean nothing there. */
+  /**
+   * True if the upstream uses another dialect than the caller, so that ids of one service mean nothing to the other.
+   */
   get isForeign(): boolean {
     return this.#from !== this.#to
   }
 
-  /** The names, each once. */
+  /** The names of the dropped fields, each listed once. */
   get names(): readonly string[] {
     return [...this.#names]
   }
 
-  /** Notes that something known was dropped; `value` undefined means there was nothing to drop. */
+  /** Records that a known feature was dropped. If `value` is undefined, there was nothing to drop. */
   lose(what: Losable, value: unknown): void {
     const name = wireNames[what][this.#from]
     if (value !== undefined && name !== '') this.#names.add(name)
   }
 
   /**
-   * A number moved into the range that the service accepts; noted unless it only moved away from an exclusive bound.
+   * A number moved into the range that the service accepts. The feature is recorded as dropped unless the number only
+   * moved away from an exclusive bound.
    */
   within(what: Losable, value: number, least: number, most: number): number {
     const taken = withinRange(value, least, most)
@@ -170,40 +178,40 @@ export class DroppedFields {
     return taken
   }
 
-  /** Notes the options of a search that the service does not support. */
+  /** Records the options of a search that the service does not support. */
   loseSearchBut(tool: SearchTool, ...supported: readonly (keyof typeof searchOptions)[]): void {
     for (const name of Object.keys(searchOptions) as (keyof typeof searchOptions)[])
       if (!supported.includes(name)) this.lose(name, searchOptions[name](tool))
   }
 
-  /** Notes every wish of the caller, except those that the dialect has a field for. */
+  /** Records every setting that the caller requested, except those for which the dialect has a field. */
   loseWishesBut(conversation: Conversation, ...supported: readonly Wish[]): void {
     for (const name of Object.keys(wishes) as Wish[])
       if (!supported.includes(name)) this.lose(name, wishes[name](conversation))
   }
 
-  /** Fields of one dialect only: they are written if the upstream speaks that dialect. */
+  /** Fields of one dialect only. They are written if the upstream uses that dialect. */
   native(native: Native | undefined): JsonObject {
     return native?.dialect === this.#to ? native.fields : {}
   }
 
-  /** A request with the fields that only its own dialect knows, if the upstream speaks that dialect. */
+  /** A request with the fields that only its own dialect knows, if the upstream uses that dialect. */
   withNative(body: JsonObject, { native }: Conversation): JsonObject {
     return native?.dialect === this.#to ? merged({ ...body, ...native.fields }, native) : body
   }
 
-  /** Notes a field by the name that it arrived with. */
+  /** Records a field under the name with which it arrived. */
   note(name: string): void {
     this.#names.add(name)
   }
 
-  /** A tool or part of one dialect only, by the name of its kind. */
+  /** Records a tool or part that only one dialect has, by the name of its kind. */
   foreign(value: JsonObject, place: keyof typeof places): void {
     const kind = typeof value['type'] === 'string' ? value['type'] : Object.keys(value).join('+')
     this.#names.add(`${places[place][this.#from]}.${kind}`)
   }
 
-  /** Refuses a part without which the question would mean something else. */
+  /** Refuses a part without which the request would mean something else. */
   refuse(part: Part, what: string): never {
     throw refused(places.message[this.#from], `${what} (a part of type ${part.type})`)
   }

@@ -11,11 +11,11 @@ type ChoiceEvent = Extract<StreamEvent, { choice: number }>
 /** A conversation with call ids and tool names that a service accepts. */
 export interface FitConversation {
   readonly conversation: Conversation
-  /** The caller's names by the names that replaced them. */
+  /** Maps the replacement names to the caller's names. */
   readonly ownNames: ReadonlyMap<string, string>
 }
 
-/** Makes ids and names valid; those that are already valid are not changed. `keepsNames`: names are not changed. */
+/** Makes ids and names valid. Those that are already valid are not changed. With `keepsNames`, no names are changed. */
 export function fitTools(conversation: Conversation, rules: ToolRules, keepsNames = false): FitConversation {
   const ids = new ToolIds(rules.ids, idsOf(conversation.messages), rules.uniqueIds)
   const names = keepsNames ? new Map<string, string>() : namesFor(conversation, rules.names)
@@ -40,13 +40,13 @@ function* idsOf(messages: readonly Message[]): Generator<string> {
     }
 }
 
-/** The names that are not valid, and their replacements. */
+/** The invalid names and their replacements. */
 function namesFor(conversation: Conversation, rule: WordRule): ReadonlyMap<string, string> {
   const all = new Set<string>()
   const taken = new Set<string>()
   for (const tool of conversation.tools) {
     if ('name' in tool) all.add(tool.name)
-    // A name of a service's own tools is not available to other tools.
+    // The name of a service's own tool is not available to other tools.
     else taken.add(tool.type === 'native' ? String(tool.value['name'] ?? tool.value['type']) : 'web_search')
   }
   for (const { parts } of conversation.messages)
@@ -97,8 +97,8 @@ function fitChoice(choice: ToolChoice, names: ReadonlyMap<string, string>): Tool
 }
 
 /**
- * The dialect of an upstream, used to read one answer for a caller: its calls have the caller's own tool names, and ids
- * in the form of the caller's dialect.
+ * The dialect of an upstream, for reading one answer for a caller. The answer's calls get the caller's own tool names,
+ * and ids in the format of the caller's dialect.
  */
 export function answeringFit(
   dialect: UpstreamDialect,
@@ -142,17 +142,17 @@ class CallReader {
   readonly #ids: ToolIds
   readonly #idSeed: string
   #calls = 0
-  /** Input so far of calls that may turn out to have no input. */
+  /** The input so far of calls that may turn out to have no input. */
   readonly #held = new Map<number, string>()
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
-    // Client programs care at most about the characters; the length of an id is checked when it comes back.
+    // Client programs care at most about the characters of an id. The length of an id is checked when it comes back.
     this.#ids = new ToolIds({ ...ids, longest: Number.MAX_SAFE_INTEGER }, [], true)
     this.#idSeed = idSeed
   }
 
-  /** A whole call, or the start of one. */
+  /** Reads a complete call, or the start of one. */
   read(call: Call): Call {
     const id = call.id || `call_${this.#idSeed}_${this.#calls}`
     this.#calls++
@@ -160,12 +160,12 @@ class CallReader {
     return { ...call, id: this.#ids.call(id), name: this.#ownNames.get(call.name) ?? call.name, input }
   }
 
-  /** An answer without calls does not wait for results, whatever its service says. */
+  /** An answer without calls does not wait for results, whatever stop reason the service sends. */
   stop(stop: Stop): Stop {
     return stop.reason === 'tool-calls' && this.#calls === 0 ? { reason: 'stop' } : stop
   }
 
-  /** An event of a stream. */
+  /** Reads an event of a stream. */
   follow(event: ChoiceEvent): StreamEvent[] {
     switch (event.type) {
       case 'part':
@@ -188,7 +188,7 @@ class CallReader {
     const held = this.#held.get(event.index)
     if (held === undefined) return [event]
     const text = held + event.text
-    // The input may still turn out to be empty: white space, or a prefix of `null`.
+    // The input may still turn out to be empty, because it is white space or a prefix of `null`.
     if (text.length < 64 && 'null'.startsWith(text.trim())) {
       this.#held.set(event.index, text)
       return []

@@ -3,15 +3,17 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 
 /** A tool that the service runs itself and bills per call. */
 export interface HostedTool {
-  /** One name for the same tool in all dialects: see docs/prices.md. */
+  /** A name that is the same for this tool in all dialects; see docs/prices.md. */
   readonly kind: string
-  /** What else the price of a call depends on: how much of the results is read, the quality of an image, an engine. */
+  /**
+   * What else the price of a call depends on: how much of the results is read, the quality of an image, or an engine.
+   */
   readonly size?: string
-  /** The most calls that the request allows; absent = the model decides. */
+  /** The maximum number of calls that the request allows; absent = the model decides. */
   readonly most?: number
 }
 
-/** Tools by their type; a version follows an underscore. */
+/** Kinds of tools by their type. In a type, a version follows an underscore. */
 const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_search_preview/, 'web_search_preview'],
   [/^(?:openrouter:)?web_search|^browser_search$/, 'web_search'],
@@ -41,8 +43,8 @@ const kindsByMember: Readonly<Record<string, string>> = {
 const none: readonly HostedTool[] = []
 
 /**
- * The tools of a request in any dialect that its service runs and bills. Tools that the request does not allow to be
- * called are not included.
+ * The tools of a request, in any dialect, that the service itself runs and bills. Tools that the request does not allow
+ * to be called are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none
@@ -52,7 +54,7 @@ export function hostedTools(body: JsonObject, model: string): readonly HostedToo
   return most > 0 ? hosted.map((tool) => ({ ...tool, most: Math.min(tool.most ?? most, most) })) : hosted
 }
 
-/** False for most requests: they have none of the fields that can hold a tool. */
+/** False for most requests, because they have none of the fields that can hold a tool. */
 function mayHaveAny(body: JsonObject): boolean {
   return (
     body['tools'] !== undefined ||
@@ -98,7 +100,7 @@ function toolOf(tool: JsonObject): HostedTool[] {
   return [{ kind, ...(size && { size }), ...(most > 0 && { most }) }]
 }
 
-/** Features that are not a tool in their dialect, but a setting of the request. */
+/** Features that are not tools in their dialect but settings of the request. */
 function switchedOn(body: JsonObject): HostedTool[] {
   const { web_search_options: options, search_parameters: live, plugins } = body
   const hosted: HostedTool[] = []
@@ -121,7 +123,7 @@ function search(size: string): HostedTool {
   return { kind: 'web_search', ...(size && { size }) }
 }
 
-/** Models that always search. */
+/** The search that some models always perform. */
 function builtIn(body: JsonObject, model: string): HostedTool[] {
   if (!searchesAlways(model)) return []
   const options = looseObject(body['web_search_options'])
@@ -130,7 +132,7 @@ function builtIn(body: JsonObject, model: string): HostedTool[] {
     : [{ ...search(looseText(options['search_context_size'])), most: researches(model) ? 20 : 1 }]
 }
 
-/** True for models that search on every call, which only shows in the bill. */
+/** True for models that search on every call. The search shows only in the bill. */
 export function searchesAlways(model: string): boolean {
   return /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model)
 }

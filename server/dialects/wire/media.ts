@@ -1,6 +1,6 @@
 import type { MediaPart, MediaSource } from '../neutral/conversation.ts'
 
-/** The source that a URL refers to; a `data:` URL contains the bytes itself. */
+/** The source that a URL refers to. A `data:` URL contains the bytes itself. */
 export function sourceOf(address: string, mediaType?: string): MediaSource {
   const comma = address.startsWith('data:') ? address.indexOf(',') : -1
   if (comma < 0) return { kind: 'url', url: address, ...(mediaType && { mediaType }) }
@@ -10,13 +10,13 @@ export function sourceOf(address: string, mediaType?: string): MediaSource {
   return { kind: 'inline', data, mediaType: before(head, ';') || mediaType || 'text/plain' }
 }
 
-/** The text up to a separator; the whole text if there is no separator. */
+/** The text up to a separator, or the whole text if there is no separator. */
 export function before(text: string, mark: string): string {
   const at = text.indexOf(mark)
   return at < 0 ? text : text.slice(0, at)
 }
 
-/** Decodes a percent-encoded text to bytes; anything that is not a valid escape is kept as it is. */
+/** Decodes a percent-encoded text to bytes. Anything that is not a valid escape is kept unchanged. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text)
   let length = 0

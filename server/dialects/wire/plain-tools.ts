@@ -5,7 +5,8 @@ import { meantTools, type Offer, offerOf } from './tool-choice.ts'
 import { freeformDescription, freeformSchema } from './tool-input.ts'
 
 /**
- * Tools for services that only have functions. If only some may be called, or one must be, the others are not offered.
+ * Tools for services that have only functions. If only some tools may be called, or one must be, the other tools are
+ * not offered.
  */
 export function plainTools(conversation: Conversation, losses: DroppedFields): Offer {
   const { toolChoice } = conversation

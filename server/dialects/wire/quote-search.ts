@@ -1,7 +1,9 @@
-/** The most characters to search for the quotes of one text: more than any real answer needs. */
+/** The maximum number of characters to search for the quotes of one text. No real answer needs more. */
 const mostSearched = 2 ** 28
 
-/** Finds quotes that are not where the service says they are. The total work is bounded, however many there are. */
+/**
+ * Finds quotes that are not where the service says they are. The total work is bounded, however many quotes there are.
+ */
 export class QuoteSearch {
   readonly #text: string
   #searched = 0
@@ -10,7 +12,10 @@ export class QuoteSearch {
     this.#text = text
   }
 
-  /** The position of a quote; -1 if it is not in the text, or if too much has been searched for other quotes. */
+  /**
+   * The position of a quote; -1 if it is not in the text, or if too many characters were already searched for other
+   * quotes.
+   */
   find(quote: string): number {
     if (this.#searched > mostSearched) return -1
     const position = this.#text.indexOf(quote)

@@ -1,7 +1,9 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Names of the default tier. Older Claude models report that no region can be chosen. */
+/**
+ * Names of the default tier, including the value with which older Claude models report that no region can be chosen.
+ */
 const usual: ReadonlySet<string> = new Set([
   '',
   'auto',
@@ -15,7 +17,7 @@ const usual: ReadonlySet<string> = new Set([
   'geo-not_available',
 ])
 
-/** A tier under the name we use. Google's names may have the name of their enum as a prefix. */
+/** A tier under the name that we use. Google's names may have the name of their enum as a prefix. */
 function plainName(tier: string): string {
   return tier.toLowerCase().replace(/^service_tier_/, '')
 }
@@ -25,31 +27,34 @@ export function isUsualTier(tier: string): boolean {
   return usual.has(plainName(tier))
 }
 
-/** The more or less expensive tier that a field requests: OpenAI's and Google's tier, Anthropic's speed. */
+/** The tier above or below the usual price that a field requests: OpenAI's and Google's tier, or Anthropic's speed. */
 export function askedTier(...fields: unknown[]): string | undefined {
   const tier = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
   return tier === undefined ? undefined : plainName(tier)
 }
 
-/** The same for a request in a dialect other than OpenAI's chat, including the region that should serve it. */
+/** The requested tier of a request in a dialect other than OpenAI's chat, including the region that should serve it. */
 export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: geo }: JsonObject): string | undefined {
-  // Bedrock has it in an object.
+  // Bedrock has the tier in an object.
   const requestedTier = askedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
   const place = placeIn(geo)
   return place === undefined || isUsualTier(place) ? requestedTier : tierAt(requestedTier, place)
 }
 
-/** The region in Anthropic's `inference_geo`, as in `ServiceTierRatio`: a tier that combines with any other. */
+/** The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, it is a tier that combines with any other. */
 export function placeIn(geo: unknown): string | undefined {
   return typeof geo === 'string' ? `geo-${geo.toLowerCase()}` : undefined
 }
 
-/** The value of `inference_geo` in a name with a region. */
+/** The value of `inference_geo` in a tier name that includes a region. */
 export function geoOf(name = ''): string | undefined {
   return partsOf(name).place?.slice('geo-'.length)
 }
 
-/** A tier and a region in one name: `fast+geo-us`, or either alone. */
+/**
+ * One name for a tier and a region, such as `fast+geo-us`. If only one of them is given, the name contains only that
+ * one.
+ */
 export function tierAt(tier: string | undefined, place: string | undefined): string | undefined {
   return tier === undefined || place === undefined ? (tier ?? place) : `${tier}+${place}`
 }
@@ -60,13 +65,13 @@ export function partsOf(name: string): { tier?: string | undefined; place?: stri
   return parts ? { tier: parts[1], place: parts[2] } : { tier: name }
 }
 
-/** The tier and region that an answer names, with defaults for what it does not name. */
+/** The tier and region that an answer reports, with defaults for what it does not report. */
 export function orUsual(name = ''): string {
   const { tier = 'default', place = 'geo-global' } = partsOf(name)
   return `${tier}+${place}`
 }
 
-/** The tier of an answer in OpenAI's dialects, where it is a field next to the usage. */
+/** The tier of an answer in OpenAI's dialects, in which the tier is a field next to the usage. */
 export function tierOut(usage: Usage | undefined): { service_tier?: string } {
   const tier = usage?.tier === undefined ? undefined : partsOf(usage.tier).tier
   return tier === undefined ? {} : { service_tier: tier }

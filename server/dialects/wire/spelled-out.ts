@@ -1,8 +1,8 @@
 import type { Conversation, MediaPart, Message, Part, TextPart } from '../neutral/conversation.ts'
 
 /**
- * A conversation in which parts that only another dialect has are texts and media, if possible, and which lacks what
- * Claude Code only tells Anthropic.
+ * A conversation in which parts that only another dialect has are converted to texts and media, if possible. What
+ * Claude Code sends only for Anthropic is removed.
  */
 export function spelledOut(conversation: Conversation, dialect: string): Conversation {
   const { from, messages, system } = conversation

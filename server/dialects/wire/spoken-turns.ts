@@ -1,22 +1,22 @@
 import type { Conversation, Message, Part, TextPart } from '../neutral/conversation.ts'
 import { DroppedFields } from './dropped-fields.ts'
 
-/** The separator between texts that came in separate messages. */
+/** The separator between texts that arrived in separate messages. */
 export const gap = '\n\n'
 
-/** A conversation on its way to another dialect, and the names of the fields dropped from it. */
+/** A conversation that is to be written in another dialect, and the names of the fields dropped from it. */
 export interface SpokenTurns {
   readonly conversation: Conversation
   readonly dropped: readonly string[]
 }
 
 /**
- * A conversation without empty turns and without consecutive turns of the same side, as many services require. Parts
- * that only the caller's dialect has, and turns of only thoughts, would otherwise leave empty turns. `to` names the
- * dialect of the upstream.
+ * A conversation without empty turns and without consecutive turns of the same side, as many services require. Empty
+ * turns would otherwise result from parts that only the caller's dialect has, and from turns that contain only
+ * thoughts. `to` is the name of the upstream's dialect.
  */
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
-  // Fields that nobody reads are reported when the request is written.
+  // Unread fields are reported later, when the request is written.
   const { native: _native, unread: _unread, ...read } = conversation
   const losses = new DroppedFields(read, to)
   const joined = joinTurns(resultsFirst(conversation.messages))
@@ -30,7 +30,7 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
 
 /**
  * A conversation with only system messages. OpenAI's chat accepts it unchanged. Other services require a turn, so the
- * last system message becomes the user's. With no system message either, it is left to the service's own error.
+ * last system message becomes the user's. If there is no system message either, the service reports its own error.
  */
 function withSystemSaid(conversation: Conversation, to: string): Conversation {
   const system = conversation.system.filter(({ text }) => !isBlank(text))
@@ -39,7 +39,7 @@ function withSystemSaid(conversation: Conversation, to: string): Conversation {
   return { ...conversation, system: system.slice(0, -1), messages: [{ role: 'user', parts: [last] }] }
 }
 
-/** Moves tool results directly after their calls, as services require; messages in between follow the last result. */
+/** Moves tool results directly after their calls, as services require. Messages in between follow the last result. */
 function resultsFirst(messages: readonly Message[]): Message[] {
   const out: Message[] = []
   const open = new Set<string>()
@@ -112,26 +112,29 @@ function joinTurns(messages: readonly Message[]): Message[] {
     }
     const [first, ...rest] = message.parts
     if (first) addPart(last.parts, first)
-    // Added one by one: a function call cannot take as many arguments as a caller may send parts.
+    // Parts are added one by one, because a caller may send more parts than a function call can have arguments.
     for (const part of rest) last.parts.push(part)
   }
   return out.map(({ message, parts }) => ({ ...message, parts: parts.map(joinedPart) }))
 }
 
-/** Different speakers of one side stay separate, and so do system messages. */
+/** Messages of different speakers on one side stay separate, and so do system messages. */
 function isSameSide(last: Message, next: Message): boolean {
   return last.role === next.role && next.role !== 'system' && last.name === next.name
 }
 
-/** Tool results come first in a turn: after other parts, they would be moved in front of those. */
+/**
+ * True for tool results that would follow other parts. Results come first in a turn, so they would be moved in front of
+ * those parts.
+ */
 function wouldPassBy(before: readonly JoinedPart[], [first]: readonly Part[]): boolean {
   const last = before.at(-1)
   return first?.type === 'tool-result' && (last === undefined || isTexts(last) || last.type !== 'tool-result')
 }
 
 /**
- * A part, or plain texts that become one. They are joined at the end, since a growing text is copied each time it is
- * read.
+ * A part, or plain texts that become one part. The texts are joined at the end, because a growing text is copied each
+ * time it is read.
  */
 type JoinedPart = Part | readonly string[]
 
@@ -143,7 +146,7 @@ function joinedPart(part: JoinedPart): Part {
   return isTexts(part) ? { type: 'text', text: part.join(gap) } : part
 }
 
-/** Plain texts become one: not every service accepts lists of texts. */
+/** Consecutive plain texts become one, because not every service accepts lists of texts. */
 function addPart(parts: JoinedPart[], next: Part): void {
   const last = parts.at(-1)
   if (last === undefined || !isPlainText(next)) parts.push(next)

@@ -3,16 +3,17 @@ import { gap, isBlank } from './spoken-turns.ts'
 import { systemWords } from './system-as-user.ts'
 
 /**
- * Where system messages may be in a conversation: anywhere (`keep`), only at the start, with later ones added to it
- * (`first`), or at the start, with later ones turned into text of the user in place (`user`).
+ * Where a service accepts system messages in a conversation. `keep`: anywhere. `first`: only at the start, so later
+ * ones are added there. `user`: only at the start, so later ones become texts of the user where they are.
  */
 export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
 
 /**
- * Messages for a service that accepts system messages only at the start, and no `developer` role. `lead`: at the start
- * it accepts one message, several, or none, as in the Messages API, where system text is a separate field. No message
- * is put between a call and its result, and no message of one speaker is split. Undefined = nothing needs to change.
+ * Messages for a service that accepts system messages only at the start, and no `developer` role. `lead` is what it
+ * accepts at the start: one message, several, or none, as in the Messages API, where system text is a separate field.
+ * No message is put between a call and its result, and no message of one speaker is split. Undefined if nothing needs
+ * to change.
  */
 export function placeSystem(
   messages: readonly unknown[],
@@ -35,8 +36,8 @@ export function placeSystem(
 }
 
 /**
- * Items of the Responses API whose system messages in the middle become the user's, after the results of calls that are
- * still open; undefined = there are none.
+ * Items of the Responses API in which system messages in the middle become the user's. They are put after the results
+ * of calls that are still open. Undefined if there are no such messages.
  */
 export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
   const first = items.findIndex((item) => !isSystem(item))
@@ -66,7 +67,7 @@ function isSystem(message: unknown): message is JsonObject {
   return isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
 }
 
-/** True for a system message that is only text; other content makes sense in no other role. */
+/** True for a system message that is only text. Other content makes sense in no other role. */
 function mayMove(message: unknown): message is JsonObject {
   if (!isSystem(message)) return false
   const { content } = message
@@ -80,19 +81,25 @@ function headOf(system: readonly JsonObject[]): JsonObject[] {
   return [{ ...first, role: 'system', content }]
 }
 
-/** A message and the text added to it; joined once, at its end, since a growing text is copied each time it is read. */
+/**
+ * A message and the text added to it. They are joined once, when the message is complete, because a growing text is
+ * copied each time it is read.
+ */
 interface Growing {
   readonly message: JsonObject
   readonly before: readonly unknown[]
   readonly after: unknown[]
 }
 
-/** Turns with each system message added to the message before it, or to the next one if that is the assistant's. */
+/**
+ * Turns in which each system message is added to the previous message, or to the next one if the previous one is the
+ * assistant's.
+ */
 function spoken(messages: readonly unknown[]): unknown[] {
   const out: unknown[] = []
   let last: Growing | undefined
   let waiting: unknown[] = []
-  /** The last message is the user's and ends with system text: the user's next text belongs to the same message. */
+  /** The last message is the user's and ends with system text, so the user's next text belongs to the same message. */
   let isOpen = false
   const flush = () => {
     if (last) out.push(grown(last))
@@ -158,7 +165,7 @@ function wordsIn(content: unknown): unknown {
   )
 }
 
-/** Several contents as one: a text if all are plain texts and no list is wanted. */
+/** Joins several contents into one. The result is a text if all contents are plain texts and no list is required. */
 function joined(contents: readonly unknown[], isList = false): unknown {
   const nonEmpty = contents.filter((content) => !isNothing(content))
   if (nonEmpty.length < 2) return nonEmpty[0] ?? contents[0]
@@ -167,7 +174,7 @@ function joined(contents: readonly unknown[], isList = false): unknown {
   return resultsFirst(nonEmpty.flatMap(partsOf))
 }
 
-/** Tool results must come first in a turn of the Messages API, or it does not find them. */
+/** Tool results must come first in a turn of the Messages API; otherwise the API does not find them. */
 function resultsFirst(parts: unknown[]): unknown[] {
   const isResult = (part: unknown) => isObject(part) && part['type'] === 'tool_result'
   return [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))]

@@ -2,20 +2,20 @@ import { isObject, tryParse } from '../../lib/json.ts'
 import { JsonScan } from '../../lib/json-scan.ts'
 import type { DialectName, Part, ReasoningPart, Seal, TextPart } from '../neutral/conversation.ts'
 
-/** Base64 of the first characters, which are the same for every envelope. */
+/** Base64 of the first characters of an envelope, which are the same for every envelope. */
 const mark = Buffer.from('{"tollgate":').toString('base64')
 
 const names: readonly DialectName[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini']
 
 /**
- * What a foreign signature belongs to: a visible thought, a hidden one, or the next or previous part if the dialect has
- * no field for it in that part.
+ * What another service's signature belongs to: a visible thought, a hidden thought, or the next or previous part. The
+ * last two are used if the dialect has no field for a signature in that part.
  */
 type Owner = 'thought' | 'hidden' | 'next' | 'before'
 
 const owners: readonly Owner[] = ['thought', 'hidden', 'next', 'before']
 
-/** A signature on its way to the next or the previous part. */
+/** A signature that is still to be attached to the next or the previous part. */
 export interface LooseSeal {
   readonly type: 'seal'
   readonly seal: Seal
@@ -23,8 +23,8 @@ export interface LooseSeal {
 }
 
 /**
- * A signature as text for a dialect's opaque field. A foreign one goes into an envelope, so that a caller who knows
- * nothing of its service sends it back and it reaches that service unchanged.
+ * A signature as text for a dialect's opaque field. Another service's signature is put into an envelope, so that a
+ * caller who knows nothing of that service sends it back and it reaches the service unchanged.
  */
 export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thought'): string {
   if (seal.from === dialect) return seal.value
@@ -41,13 +41,13 @@ function open(text: string, dialect: DialectName): { seal: Seal; owner: Owner | 
   return { seal: { from: dialect, value: text }, owner: undefined }
 }
 
-/** The signature in an opaque field; one without an envelope is the dialect's own. */
+/** The signature in an opaque field. A signature without an envelope is the dialect's own. */
 export function readSeal(text: string, dialect: DialectName): Seal {
   return open(text, dialect).seal
 }
 
 /**
- * The value of an opaque field for the service that speaks `dialect` itself. Undefined if another service made the
+ * The value of an opaque field for the service that itself uses `dialect`. Undefined if another service created the
  * state, if the field is empty, or if the envelope was truncated.
  */
 export function ownState(text: unknown, dialect: DialectName): string | undefined {
@@ -58,14 +58,14 @@ export function ownState(text: unknown, dialect: DialectName): string | undefine
   return seal.value === '' ? undefined : seal.value
 }
 
-/** A thought and its opaque field as a part, or as the signature of the next part. */
+/** A thought and its opaque field, either as a part or as a signature that belongs to another part. */
 export function readThought(thought: ReasoningPart, opaque: string, dialect: DialectName): ReasoningPart | LooseSeal {
-  // For a thought without a signature, some dialects require an empty one.
+  // Some dialects require an empty signature for a thought that has none.
   if (opaque === '') return thought
   const { seal, owner } = open(opaque, dialect)
   if (owner === 'next' || owner === 'before')
     return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
-  // It only says that the thought was made elsewhere.
+  // Such a signature only shows that another service produced the thought.
   if (seal.value === '') return thought
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'
@@ -104,7 +104,7 @@ function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'med
   return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
 }
 
-/** An envelope has a handful of texts; a caller may put anything into one. */
+/** An envelope has only a handful of texts, but a caller may put anything into one. */
 const mostValues = 20
 
 function parsedEnvelope(bytes: Buffer): unknown {

@@ -10,7 +10,8 @@ export interface Offer {
 
 /**
  * What to offer if a service has no list of allowed tools: only the allowed ones. If the service has none of the
- * allowed or required tools, the model must call no tool at all: it must not call one that was not meant.
+ * allowed or required tools, the model must not call any tool, because it must not call one that the caller did not
+ * mean.
  */
 export function offerOf(conversation: Conversation, losses: DroppedFields, write: (tool: Tool) => JsonObject[]): Offer {
   const { tools, toolChoice: choice } = conversation
@@ -21,12 +22,13 @@ export function offerOf(conversation: Conversation, losses: DroppedFields, write
     losses.lose('toolChoice', choice)
     return { tools: tools.flatMap(write), choice: { mode: 'none' } }
   }
-  // A required tool is offered together with all others, so the prompt stays the same and its cached part can be used.
+  // A required tool is offered together with all other tools, so the prompt stays the same and its cached part can be
+  // used.
   if (choice.mode === 'tool') return { tools: tools.flatMap(write), choice }
   return { tools: written, choice: { mode: choice.required ? 'required' : 'auto' } }
 }
 
-/** The tools that the choice allows or requires; all tools if it does neither. */
+/** The tools that the choice allows or requires, or all tools if it does neither. */
 export function meantTools({ tools, toolChoice: choice }: Conversation): readonly Tool[] {
   if (choice?.mode !== 'allowed' && choice?.mode !== 'tool') return tools
   const references = choice.mode === 'tool' ? [choice.tool] : choice.tools
@@ -56,7 +58,7 @@ function kindOf({ type, server_label: label }: JsonObject): string {
   return `${String(type)} ${typeof label === 'string' ? label : ''}`
 }
 
-/** Functions and freeform tools among the allowed ones, each once. */
+/** The functions and freeform tools among the allowed tools, each listed once. */
 export function namedReferences(references: readonly ToolReference[]): (ToolReference & { type: 'named' })[] {
   return references.filter((each) => each.type === 'named')
 }

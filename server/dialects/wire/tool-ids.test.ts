@@ -21,7 +21,7 @@ const all: Readonly<Record<string, ToolRules>> = {
 }
 const long = (letter: string, length: number) => letter.repeat(length)
 
-/** Real ids, and some that try to collide with another one. */
+/** Real ids, and ids that could collide with another one. */
 const odd = [
   'functions.Bash:0',
   'a:0',
@@ -49,7 +49,7 @@ const odd = [
 ]
 
 describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
-  test('are valid, and no two become the same', () => {
+  test('are valid and all different', () => {
     const ids = new ToolIds(rules.ids, odd, rules.uniqueIds)
     const out = odd.map((id) => ids.call(id))
     for (const id of out) expect([id, fits(id, rules.ids)]).toEqual([id, true])
@@ -57,14 +57,14 @@ describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
     expect(odd.map((id) => ids.result(id))).toEqual(out)
   })
 
-  test('are the same in every request, and valid ones are not changed', () => {
+  test('are the same in every request, and valid ids are not changed', () => {
     const once = new ToolIds(rules.ids, ['a:0', 'call_abc']).call('a:0')
     expect(new ToolIds(rules.ids, ['call_abc', 'a:0', 'more']).call('a:0')).toBe(once)
     for (const id of ['call_abc', 'toolu_01A09q90qw90lq917835lq9', 'abcDEF123'])
       if (fits(id, rules.ids)) expect(new ToolIds(rules.ids, [id]).call(id)).toBe(id)
   })
 
-  test('stay different if one was rewritten to look like another valid one', () => {
+  test('stay different if one id was rewritten to look like another valid id', () => {
     const made = new ToolIds(rules.ids, ['a:0', long('x', 999)])
     const taken = ['a:0', long('x', 999)].map((id) => made.call(id)).filter((id) => fits(id, rules.ids))
     const again = new ToolIds(rules.ids, ['a:0', long('x', 999), ...taken])
@@ -73,18 +73,18 @@ describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
   })
 })
 
-test('an id is wrapped in another one and unwrapped where it is valid', () => {
+test('an invalid id is wrapped in another id and is unwrapped where it is valid', () => {
   const there = new ToolIds(messagesRules.ids, ['functions.Bash:0']).call('functions.Bash:0')
   expect(there).toMatch(/^[a-zA-Z0-9_-]+$/)
   expect(new ToolIds(chatRules.ids, [there]).call(there)).toBe('functions.Bash:0')
   expect(new ToolIds(messagesRules.ids, [there]).call(there)).toBe(there)
-  // If both are in one request, they are two calls.
+  // If both ids are in one request, they belong to two calls.
   const both = new ToolIds(chatRules.ids, [there, 'functions.Bash:0'])
   expect([both.call(there), both.call('functions.Bash:0')]).toEqual([there, 'functions.Bash:0'])
 })
 
 describe('calls without an id, and calls with the same id', () => {
-  test('get unique ids, and results find them in order', () => {
+  test('get unique ids, and results are matched with them in order', () => {
     for (const { ids: rule } of Object.values(all)) {
       const ids = new ToolIds(rule, ['', '', 'a', ''], true)
       const calls = [ids.call(''), ids.call('a'), ids.call('')]

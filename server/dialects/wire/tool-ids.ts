@@ -3,7 +3,7 @@ import { fits, validName, type WordRule } from '../neutral/tool-rules.ts'
 /** Prefix of an id that wraps another one, in characters that every service accepts. */
 const mark = 'tgid_'
 
-/** The id wrapped in `id`, if we wrapped it; undefined for any other id. */
+/** The id wrapped in `id`, if this gateway wrapped it; undefined for any other id. */
 function held(id: string): string | undefined {
   if (!id.startsWith(mark)) return undefined
   const inner = Buffer.from(id.slice(mark.length), 'base64url').toString('utf8')
@@ -15,25 +15,25 @@ function holding(id: string): string {
 }
 
 /**
- * The ids of one request, each in a form that the service accepts. A valid id is sent as it is. An invalid id is
- * wrapped in another one and unwrapped where it is valid; if it is too long for that, it gets a hash. No two ids become
- * the same.
+ * The ids of one request, each in a form that the service accepts. A valid id is sent unchanged. An invalid id is
+ * wrapped in another id, and is unwrapped again for a service where it is valid. If it is too long for that, it is
+ * rewritten with a hash. No two ids become the same.
  */
 export class ToolIds {
   readonly #rule: WordRule
   readonly #unique: boolean
-  /** Ids that have been or will be sent, and the ids they represent. */
+  /** Maps the ids that have been or will be sent to the ids they represent. */
   readonly #taken = new Map<string, string>()
   readonly #all: ReadonlySet<string>
   readonly #fit = new Map<string, string>()
-  /** How many calls have had each id. */
+  /** For each id, the number of calls with it so far. */
   readonly #calls = new Map<string, number>()
-  /** The ids sent for calls that wait for their results, by the caller's ids. */
+  /** For each of the caller's ids, the ids sent for calls that wait for their results. */
   readonly #open = new Map<string, string[]>()
   readonly #last = new Map<string, string>()
   #unnamed = 0
 
-  /** `all`: every id in the request, of calls and of results. */
+  /** `all` contains every id in the request, of calls and of results. */
   constructor(rule: WordRule, all: Iterable<string>, unique = false) {
     this.#rule = rule
     this.#unique = unique
@@ -41,7 +41,7 @@ export class ToolIds {
     for (const id of this.#all) if (this.#isPlain(id)) this.#taken.set(id, id)
   }
 
-  /** True if nothing needs to change, except for a second call with the same id. */
+  /** True if no id needs to change, except that of a second call with the same id. */
   get allFit(): boolean {
     for (const id of this.#all) if (!this.#isPlain(id)) return false
     return true
@@ -60,7 +60,7 @@ export class ToolIds {
     return out
   }
 
-  /** The id of the call for the next result: the oldest call with that id that has no result. */
+  /** The id for the next result. It belongs to the oldest call with the caller's id that has no result. */
   result(id: string): string {
     const waiting = this.#open.get(id)?.shift() ?? this.#last.get(id)
     if (waiting !== undefined) return waiting
@@ -76,7 +76,7 @@ export class ToolIds {
     return this.#fresh(`result ${this.#unnamed++}`, true)
   }
 
-  /** The id is valid and does not wrap another id that should be sent instead. */
+  /** True if the id is valid and does not wrap another id that should be sent instead. */
   #isPlain(id: string): boolean {
     const inner = held(id)
     const opens = inner !== undefined && fits(inner, this.#rule) && !this.#all.has(inner)

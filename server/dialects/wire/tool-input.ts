@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { Conversation } from '../neutral/conversation.ts'
 
-/** The field for the text in dialects without freeform tools. */
+/** The field that holds the text in dialects without freeform tools. */
 const textMember = 'input'
 
 /** The schema of a function that represents a freeform tool. */
@@ -12,7 +12,10 @@ export const freeformSchema: JsonObject = {
   additionalProperties: false,
 }
 
-/** The description of a function that represents a freeform tool: a schema cannot express its grammar. */
+/**
+ * The description of a function that represents a freeform tool. It contains the grammar, which a schema cannot
+ * express.
+ */
 export function freeformDescription(description: string | undefined, format: JsonObject | undefined): string {
   const definition = format?.['definition']
   const grammar = typeof definition === 'string' ? `The input must be of this grammar:\n${definition}` : ''
@@ -24,7 +27,7 @@ export function wrapFreeform(text: string): JsonObject {
   return { [textMember]: text }
 }
 
-/** The text within it; any other input is returned unchanged. */
+/** The text in the input of such a function. Any other input is returned unchanged. */
 export function unwrapFreeform(input: string): string {
   const value = tryParse(input)
   const text = isObject(value) ? value[textMember] : undefined
@@ -36,7 +39,7 @@ export function freeformNames({ tools }: Conversation): ReadonlySet<string> {
   return new Set(tools.flatMap((tool) => (tool.type === 'freeform' ? [tool.name] : [])))
 }
 
-/** The input of a call as the object that it must be; any other value is wrapped under a name. */
+/** The input of a call, which must be an object. Any other value is wrapped under a name. */
 export function inputObject(input: string): JsonObject {
   if (isNoInput(input)) return {}
   const value = tryParse(input)

@@ -12,7 +12,7 @@ export interface CallPlaces {
   isResult(value: JsonObject): boolean
 }
 
-/** Messages with valid call ids; undefined if all of them already are. */
+/** Messages with valid call ids; undefined if all ids are already valid. */
 export function withFitIds(
   messages: readonly unknown[],
   rule: WordRule,

@@ -6,8 +6,8 @@ import { looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * Version 3 of Zhipu's API, which chatglm models use (one-api's source; the service's own page is gone). In its streams
- * the name of each event is separate from the text: `toEvents` puts both into one object.
+ * Version 3 of Zhipu's API, which chatglm models use (source: one-api's code; the service's own page no longer exists).
+ * In its streams the name of each event is separate from the text. `toEvents` puts both into one object.
  */
 export const zhipuV3 = chatBased({
   name: 'zhipu-v3',
@@ -39,7 +39,7 @@ function replyIn(wire: JsonObject): JsonObject {
   return { id: data['request_id'] ?? data['task_id'], choices, usage: data['usage'] }
 }
 
-/** Answers are JSON texts within the JSON. */
+/** The text of an answer is itself encoded as a JSON string. */
 function unquoted(content: string): string {
   const inner = content.startsWith('"') ? tryParse(content) : undefined
   return typeof inner === 'string' ? inner : content.replace(/^"([\s\S]*)"$/, '$1')
@@ -66,7 +66,10 @@ function failureWithin(wire: JsonObject): Failure | undefined {
   return wire['success'] === false ? zhipuFailure(0, wire) : undefined
 }
 
-/** One event of the stream as one object, although its kind and usage are outside its data; undefined for none. */
+/**
+ * One event of the stream as one object, although the event's kind and usage are outside its data; undefined if there
+ * is no event.
+ */
 export function eventIn(block: string): JsonObject | undefined {
   const fields = new Map<string, string>()
   for (const line of block.split(/\r\n|\n|\r/)) {

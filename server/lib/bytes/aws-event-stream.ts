@@ -14,9 +14,9 @@ const checksumBytes = 4
 const mostBytes = 24 * 1024 * 1024 + 128 * 1024
 
 /**
- * AWS's event stream (`application/vnd.amazon.eventstream`): binary messages with two checksums. `write` turns each
- * message into the text to pass on; undefined = nothing. After a message with a wrong checksum, nothing more is
- * trusted.
+ * AWS's event stream (`application/vnd.amazon.eventstream`): binary messages with two checksums. `write` returns the
+ * text to pass on for each message, or undefined to pass on nothing. After a message with a wrong checksum, nothing
+ * more is trusted.
  */
 export class AwsEventFraming implements Framing {
   readonly #write: (message: AwsMessage) => string | undefined
@@ -81,7 +81,7 @@ function readMessage(bytes: Uint8Array): AwsMessage | undefined {
   return headers && { headers, payload: bytes.subarray(headersEnd, end) }
 }
 
-/** Length in bytes of a header's value by its type; texts and byte arrays carry their length. */
+/** Length in bytes of a header's value by its type. Texts and byte arrays contain their own length. */
 const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const byteArray = 6
 const text = 7

@@ -4,12 +4,15 @@ export class GatheredBytes {
   #size = 0
   #needed: number
 
-  /** With fewer than `needed` bytes nothing can be decoded. */
+  /** Nothing can be decoded from fewer than `needed` bytes. */
   constructor(needed: number) {
     this.#needed = needed
   }
 
-  /** All waiting bytes, followed by these; undefined if there are fewer than needed, in which case they are kept. */
+  /**
+   * Returns all waiting bytes, followed by these; undefined if there are fewer than needed, in which case they are
+   * kept.
+   */
   take(bytes: Uint8Array): Uint8Array | undefined {
     if (this.#size + bytes.length < this.#needed) {
       this.#add(bytes)
@@ -21,7 +24,7 @@ export class GatheredBytes {
     return all
   }
 
-  /** Keeps the unused rest of the taken bytes until there are `needed` bytes from its start. */
+  /** Keeps the unused rest of the bytes until there are `needed` bytes, counted from the start of the rest. */
   keep(rest: Uint8Array, needed: number): void {
     this.#needed = needed
     this.#add(rest)

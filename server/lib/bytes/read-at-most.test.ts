@@ -17,21 +17,21 @@ function bodyOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull }, { highWaterMark: 0 })
 }
 
-test.each([1, 7, 1_000, 100_000])('is read whole in pieces of %d', async (size) => {
+test.each([1, 7, 1_000, 100_000])('a body is read completely in pieces of %d bytes', async (size) => {
   const bytes = Uint8Array.from({ length: 50_000 }, (_, at) => at % 251)
   expect(Buffer.compare(await readAtMost(bodyOf(bytes, size), 50_000, tooLong), bytes)).toBe(0)
 })
 
-test('one byte too many is refused, and nothing after it is read', async () => {
+test('a body that is one byte too long is refused, and nothing after that byte is read', async () => {
   const bytes = new Uint8Array(50_001)
   await expect(readAtMost(bodyOf(bytes, 1_000), 50_000, tooLong)).rejects.toThrow('too long')
 })
 
-test('no body counts as an empty one', async () => {
+test('no body counts as an empty body', async () => {
   expect((await readAtMost(null, 5, tooLong)).length).toBe(0)
 })
 
-test('many small pieces take as much memory as their bytes, not as many objects', async () => {
+test('many small pieces take only the memory of their bytes, not an object each', async () => {
   const bytes = new Uint8Array(1_000_000)
   const whole = await readAtMost(bodyOf(bytes, 1), 10_000_000, tooLong)
   expect(whole.buffer.byteLength).toBeLessThanOrEqual(2 * bytes.length)

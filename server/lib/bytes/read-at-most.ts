@@ -7,7 +7,8 @@ export async function readAtMost(
   mostBytes: number,
   tooLong: () => Error,
 ): Promise<Buffer> {
-  // Pieces are joined in blocks: kept one by one, pieces of a few bytes would take a hundred times their size.
+  // Pieces are joined in blocks, because pieces of a few bytes would take a hundred times their size if they were kept
+  // one by one.
   const blocks: Buffer[] = []
   let block = Buffer.allocUnsafe(0)
   let used = 0

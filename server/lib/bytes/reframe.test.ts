@@ -17,7 +17,7 @@ const awsText = () =>
 describe('lines', () => {
   const bytes = new TextEncoder().encode('{"a":"ä"}\r\n\n{"b":"😀"}\n{"c":1}')
 
-  test('cut at any byte give the same messages', () => {
+  test('lines cut at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new LineFraming(), bytes, size)).toEqual(['{"a":"ä"}', '{"b":"😀"}', '{"c":1}'])
   })
@@ -27,7 +27,7 @@ describe('named events', () => {
   const text = 'event: output\r\nid: 1\r\ndata: ä\r\ndata: \r\n\r\n: comment\n\nevent:end\ndata:{"a":1}\n\ndata: last'
   const bytes = new TextEncoder().encode(text)
 
-  test('cut at any byte give the same messages', () => {
+  test('named events cut at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(new NamedEventFraming(), bytes, size).map((each) => JSON.parse(each) as unknown)).toEqual([
         { event: 'output', data: 'ä\n' },
@@ -36,13 +36,13 @@ describe('named events', () => {
       ])
   })
 
-  test('can be one object when all have arrived', async () => {
+  test('can become one object when all have arrived', async () => {
     const response = asJson(new Response(text), new NamedEventFraming(), (all) => ({ count: all.length }))
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toEqual({ count: 3 })
   })
 
-  test('show progress until then, for clients that watch for silence', async () => {
+  test('produce spaces until all have arrived, for clients that watch for silence', async () => {
     const pieces = ['event: output\n', 'data: 1\n\n', 'data: 2']
     const source = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -58,13 +58,13 @@ describe('named events', () => {
   })
 })
 
-describe('event streams of AWS', () => {
+describe('AWS event streams', () => {
   const bytes = Buffer.concat([
     awsFrame({ ':event-type': 'first', ':message-type': 'event' }, '{"text":"ä"}'),
     awsFrame({ ':event-type': 'second' }, ''),
   ])
 
-  test('cut at any byte give the same messages', () => {
+  test('AWS messages cut at any byte give the same messages', () => {
     for (let size = 1; size <= bytes.length; size++)
       expect(messages(awsText(), bytes, size)).toEqual(['first {"text":"ä"}', 'second '])
   })
@@ -81,7 +81,7 @@ describe('event streams of AWS', () => {
   })
 
   test('headers of every type are skipped', () => {
-    // A flag, a byte, a short, an int, a long, bytes, a time and a UUID before the text.
+    // A flag, a byte, a short, an int, a long, bytes, a time and a UUID come before the text.
     const one = (name: string, type: number, value: number[]) => [name.length, ...Buffer.from(name), type, ...value]
     const zeros = (count: number) => Array.from({ length: count }, () => 0)
     const head = [
@@ -100,7 +100,7 @@ describe('event streams of AWS', () => {
     expect(messages(awsText(), whole, whole.length)).toEqual(['last '])
   })
 
-  test('may be long and arrive in small pieces', () => {
+  test('messages may be long and arrive in small pieces', () => {
     const payload = 'x'.repeat(20 * 1024 * 1024)
     const bytes = Buffer.concat([awsFrame({ ':event-type': 'long' }, payload), awsFrame({ ':event-type': 'b' }, 'c')])
     const [long, last] = messages(awsText(), bytes, 500)
@@ -119,7 +119,7 @@ function withHeaders(frame: Uint8Array, head: Uint8Array): Uint8Array {
   return out
 }
 
-describe('an answer in another framing', () => {
+describe('a response in another framing', () => {
   const chunks = ['{"a":', '1}\n{"b"', ':2}\n']
 
   function answer(): { response: Response; pulled: () => number; cancelled: () => unknown } {
@@ -146,7 +146,7 @@ describe('an answer in another framing', () => {
     }
   }
 
-  test('becomes one event for each message, with the other headers kept', async () => {
+  test('becomes one server-sent event for each message, with the other headers kept', async () => {
     const { response } = answer()
     expect(await response.text()).toBe('data: {"a":1}\n\ndata: {"b":2}\n\n')
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
@@ -163,7 +163,7 @@ describe('an answer in another framing', () => {
     expect(pulled()).toBeLessThan(4)
   })
 
-  test('a source that breaks off also breaks off the events', async () => {
+  test('an error of the source is passed on to the reader of the events', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.error(new Error('gone'))

@@ -1,20 +1,21 @@
 import { type JsonObject, tryParse } from '../json.ts'
 
 /**
- * Splits a body into messages. It is fed the bytes in order, cut anywhere, and returns the messages that are complete
+ * Splits a body into messages. It receives the bytes in order, cut anywhere, and returns the messages that are complete
  * so far.
  */
 export interface Framing {
   push(bytes: Uint8Array): string[]
-  /** The rest when the body has ended. */
+  /** The remaining messages when the body has ended. */
   finish(): string[]
 }
 
 const encoder = new TextEncoder()
 
 /**
- * The answer as server-sent events, one for each message of its framing. It is read only as fast as its reader reads,
- * and cancelled when the reader cancels. `nameOf` names each event, for programs that rely on the names.
+ * Returns the response as server-sent events, one for each message of its framing. The response is read only as fast as
+ * the reader of the events reads, and cancelled when that reader cancels. `nameOf` names each event, for programs that
+ * rely on the names.
  */
 export function asEvents(
   response: Response,
@@ -52,13 +53,13 @@ function reframed(
   })
 }
 
-/** Stands for an unreadable message. It is not JSON, so that whoever follows the stream recognizes it as unreadable. */
+/** Replaces an unreadable message. It is not JSON, so that a reader of the stream recognizes it as unreadable. */
 export const unreadableMessage = '(unreadable)'
 
 /** The largest message to wait for. */
 const mostBytes = 64 * 1024 * 1024
 
-/** Messages of one line each, as in newline-delimited JSON. Empty lines do not count unless requested. */
+/** Messages of one line each, as in newline-delimited JSON. Empty lines are skipped unless requested. */
 export class LineFraming implements Framing {
   readonly #decoder = new TextDecoder()
   readonly #keepsEmpty: boolean
@@ -134,9 +135,9 @@ export class NamedEventFraming implements Framing {
 }
 
 /**
- * The answer as one JSON object made from all messages of its framing, once the last one has arrived. Until then each
- * piece produces a space, which means nothing in JSON: a client that watches for silence sees that the answer
- * continues.
+ * Returns the response as one JSON object made from all messages of its framing, once the last message has arrived.
+ * Until then each piece produces a space, which has no meaning in JSON, so that a client that watches for silence sees
+ * that the response continues.
  */
 export function asJson(
   response: Response,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isEventStream, SseSplitter, sseData } from './sse.ts'
 
-/** What a reader of a stream gets if it is cut at the given offsets. */
+/** What a reader of a stream gets if the stream is cut at the given offsets. */
 function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, remember?: number) {
   const splitter = new SseSplitter(holdBack, remember)
   // Slices of a Buffer would share its memory.
@@ -10,14 +10,14 @@ function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, rem
   const data: (string | undefined)[] = []
   const places = [0, ...cuts, bytes.length]
   for (let index = 1; index < places.length; index++) {
-    // A copy that is wiped afterwards: the runtime may reuse the memory of a chunk.
+    // A copy that is wiped afterwards, because the runtime may reuse the memory of a chunk.
     const chunk = bytes.slice(places[index - 1], places[index])
     const block = splitter.push(chunk)
     if (block.bytes) sent.push(block.bytes.slice())
     if (block.early) sent.push(block.early.slice())
     for (const event of block.events) data.push(event.data)
     if (block.firstRest) expect(block.bytes?.subarray(0, block.firstRest.length)).toEqual(block.firstRest)
-    // Offsets in the text: without the parts that were sent before, the events add up to the bytes.
+    // The offsets refer to the text. Without the parts that were sent before, the events add up to the bytes.
     const text = block.events.map(({ from, to }) => block.text.slice(from, to)).join('')
     if (block.bytes && !bytes.includes(0xef)) {
       expect(Buffer.concat([block.firstRest ?? new Uint8Array(0), Buffer.from(text)])).toEqual(Buffer.from(block.bytes))
@@ -44,7 +44,7 @@ describe('SseSplitter', () => {
     const bytes = Buffer.from(text)
     const expected = ['{"a":"é東🚀"}', undefined, 'no space', 'two\nlines', '', '[DONE]']
 
-    test(`${name}: one cut at every offset gives the same events and every byte`, () => {
+    test(`${name}: a single cut at any offset gives the same events and every byte`, () => {
       for (let cut = 0; cut <= bytes.length; cut++) {
         const result = run(bytes, [cut])
         expect([cut, result.data]).toEqual([cut, expected])
@@ -53,7 +53,7 @@ describe('SseSplitter', () => {
       }
     })
 
-    test(`${name}: so do two cuts at every pair of offsets`, () => {
+    test(`${name}: two cuts at any pair of offsets give the same events and every byte`, () => {
       const short = Buffer.from(`data: é${end}${end}: c${end}${end}data: b${end}${end}`)
       for (let first = 0; first <= short.length; first++) {
         for (let second = first; second <= short.length; second++) {
@@ -64,7 +64,7 @@ describe('SseSplitter', () => {
       }
     })
 
-    test(`${name}: byte by byte, with events that are too long to hold back`, () => {
+    test(`${name}: works byte by byte, with events that are too long to hold back`, () => {
       const cuts = Array.from({ length: bytes.length - 1 }, (_, index) => index + 1)
       for (const holdBack of [0, 1, 5, 10, 1000]) {
         const result = run(bytes, cuts, holdBack)
@@ -73,7 +73,7 @@ describe('SseSplitter', () => {
       }
     })
 
-    test(`${name}: an event too long to remember is forwarded all the same, and later events are understood`, () => {
+    test(`${name}: an event that is too long to remember is still forwarded, and later events are understood`, () => {
       const long = Buffer.from(`data: ${'x'.repeat(100)}${end}${end}data: [DONE]${end}${end}`)
       for (let cut = 60; cut < long.length; cut++) {
         const result = run(long, [20, 40, 60, cut], 10, 50)
@@ -83,7 +83,7 @@ describe('SseSplitter', () => {
     })
   }
 
-  test('reports the rest without a final blank line, and whether it was sent', () => {
+  test('reports the rest of a stream that has no final blank line, and whether it was sent', () => {
     const held = run(Buffer.from('data: a\n\ndata: b'), [])
     expect(held).toMatchObject({ data: ['a'], rest: { text: 'data: b' }, wasPartlySent: false })
     expect(Buffer.from(held.rest.bytes ?? []).toString()).toBe('data: b')
@@ -96,12 +96,12 @@ describe('SseSplitter', () => {
     expect(run(Buffer.from('\ufeffdata: a\n\ndata: b\n\n'), []).data).toEqual(['a', 'b'])
   })
 
-  test('extra blank lines do not make events', () => {
+  test('extra blank lines do not create events', () => {
     const { data } = run(Buffer.from('\n\ndata: a\n\n\n\ndata: b\n\n'), [])
     expect(data.filter((each) => each !== undefined)).toEqual(['a', 'b'])
   })
 
-  test('bytes that are not UTF-8 pass unchanged', () => {
+  test('bytes that are not UTF-8 are passed on unchanged', () => {
     const bytes = Buffer.concat([Buffer.from('data: '), Buffer.from([0xff, 0xfe, 0xef]), Buffer.from('\n\n')])
     expect(run(bytes, [7]).bytes.equals(bytes)).toBe(true)
   })
@@ -117,7 +117,7 @@ test('sseData joins lines and drops everything else', () => {
   expect(sseData('database: a\n\n')).toBeUndefined()
 })
 
-test('an answer is a stream of events in any spelling of its type, with or without a charset', () => {
+test('a response is an event stream for any spelling of the media type, with or without a charset', () => {
   const isStream = (type: string) => isEventStream(new Headers({ 'content-type': type }))
   expect(isStream('text/event-stream')).toBe(true)
   expect(isStream('Text/Event-Stream;charset=UTF-8')).toBe(true)

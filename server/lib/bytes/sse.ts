@@ -1,19 +1,19 @@
 import { isObject, tryParse } from '../json.ts'
 
-/** True for the headers of an answer of server-sent events; media types are case-insensitive (RFC 9110, 8.3.1). */
+/** True for the headers of a response that is an event stream; media types are case-insensitive (RFC 9110, 8.3.1). */
 export function isEventStream(headers: Headers): boolean {
   const type = headers.get('content-type') ?? ''
   return type.startsWith('text/event-stream') || type.toLowerCase().startsWith('text/event-stream')
 }
 
-/** Complete events taken from a stream, with the bytes they came as. */
+/** Complete events taken from a stream, with the bytes in which they arrived. */
 export interface SseBlock {
   /** The bytes of these events, except those already sent; undefined if there are none. */
   bytes: Uint8Array | undefined
-  /** The complete events, split on demand; an event that was forwarded in part is not in `text`. */
+  /** The complete events, split on demand. An event that was forwarded in part is not in `text`. */
   readonly events: SseEvent[]
   text: string
-  /** Bytes of an incomplete event that is too long to wait for: forward them now; the event itself follows later. */
+  /** Bytes of an incomplete event that is too long to wait for. Forward them now; the event itself follows later. */
   early: Uint8Array | undefined
   /** The end of the first event, at the start of `bytes`, if the rest of that event has already been forwarded. */
   firstRest: Uint8Array | undefined
@@ -25,11 +25,11 @@ export interface SseEvent {
   /** The lines of `data`, if there are several or if one has no field name. */
   lines?: readonly string[]
   from: number
-  /** After its blank line. */
+  /** The offset after the event's blank line. */
   to: number
 }
 
-/** It decodes only whole events, so it keeps no state between calls and all streams can share it. */
+/** This decodes only complete events, so it keeps no state between calls and all streams can share it. */
 const decoder = new TextDecoder()
 
 const lf = 10
@@ -37,7 +37,8 @@ const cr = 13
 
 /**
  * Splits a byte stream into server-sent events of any length. An incomplete event is kept until its blank line arrives.
- * One that exceeds `holdBackBytes` is passed on as it arrives, and only kept for metering, up to `rememberBytes`.
+ * An event that exceeds `holdBackBytes` is passed on as it arrives, and is kept only for metering, up to
+ * `rememberBytes`.
  */
 export class SseSplitter {
   #open: Uint8Array[] = []
@@ -93,7 +94,7 @@ export class SseSplitter {
     return { bytes: chunk.subarray(0, end), events, text, early: undefined, firstRest }
   }
 
-  /** The rest if the stream ends without a final blank line: its text, and the bytes not yet forwarded. */
+  /** What remains if the stream ends without a final blank line: its text, and the bytes not yet forwarded. */
   finish(): { text: string; bytes: Uint8Array | undefined } {
     const whole = concat(this.#open)
     const unsent = this.#sentBytes > 0 ? undefined : whole
@@ -130,7 +131,7 @@ export class SseSplitter {
   }
 
   #endsBlankLine(chunk: Uint8Array, at: number): boolean {
-    // Bare CR line ends: a blank line is CR CR, but not the two of CR LF CR LF.
+    // If lines end with a bare CR, a blank line is CR CR. The two CRs of CR LF CR LF do not make one.
     if (chunk[at] === cr) return this.#at(chunk, at - 1) === cr && chunk[at + 1] !== lf
     if (chunk[at] !== lf) return false
     const before = this.#at(chunk, at - 1)
@@ -138,7 +139,7 @@ export class SseSplitter {
     return before === cr && this.#at(chunk, at - 2) === lf
   }
 
-  /** The byte at an offset that may be before `chunk`, in the kept bytes. */
+  /** The byte at an offset. An offset before `chunk` refers to the kept bytes. */
   #at(chunk: Uint8Array, index: number): number | undefined {
     if (index >= 0) return chunk[index]
     let back = -index
@@ -156,7 +157,7 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }
 
-/** Splits a text of whole events. */
+/** Splits a text of complete events. */
 function splitEvents(text: string): SseEvent[] {
   const events: SseEvent[] = []
   if (text.includes('\r')) {
@@ -175,7 +176,7 @@ function splitEvents(text: string): SseEvent[] {
   return events
 }
 
-/** True if one of a block's events matches; the events after it are not even split. */
+/** True if one of a block's events matches. The events after the match are not even split. */
 export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): boolean {
   const { text } = block
   if (block.firstRest || text.includes('\r')) return block.events.some(isIt)
@@ -187,14 +188,14 @@ export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): 
   return false
 }
 
-/** The event that begins at `from` in a text of whole events without CR. */
+/** The event that begins at `from` in a text of complete events without CR. */
 export function eventAt(text: string, from: number): SseEvent {
   const line = text.indexOf('\n', from)
   // The usual form: one data line and the blank line.
   if (text.startsWith('data: ', from) && text.charCodeAt(line + 1) === lf) {
     return { data: text.slice(from + 6, line), from, to: line + 2 }
   }
-  // The other usual form: the event's name before it.
+  // The other usual form: the event's name before the data line.
   if (text.startsWith('event: ', from) && text.startsWith('data: ', line + 1)) {
     const end = text.indexOf('\n', line + 1)
     if (text.charCodeAt(end + 1) === lf) return { data: text.slice(line + 7, end), from, to: end + 2 }
@@ -210,7 +211,7 @@ export function sseData(event: string): string | undefined {
 }
 
 /**
- * The messages in an event: its data, or each line of it if only the lines are JSON, as from a server that omits the
+ * The messages in an event: its data, or each line of it if only the lines are JSON, as sent by a server that omits the
  * blank lines between events.
  */
 export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): readonly string[] {
@@ -219,7 +220,7 @@ export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): r
   return lines.filter((line) => line.trim() !== '')
 }
 
-/** Comments and fields; fields with unknown names are ignored (HTML standard, 9.2.6). */
+/** Matches comments and fields. Fields with unknown names are ignored (HTML standard, 9.2.6). */
 const field = /^(?:[\w-]*:|(?:event|id|retry|data)$)/
 
 /**

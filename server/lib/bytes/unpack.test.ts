@@ -4,7 +4,10 @@ import { packingOf, unpacked } from './unpack.ts'
 
 const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
 
-/** A gzip of this many spaces, in pieces of 16 KiB, and how much of it was requested. */
+/**
+ * A gzip body that decompresses to this many megabytes of spaces, in pieces of 16 KiB, and how much of it was
+ * requested.
+ */
 async function bomb(megabytes: number) {
   const gzip = createGzip({ level: 9 })
   const packed: Buffer[] = []
@@ -47,7 +50,7 @@ test('a body that decompresses to far more than its size is neither read nor dec
   expect(taken.bytes).toBeLessThan(taken.all / 2)
 })
 
-test('a short body may decompress to a megabyte, and one compressed like normal text completely', async () => {
+test('a short body may decompress to a megabyte, and a body compressed like normal text decompresses completely', async () => {
   const { body } = await bomb(1)
   expect(await lengthOf(unpacked(body, 'gzip', faults))).toBe(1024 * 1024)
   const text = Array.from({ length: 500_000 }, (_, at) => `line ${at}\n`).join('')
@@ -55,7 +58,7 @@ test('a short body may decompress to a megabyte, and one compressed like normal 
   expect(await lengthOf(unpacked(packed, 'gzip', faults))).toBe(text.length)
 })
 
-test('it is decompressed only as fast as it is read, and cancelled when its reader cancels', async () => {
+test('a body is decompressed only as fast as it is read, and cancelled when its reader cancels', async () => {
   const { body, taken } = await bomb(512)
   const reader = unpacked(body, 'gzip', faults).getReader()
   await reader.read()
@@ -67,7 +70,7 @@ test('it is decompressed only as fast as it is read, and cancelled when its read
   expect(taken.bytes).toBe(after)
 })
 
-test('a body that breaks off fails with its own error, and a damaged one as damaged', async () => {
+test('an interrupted body fails with its own error, and a damaged body with the error for damage', async () => {
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(gzipSync('text').subarray(0, 12)))
@@ -81,7 +84,7 @@ test('a body that breaks off fails with its own error, and a damaged one as dama
     expect(await messageOf(new Response(new Uint8Array(bytes)).body as ReadableStream<Uint8Array>)).toBe('damaged')
 })
 
-test('a body that is silent, or that nobody has begun to read, is cancelled', async () => {
+test('a body that is silent, or that nobody has begun to read, can be cancelled', async () => {
   for (const reads of [1, 0]) {
     const isGivenUp = Promise.withResolvers<string>()
     const silent = new ReadableStream<Uint8Array>({
@@ -98,7 +101,7 @@ test('a body that is silent, or that nobody has begun to read, is cancelled', as
   }
 })
 
-describe('a body of zstd', () => {
+describe('a zstd body', () => {
   const text = Buffer.from(Array.from({ length: 40_000 }, (_, at) => `${(at * 7919) % 10_007} `).join(''))
   const run = Buffer.alloc(300_000, 7)
   const checked = { params: { [constants.ZSTD_c_checksumFlag]: 1 } }
@@ -124,7 +127,7 @@ describe('a body of zstd', () => {
     return lengthOf(unpacked(body, 'zstd', faults)).catch((error: Error) => error.message)
   }
 
-  test.each(Object.entries(frames))('%s is whole, and none of its beginnings is', async (title, packed) => {
+  test.each(Object.entries(frames))('%s is complete, and is not if it is truncated anywhere', async (title, packed) => {
     const length = title.includes('two') ? text.length + run.length : undefined
     const whole = await read(packed)
     expect(typeof whole).toBe('number')
@@ -138,7 +141,7 @@ describe('a body of zstd', () => {
   })
 })
 
-test('the only compression is found among names that mean nothing', () => {
+test('finds the only compression among names that have no effect', () => {
   const of = (value: string) => packingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
   expect(['', 'identity', 'identity, identity'].map(of)).toEqual([undefined, undefined, undefined])
   expect(['gzip', 'identity, gzip', 'GZIP , identity', 'zstd,'].map(of)).toEqual(['gzip', 'gzip', 'gzip', 'zstd'])

@@ -9,10 +9,12 @@ import {
 } from 'node:zlib'
 import { ZstdFrames } from './zstd-frames.ts'
 
-/** A short body may decompress to this size at any ratio; a longer one to this multiple of its length. */
+/**
+ * A short body may decompress to this size at any ratio. A longer body may decompress to this multiple of its length.
+ */
 const freeBytes = 1024 * 1024
 const mostTimes = 100
-/** Base-2 logarithm of the largest zstd window, which is memory here. */
+/** Base-2 logarithm of the largest accepted zstd window. A window is kept in memory. */
 const windowLog = 24
 
 const unpackers: Readonly<Record<string, (first: number, second: number) => Transform>> = {
@@ -25,15 +27,15 @@ const unpackers: Readonly<Record<string, (first: number, second: number) => Tran
     (first & 15) === 8 && (first * 256 + second) % 31 === 0 ? createInflate() : createInflateRaw(),
 }
 
-/** The errors for a compressed body: it decompresses to far more than its size, or it cannot be decompressed. */
+/** The errors for a compressed body that decompresses to far more than its size, or that cannot be decompressed. */
 export interface UnpackFaults {
   tooLarge(): Error
   damaged(cause: unknown): Error
 }
 
 /**
- * The compression of a body; undefined = none. Throws `unknown()` for an unsupported compression, and for several at
- * once.
+ * The compression of a body; undefined if there is none. Throws `unknown()` for an unsupported compression, and for
+ * several compressions at once.
  */
 export function packingOf(headers: Headers, unknown: () => Error): string | undefined {
   const encoding = headers.get('content-encoding')
@@ -46,15 +48,15 @@ export function packingOf(headers: Headers, unknown: () => Error): string | unde
 }
 
 /**
- * A compressed body as it is decompressed, piece by piece, only as fast as it is read. It fails with one of `faults`,
- * or with the body's own error. `packing`: as returned by `packingOf`.
+ * Decompresses a body piece by piece, only as fast as it is read. Fails with one of `faults`, or with the body's own
+ * error. `packing`: as returned by `packingOf`.
  */
 export function unpacked(
   body: ReadableStream<Uint8Array>,
   packing: string,
   faults: UnpackFaults,
 ): ReadableStream<Uint8Array> {
-  // Held here, so that a body which nobody begins to read, or which is silent, can be cancelled, too.
+  // Kept here, so that a body that is silent, or that nobody begins to read, can be cancelled, too.
   const packed = new Packed(body, packing === 'zstd')
   const pieces = unpackedPieces(packed, packing, faults)
   return new ReadableStream<Uint8Array>(
@@ -100,7 +102,7 @@ async function* unpackedPieces(
   if (packing === 'zstd' && !(packed.frames.isWhole && length > 0)) throw faults.damaged(undefined)
 }
 
-/** The bytes of a compressed body, counted. */
+/** The bytes of a compressed body, and their number. */
 class Packed {
   length = 0
   hasFailed = false
@@ -114,7 +116,7 @@ class Packed {
     this.#isZstd = isZstd
   }
 
-  /** Its first two bytes, which tell the formats apart. */
+  /** The first two bytes, which distinguish the formats. */
   async begin(): Promise<[first: number, second: number]> {
     while (this.#first.length < 2) {
       const { done, value } = await this.#reader.read()
@@ -138,7 +140,7 @@ class Packed {
     }
   }
 
-  /** Cancels the body; this also ends a read that is waiting. */
+  /** Cancels the body. This also ends a read that is waiting. */
   async cancel(): Promise<void> {
     await this.#reader.cancel().catch(() => undefined)
   }
@@ -150,7 +152,7 @@ class Packed {
   }
 }
 
-/** The part of a reader that is used; the types of runtime and library differ in the rest. */
+/** The part of a reader that is used. The types of the runtime and of the library differ in the rest. */
 interface Reader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>

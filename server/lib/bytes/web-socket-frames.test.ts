@@ -54,7 +54,7 @@ function faultOf(...frames: Uint8Array[]): number {
   return 0
 }
 
-describe('the frames of a WebSocket', () => {
+describe('WebSocket frames', () => {
   test('give the same messages wherever the bytes are cut', () => {
     for (const size of [1, 2, 3, 7, 100, 4096, 70_000, wire.length]) {
       const reader = new FrameReader(1_000_000)
@@ -64,7 +64,7 @@ describe('the frames of a WebSocket', () => {
     }
   })
 
-  test('from a server must follow the protocol', () => {
+  test('received from a server must follow the protocol', () => {
     expect(faultOf(clientFrame('text', Buffer.from('masked'), new Uint8Array(4)))).toBe(1002)
     expect(faultOf(frame(3, 'unknown'))).toBe(1002)
     expect(faultOf(frame(11, 'unknown'))).toBe(1002)
@@ -82,7 +82,7 @@ describe('the frames of a WebSocket', () => {
     expect(faultOf(frame(1, 'x'.repeat(1000)))).toBe(0)
   })
 
-  test('that are too long are refused by their header, before they arrive', () => {
+  test('that are too long are refused as soon as their header is read, before the payload arrives', () => {
     expect(faultOf(frame(2, new Uint8Array(70_000)).subarray(0, 10))).toBe(1009)
   })
 
@@ -98,7 +98,7 @@ describe('the frames of a WebSocket', () => {
     }
   })
 
-  test('close with a reason cut between characters, or with nothing for codes that are never sent', () => {
+  test('that close a connection have a reason cut between characters, or no payload for codes that are never sent', () => {
     const payload = Buffer.from(closePayload(1000, 'ä'.repeat(100)))
     expect(payload.length).toBe(124)
     expect(payload.subarray(2).toString()).toBe('ä'.repeat(61))

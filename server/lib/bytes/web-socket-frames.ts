@@ -8,13 +8,16 @@ export type SocketMessage =
   | { readonly kind: 'pong'; readonly data: Uint8Array }
   | { readonly kind: 'close'; readonly code: number; readonly reason: string }
 
-/** Closed without a code, and lost without a close frame: codes that are never sent (RFC 6455, section 7.4.1). */
+/**
+ * The codes for a connection that was closed without a code, and for one that was lost without a close frame. They are
+ * never sent (RFC 6455, section 7.4.1).
+ */
 export const noCode = 1005
 export const vanished = 1006
 
 const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** The other side violates the protocol or sends too much; `code` goes into the close frame. */
+/** The other side violates the protocol or sends too much; `code` is sent in the close frame. */
 export class FrameFault extends Error {
   readonly code: 1002 | 1007 | 1009
 
@@ -43,7 +46,7 @@ export function clientFrame(kind: keyof typeof opcodes, payload: Uint8Array, mas
   return frame
 }
 
-/** The payload of a close frame; nothing for codes that are never sent. */
+/** The payload of a close frame; empty for codes that are never sent. */
 export function closePayload(code: number, reason: string): Uint8Array {
   if (code === noCode || code === vanished) return new Uint8Array(0)
   const text = truncated(reason, 123)
@@ -53,7 +56,7 @@ export function closePayload(code: number, reason: string): Uint8Array {
   return payload
 }
 
-/** Text in UTF-8, cut between characters to at most this many bytes. */
+/** UTF-8 text, cut between characters to at most this many bytes. */
 function truncated(text: string, mostBytes: number): Uint8Array {
   const bytes = Buffer.from(text)
   let end = Math.min(bytes.length, mostBytes)
@@ -61,7 +64,7 @@ function truncated(text: string, mostBytes: number): Uint8Array {
   return bytes.subarray(0, end)
 }
 
-/** Every frame has them. */
+/** Every frame has a header of at least two bytes. */
 const leastHeadBytes = 2
 
 interface Head {
@@ -71,7 +74,10 @@ interface Head {
   payloadBytes: number
 }
 
-/** Assembles the messages of a server from the bytes as they arrive. `mostBytes` is the longest message accepted. */
+/**
+ * Assembles the messages of a server from the bytes as they arrive. `mostBytes` is the length of the longest message
+ * accepted.
+ */
 export class FrameReader {
   readonly #mostBytes: number
   readonly #gathered = new GatheredBytes(leastHeadBytes)
@@ -153,7 +159,7 @@ function control(opcode: number, payload: Uint8Array): SocketMessage {
   return { kind: 'close', code, reason: textOf(payload.subarray(2)) }
 }
 
-/** Codes that are allowed in a close frame: registered ones, and those for libraries and programs. */
+/** Codes that are allowed in a close frame: registered codes, and those for libraries and programs. */
 function maySend(code: number): boolean {
   return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999)
 }

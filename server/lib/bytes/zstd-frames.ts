@@ -6,13 +6,13 @@ const sizeLengths = [0, 2, 4, 8] as const
 const dictionaryLengths = [0, 1, 2, 4] as const
 
 /**
- * Follows the frames of zstd (RFC 8878, 3.1) as their bytes arrive, to tell whether the last one is complete. The
- * runtime's decompressor decodes as much as it can of a truncated frame and treats that as the end.
+ * Follows the frames of zstd (RFC 8878, 3.1) as their bytes arrive, to determine whether the last frame is complete.
+ * The runtime's decompressor decodes as much as it can of a truncated frame and treats that as the end.
  */
 export class ZstdFrames {
   /** Bytes of an incomplete header. */
   #head: number[] = []
-  /** This many bytes are skipped. */
+  /** The number of bytes still to be skipped. */
   #skip = 0
   #next: 'frame' | 'block' = 'frame'
   #hasChecksum = false
@@ -69,7 +69,7 @@ export class ZstdFrames {
     this.#take()
     this.#isLastBlock = (head & 1) === 1
     const size = head >> 3
-    // A run-length block holds its byte only once.
+    // A run-length block contains its byte only once.
     this.#skip = ((head >> 1) & 3) === 1 ? 1 : size
     if (this.#skip === 0 && this.#isLastBlock) this.#endFrame()
   }

@@ -8,16 +8,16 @@ export interface BunRequestInit extends RequestInit {
   decompress?: boolean
 }
 
-/** A compressed answer that cannot be decompressed, or not within reasonable limits. */
+/** A compressed response that cannot be decompressed, or not within reasonable limits. */
 export class PackedAnswerFault extends Error {}
 
-/** Asks for an uncompressed answer. */
+/** Requests an uncompressed response. */
 export const asItIs = { 'accept-encoding': 'identity' } as const
 
 /**
- * Like `fetch`, but asks for an uncompressed answer. If a compressed one comes all the same, it is decompressed as it
- * is read: the runtime would decompress everything that has arrived at once, whatever its size. Rejects as `fetch`
- * does, and with PackedAnswerFault, which reading the body may also throw.
+ * Like `fetch`, but requests an uncompressed response. If the response is compressed anyway, it is decompressed as it
+ * is read, because the runtime would decompress everything that has arrived at once, whatever its size. Rejects like
+ * `fetch`, and with PackedAnswerFault, which reading the body may also throw.
  */
 export async function fetchPlain(
   url: string,
@@ -27,7 +27,7 @@ export async function fetchPlain(
   return unpackedAnswer(await fetch(url, { ...init, headers, decompress: false } as RequestInit))
 }
 
-/** The answer to a call made with `decompress: false`. Throws PackedAnswerFault. */
+/** The decompressed response to a call made with `decompress: false`. Throws PackedAnswerFault. */
 export function unpackedAnswer(response: Response): Response | Promise<Response> {
   return response.headers.has('content-encoding') ? unpackedOf(response) : response
 }

@@ -2,15 +2,16 @@ import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The addresses that share this many leading bits with this one. */
+/** The addresses that share this many leading bits with `base`. */
 export interface Network {
   readonly base: Address
   readonly bits: number
 }
 
 /**
- * Reads an address or a CIDR in its full form; undefined for anything else. Some programs read short and octal forms
- * differently from people: 172.16/12 is 172.0.0.16/12 to inet_aton. IPv4 within IPv6 (::ffff:10.0.0.0/104) is IPv4.
+ * Reads an address or a CIDR in its full form; undefined for anything else. Short and octal forms are not accepted,
+ * because some programs read them differently from people: 172.16/12 is 172.0.0.16/12 to inet_aton. IPv4 within IPv6
+ * (::ffff:10.0.0.0/104) is treated as IPv4.
  */
 export function parseNetwork(text: string): Network | undefined {
   const [, address = '', length] = /^([^/]+?)(?:\/(\d{1,3}))?$/.exec(text) ?? []
@@ -25,7 +26,7 @@ export function parseNetwork(text: string): Network | undefined {
   return { base, bits }
 }
 
-/** An address as a socket or a header reports it; IPv4 callers of a dual-stack socket are IPv4. */
+/** An address as a socket or a header reports it. IPv4 callers of a dual-stack socket are treated as IPv4. */
 export function parseAddress(text: string): Address | undefined {
   return isWhole(text) ? ipaddr.process(text) : undefined
 }
@@ -34,7 +35,7 @@ function isWhole(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
 }
 
-/** Addresses of one protocol are never in a network of the other. */
+/** Addresses of one IP version are never in a network of the other. */
 export function isWithin(address: Address, { base, bits }: Network): boolean {
   return address.kind() === base.kind() && (address as ipaddr.IPv4).match(base as ipaddr.IPv4, bits)
 }

@@ -3,7 +3,7 @@ import { isMetadataHost } from './metadata-address.ts'
 
 const hostOf = (url: string) => new URL(url).hostname
 
-test('knows the metadata services in any notation', () => {
+test('detects the metadata services in any notation', () => {
   for (const url of [
     'http://169.254.169.254',
     'http://0xa9fea9fe',
@@ -29,7 +29,7 @@ test('knows the metadata services in any notation', () => {
   }
 })
 
-test('private networks are allowed for the operator', () => {
+test('allows private networks, which the operator may use', () => {
   for (const url of [
     'http://127.0.0.1:11434',
     'http://[::1]',

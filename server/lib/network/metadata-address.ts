@@ -12,16 +12,17 @@ const networks = [
   'fd20:ce::254/128',
 ].map((text) => ipaddr.parseCIDR(text))
 
-/** IPv6 prefixes that carry an IPv4 address, and the positions of its four bytes. */
+/** IPv6 prefixes whose addresses contain an IPv4 address, and the positions of its four bytes. */
 const carriers: [network: [ipaddr.IPv6, number], places: readonly [number, number, number, number], mask?: number][] = [
-  // NAT64: the common prefix, and local ones with the address at the end, or around the byte that stays free (RFC
-  // 6052).
+  // NAT64: the common prefix, and local prefixes with the IPv4 address at the end, or around the byte that stays free
+  // (RFC 6052).
   [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), [12, 13, 14, 15]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [12, 13, 14, 15]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [6, 7, 9, 10]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [7, 9, 10, 11]],
   [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [9, 10, 11, 12]],
-  // 6to4; SIIT (RFC 2765); Teredo, with the server's address and the client's, whose bits are inverted (RFC 4380).
+  // 6to4, SIIT (RFC 2765), and Teredo with the server's address and with the client's address, whose bits are inverted
+  // (RFC 4380).
   [ipaddr.IPv6.parseCIDR('2002::/16'), [2, 3, 4, 5]],
   [ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), [12, 13, 14, 15]],
   [ipaddr.IPv6.parseCIDR('2001::/32'), [4, 5, 6, 7]],
@@ -53,7 +54,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   return carriesAtEnd(address) ? [...addresses, new ipaddr.IPv4(bytes.slice(12))] : addresses
 }
 
-/** An interface id made from an IPv4 address (ISATAP, RFC 5214), whatever the network. */
+/** True if the interface id is made from an IPv4 address (ISATAP, RFC 5214), whatever the network. */
 export function carriesAtEnd(address: ipaddr.IPv6): boolean {
   const [, , , , first = 0, second = 0] = address.parts
   return (first & 0xfdff) === 0 && second === 0x5efe

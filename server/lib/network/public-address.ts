@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js'
 import { carriesAtEnd, isMetadataHost } from './metadata-address.ts'
 
-/** All of IPv6 that is assigned for use between networks. */
+/** All IPv6 addresses that are assigned for use between networks. */
 const global = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
  * True for an address that anybody on the internet could reach. Excluded are addresses of this machine, of a private or
- * a provider's own network, of a link, of a cloud's metadata service, and those that carry another address (NAT64,
+ * a provider's own network, of a link, of a cloud's metadata service, and those that contain another address (NAT64,
  * 6to4, Teredo …).
  */
 export function isPublicAddress(address: string): boolean {

@@ -14,7 +14,7 @@ export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex')
 }
 
-/** The header that returns a request's id to its sender; one-api's name. */
+/** The header that returns a request's id to its sender, under one-api's name. */
 export const requestIdHeader = 'X-Oneapi-Request-Id'
 
 let lastId = 0
@@ -22,8 +22,8 @@ let second = 0
 let secondText = ''
 
 /**
- * Request id in one-api's form: the time as yyyymmddHHMMSS, nine digits below the second, then eight random digits. The
- * digits below the second are milliseconds and a count, so that ids of one process sort by time.
+ * Request id in one-api's format: the time as yyyymmddHHMMSS, nine digits below the second, then eight random digits.
+ * The digits below the second are milliseconds and a count, so that ids of one process sort by time.
  */
 export function requestId(nowMs: number): string {
   const nowSecond = Math.floor(nowMs / 1000)
@@ -39,7 +39,9 @@ export function requestId(nowMs: number): string {
 
 const requestIdForm = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\d{17}$/
 
-/** The start time of a request by its `requestId` id, in epoch seconds; undefined for texts of another form. */
+/**
+ * The start time of a request according to its `requestId` id, in epoch seconds; undefined for texts in another format.
+ */
 export function requestSeconds(id: string): number | undefined {
   const parts = requestIdForm.exec(id)
   if (!parts) return undefined
@@ -48,7 +50,10 @@ export function requestSeconds(id: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms / 1000
 }
 
-/** A whole number as text with as many digits as `limit` has zeros; adding a leading 1 and cutting it off pads it. */
+/**
+ * A whole number as text with as many digits as `limit` has zeros. It is padded by adding `limit` and cutting off the
+ * leading 1.
+ */
 function padded(limit: number, value: number): string {
   return String(limit + value).slice(1)
 }

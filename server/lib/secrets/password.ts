@@ -8,14 +8,14 @@ export class PasswordsBusy extends Error {
 }
 
 /**
- * Each check takes 64 MiB and a core for a while: a caller who sends many must not fill the memory or stop all other
- * work.
+ * Each check takes 64 MiB and a core for a while. A caller who sends many passwords must not fill the memory or stop
+ * all other work.
  */
 const mostAtOnce = 2
-/** More would wait longer than people do. */
+/** More waiting checks would take longer than people wait. */
 const mostWaiting = 32
 
-/** It belongs to the process, as its memory does. */
+/** There is one gate for the whole process, because all checks share its memory. */
 const gate = { running: 0, waiting: [] as (() => void)[] }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -25,14 +25,14 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    // The next in line takes over the free slot.
+    // The next waiting check takes over the free slot.
     const next = gate.waiting.shift()
     if (next) next()
     else gate.running--
   }
 }
 
-/** Memory in KiB, and passes over it. */
+/** Memory in KiB, and the number of passes over it. */
 const cost = { memoryCost: 65_536, timeCost: 2 } as const
 
 /** argon2id hash in PHC form. Throws PasswordsBusy. */
@@ -41,15 +41,15 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * It matches no known password, and checking it is as expensive as any: it is made up, since computing one would take
- * 64 MiB at every start.
+ * A hash that matches no known password and is as expensive to check as any other. It is made up, because computing a
+ * real one would take 64 MiB at every start.
  */
 const decoy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 /**
  * True if the password belongs to the hash (argon2id, or bcrypt of an imported account). An empty hash marks an account
- * without a password and never matches. It takes the same time, so that the time does not reveal which names exist.
- * Throws PasswordsBusy.
+ * without a password and never matches. Checking it takes the same time, so that the time does not reveal which names
+ * exist. Throws PasswordsBusy.
  */
 export function verifyPassword(password: string, hash: string): Promise<boolean> {
   return inTurn(async () => {

@@ -6,7 +6,7 @@ export interface Secrets {
   seal(plain: string, context: string): string
   /** Throws if the text was not encrypted under this key for this context. */
   open(sealed: string, context: string): string
-  /** Keyed hash for look-ups: same input, same output, useless without the key. 64 hex digits. */
+  /** Keyed hash for look-ups: the same input gives the same output, which is useless without the key. 64 hex digits. */
   fingerprint(value: string, purpose: string): string
 }
 

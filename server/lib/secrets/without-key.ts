@@ -1,6 +1,6 @@
-/** Shorter parts of a key are words that a message may contain by chance. */
+/** Shorter parts of a key may be words that a message contains by chance. */
 const shortestSecret = 8
-/** In longer parts, a piece of this many characters is recognized as a piece of the key. */
+/** In longer parts, a match of this many characters is recognized as a piece of the key. */
 const pieceLength = 12
 const shortestOfPieces = 20
 const mostKeys = 1_000
@@ -9,15 +9,15 @@ const mostKeys = 1_000
 interface Traces {
   /** The key and its parts, in any JSON escaping. */
   whole: readonly RegExp[]
-  /** Pieces of it, plain, in base64 and URL-encoded. */
+  /** Pieces of the key, plain, in base64 and URL-encoded. */
   pieces: ReadonlySet<string>
 }
 
 const known = new Map<string, Traces>()
 
 /**
- * An upstream's text without the channel's key, which some services repeat in their error messages, whole, truncated or
- * encoded. In JSON that is not parsed yet it may be escaped.
+ * An upstream's text with the channel's key removed. Some services repeat the key in their error messages, complete,
+ * truncated or encoded. In JSON that is not parsed yet it may be escaped.
  */
 export function withoutKey(text: string, key: string): string {
   if (key.length < shortestSecret || text.length < shortestSecret) return text
@@ -48,7 +48,7 @@ function tracesOf(key: string): Traces {
   const cachedTraces = known.get(key)
   if (cachedTraces) return cachedTraces
   const parts = [key, ...key.split(/[|\r\n]+/)].filter((part) => part.length >= shortestSecret)
-  // An account file is mostly words that every such file has; only its whole lines are searched for.
+  // An account file consists mostly of words that every such file contains, so only its whole lines are searched for.
   const long = key.includes('{') ? [] : parts.filter((part) => part.length >= shortestOfPieces)
   const forms = long.flatMap((part) => [part, encodeURIComponent(part), ...inBase64(part)])
   const traces = { whole: [...new Set(parts)].map(inAnySpelling), pieces: new Set(forms.flatMap(piecesOf)) }
@@ -61,7 +61,7 @@ function piecesOf(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length - pieceLength + 1) }, (_, at) => text.slice(at, at + pieceLength))
 }
 
-/** The part of its base64 that depends only on the text, at any position in a longer text. */
+/** The part of a text's base64 that depends only on the text, at any position in a longer text. */
 function inBase64(text: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.from('\0'.repeat(before) + text)
@@ -72,7 +72,7 @@ function inBase64(text: string): string[] {
   })
 }
 
-/** A text as it is, or with any of its characters escaped as in JSON (RFC 8259, section 7). */
+/** Matches a text as it is, or with any of its characters escaped as in JSON (RFC 8259, section 7). */
 function inAnySpelling(text: string): RegExp {
   const spellings = Array.from({ length: text.length }, (_, index) => {
     const code = text.charCodeAt(index).toString(16).padStart(4, '0')
@@ -81,7 +81,7 @@ function inAnySpelling(text: string): RegExp {
   return new RegExp(spellings.join(''), 'g')
 }
 
-/** Hexadecimal digits in either case. */
+/** Matches hexadecimal digits in either case. */
 function hexDigits(code: string): string {
   return code.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }

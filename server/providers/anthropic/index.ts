@@ -5,7 +5,7 @@ import { joinPath } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, FetchJson, Provider, ProviderMeta, Upstream } from '../provider.ts'
 
 const version = '2023-06-01'
-/** Names that Anthropic itself never used, as mapped by one-api. */
+/** Model names that Anthropic itself never used, with the names that one-api maps them to. */
 const renamed: Readonly<Record<string, string>> = { 'claude-instant-1': 'claude-instant-1.1', 'claude-2': 'claude-2.1' }
 
 const headersOf = (upstream: Upstream) => ({ 'x-api-key': upstream.key, 'anthropic-version': version })

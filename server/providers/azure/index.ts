@@ -8,9 +8,10 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../
 const defaultApiVersion = '2023-06-01-preview'
 
 /**
- * Azure OpenAI. In its first form the deployment, named like the model, is in the path, and the API version is in the
- * query. In the newer form (API version `v1` or `preview`) paths are OpenAI's below `/openai/v1`, and the deployment is
- * the model of the body (Azure OpenAI REST API reference; "API version lifecycle"). The key has a header of its own.
+ * Azure OpenAI. In its first form, the path contains the deployment, which is named like the model, and the query
+ * contains the API version. In the newer form (API version `v1` or `preview`), paths are OpenAI's below `/openai/v1`,
+ * and the deployment is the model of the body (Azure OpenAI REST API reference; "API version lifecycle"). The key is
+ * sent in a separate header.
  */
 function address(upstream: Upstream, path: string, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
@@ -32,7 +33,7 @@ function address(upstream: Upstream, path: string, model: string): Target {
   }
 }
 
-/** Sessions: the deployment is in the query of either form (Azure OpenAI, "GPT Realtime API via WebSockets"). */
+/** Sessions: in both forms the deployment is in the query (Azure OpenAI, "GPT Realtime API via WebSockets"). */
 function realtimeAddress(upstream: Upstream, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
   const headers = { 'api-key': upstream.key }
@@ -64,7 +65,10 @@ const responses: ChatEndpoint = {
   target: (upstream, call) => address(upstream, '/v1/responses', call.model),
 }
 
-/** Azure itself calls gpt-3.5 gpt-35; one-api removed the dots from every name, which a channel can ask for. */
+/**
+ * Azure itself writes gpt-3.5 as gpt-35. one-api removed the dots from every name, and a channel can be set to do the
+ * same.
+ */
 function deployment({ config }: Upstream, model: string): string {
   return config['strip_deployment_dots'] === true || model.startsWith('gpt-3.5') ? model.replaceAll('.', '') : model
 }

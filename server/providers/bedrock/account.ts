@@ -18,7 +18,7 @@ function piecesOf(key: string): string[] {
   return key.split('|').map((piece) => piece.trim())
 }
 
-/** Says what is wrong with a key's form, or undefined. */
+/** Describes what is wrong with a key's form; undefined if the form is right. */
 export function keyFault(key: string): string | undefined {
   const pieces = piecesOf(key)
   const isWhole = pieces.length >= 2 && pieces.length <= 4 && pieces.every((piece) => piece !== '')
@@ -27,8 +27,8 @@ export function keyFault(key: string): string | undefined {
 }
 
 /**
- * The account of a channel: its key, or else the config in which one-api keeps it. Throws GatewayError if there is
- * none.
+ * The account of a channel, from its key or else from the config in which one-api keeps it. Throws GatewayError if
+ * there is none.
  */
 function accountOf({ key, config }: Upstream): Account {
   const named = (name: string) => (typeof config[name] === 'string' ? config[name] : '')
@@ -41,7 +41,7 @@ function accountOf({ key, config }: Upstream): Account {
   return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
 }
 
-/** The region that a channel calls. Throws GatewayError if its key names none. */
+/** The region that a channel calls. Throws GatewayError if its key names no region. */
 export function regionOf(upstream: Upstream): string {
   return accountOf(upstream).region
 }

@@ -3,7 +3,7 @@ import type { HeadersInBody } from '../provider.ts'
 
 /**
  * Anthropic's betas that Bedrock accepts (Bedrock user guide, "Anthropic Claude Messages API"); it refuses a request
- * with any other.
+ * with any other beta.
  */
 const taken: ReadonlySet<string> = new Set([
   'computer-use-2024-10-22',
@@ -20,7 +20,9 @@ const taken: ReadonlySet<string> = new Set([
   'tool-examples-2025-10-29',
 ])
 
-/** The newest models there support these features without a beta header; they refuse every beta except this one. */
+/**
+ * The newest models on Bedrock support these features without a beta header. They refuse every beta except this one.
+ */
 const takenByNewest: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14'])
 
 /** The betas of Anthropic's header in the form that Bedrock requires. */

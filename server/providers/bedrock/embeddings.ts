@@ -18,7 +18,7 @@ export function embedRequest(body: JsonObject, model: string): JsonObject {
   return { inputText: texts[0], ...(dimensions !== undefined && { dimensions }) }
 }
 
-/** The answer of either maker in OpenAI's form. */
+/** The response of either maker in OpenAI's form. */
 export function embedReply(answer: JsonObject, model: string, request: JsonObject): JsonObject {
   const { embeddings, embedding } = answer
   const several = isObject(embeddings) ? embeddings['float'] : embeddings

@@ -11,7 +11,7 @@ function payloadOf({ payload }: AwsMessage): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The name of an exception; undefined for an event. */
+/** The name of the exception in a message; undefined for an event. */
 function exceptionOf({ headers }: AwsMessage): string | undefined {
   const type = headers.get(':message-type')
   if (type === 'event') return undefined
@@ -28,7 +28,10 @@ function converseMessage(message: AwsMessage): string {
   return JSON.stringify({ [name]: { ...payload, ...(exception && text && { message: text }) } })
 }
 
-/** A message of InvokeModelWithResponseStream: an event of the model's own, or an exception as an Anthropic error. */
+/**
+ * A message of InvokeModelWithResponseStream: an event in the model's own format, or an exception as an Anthropic
+ * error.
+ */
 function anthropicMessage(message: AwsMessage): string | undefined {
   const exception = exceptionOf(message)
   const payload = payloadOf(message)
@@ -40,7 +43,7 @@ function anthropicMessage(message: AwsMessage): string | undefined {
   return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : undefined
 }
 
-/** Anthropic's client programs rely on event names, which are the types. */
+/** Anthropic's client programs rely on event names, which are the same as the event types. */
 function typeOf(message: string): string | undefined {
   const event = tryParse(message)
   return isObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined
@@ -50,12 +53,15 @@ function isEventStream(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/vnd.amazon.eventstream')
 }
 
-/** Answers of ConverseStream as server-sent events; others unchanged. */
+/** Turns responses of ConverseStream into server-sent events; other responses are unchanged. */
 export function readConverse(response: Response): Response {
   return isEventStream(response) ? asEvents(response, new AwsEventFraming(converseMessage)) : response
 }
 
-/** Answers of a Claude model that was invoked, in the form that Anthropic itself would stream; others unchanged. */
+/**
+ * Turns responses of an invoked Claude model into the form that Anthropic itself would stream; other responses are
+ * unchanged.
+ */
 export function readClaude(response: Response): Response {
   return isEventStream(response) ? asEvents(response, new AwsEventFraming(anthropicMessage), typeOf) : response
 }

@@ -69,8 +69,8 @@ const rerank: ModeEndpoint = {
 }
 
 /**
- * Models that are called by their ids, and inference profiles of those that are not (Bedrock API reference,
- * "ListFoundationModels").
+ * Models that are called by their ids, and inference profiles for models that cannot be called by id (Bedrock API
+ * reference, "ListFoundationModels").
  */
 async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
   const namesAt = async (path: string, list: string, name: string) => {

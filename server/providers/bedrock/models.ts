@@ -14,7 +14,10 @@ const ids: Readonly<Record<string, string>> = {
   'llama3-70b-8192': 'meta.llama3-70b-instruct-v1:0',
 }
 
-/** Models that are only served through inference profiles, whose ids begin with the part of the world that answers. */
+/**
+ * Models that are only served through inference profiles, whose ids begin with the part of the world that serves the
+ * call.
+ */
 const profiled: Readonly<Record<string, string>> = {
   'claude-3-7-sonnet-20250219': 'anthropic.claude-3-7-sonnet-20250219-v1:0',
   'claude-sonnet-4-5': 'anthropic.claude-sonnet-4-5-20250929-v1:0',
@@ -26,7 +29,7 @@ const profiled: Readonly<Record<string, string>> = {
   'claude-sonnet-4-6': 'anthropic.claude-sonnet-4-6',
 }
 
-/** The models that a channel is offered with; others are called by their ids. */
+/** The models that the form offers for a channel; other models are called by their ids. */
 export const bedrockModels: readonly string[] = [
   ...Object.keys(profiled),
   ...Object.keys(ids),

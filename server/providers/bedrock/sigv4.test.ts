@@ -36,7 +36,7 @@ describe("Signature Version 4, with AWS's test vectors", () => {
   })
 })
 
-test('temporary keys are signed with their session', () => {
+test('with temporary keys, the session token is sent and signed too', () => {
   const signed = signatureHeaders(request, { ...keys, sessionToken: 'token' })
   expect(signed['x-amz-security-token']).toBe('token')
   expect(signed['authorization']).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token')

@@ -4,7 +4,7 @@ import { isEventStream } from '../../lib/bytes/sse.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
-/** The user of a bot, if the channel names none. */
+/** The user that is sent to a bot if the channel names no user. */
 const anyone = 'tollgate'
 
 const chatOf = ({ config }: Upstream): ChatEndpoint => ({

@@ -45,7 +45,7 @@ const translation: ModeTranslation = {
   },
 }
 
-/** The service writes times in Beijing time; undefined if there is none. */
+/** Parses a time from the service, which writes Beijing time; undefined if there is none. */
 function epochSecondsIn(time: unknown): number | undefined {
   const ms = Date.parse(`${looseText(time).replace(' ', 'T')}+08:00`)
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000)
@@ -56,10 +56,10 @@ function imageOf(image: JsonObject): JsonObject[] {
   return url === '' ? [] : [{ url }]
 }
 
-/** Images by DashScope: everything except the URL. */
+/** DashScope's image endpoint: everything except the URL. */
 export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 
-/** Starts a job and polls it until it is done. Rejects when nobody waits any longer. */
+/** Starts a job and polls it until it is done. Rejects when nobody waits for it any longer. */
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { signal } = context
   const headers = { 'content-type': 'application/json', ...target.headers }

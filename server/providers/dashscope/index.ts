@@ -18,7 +18,7 @@ function isCompatible({ baseUrl, config }: Upstream): boolean {
 
 const bearer = ({ key }: Upstream) => ({ authorization: `Bearer ${key}` })
 
-/** A base URL may end like those of the service's own programs. */
+/** A base URL may end like the base URLs of the service's own client programs. */
 function native(upstream: Upstream, path: string, headers: Readonly<Record<string, string>> = {}): Target {
   const base = upstream.baseUrl.replace(/\/(?:api|compatible-mode)\/v1$/, '')
   return { url: base + services + path, headers: { ...bearer(upstream), ...headers } }
@@ -58,7 +58,9 @@ const rerank: ModeEndpoint = {
   translation: rerankTranslation,
 }
 
-/** Alibaba's Qwen in DashScope's native format, or by its OpenAI-compatible API if the channel says so. */
+/**
+ * Alibaba's Qwen in DashScope's native format, or through its OpenAI-compatible API if the channel is set to use that.
+ */
 export const dashscopeProvider: Provider = {
   meta: {
     type: 17,

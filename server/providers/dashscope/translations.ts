@@ -4,7 +4,7 @@ import { looseList, looseObject } from '../../dialects/neutral/fields.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ModeTranslation } from '../provider.ts'
 
-/** Embeddings in DashScope's form; text tokens are only counted in the total. */
+/** Embeddings in DashScope's form; text tokens are counted only in the total. */
 export const embeddingsTranslation: ModeTranslation = {
   request(body, { model }) {
     const { dimensions } = body

@@ -10,7 +10,7 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Signing, Target, Upstream } 
 
 const keyForm = 'APIKey|SecretKey, or a key of the newer form (bce-v3/…)'
 
-/** The last path segment of models for which it is not the lower-case name (Qianfan API reference). */
+/** The last path segment for models where it is not the lower-case model name (Qianfan API reference). */
 const chatEndings: Readonly<Record<string, string>> = {
   'ERNIE-4.0': 'completions_pro',
   'ERNIE-4.0-8K': 'completions_pro',
@@ -32,7 +32,7 @@ const embeddingEndings: Readonly<Record<string, string>> = {
   'tao-8k': 'tao_8k',
 }
 
-/** The URL of the newer form, which is on another host, unless the admin named one. */
+/** The base URL of the newer form. It is on another host, unless the admin set a base URL. */
 function newerBase({ baseUrl }: Upstream): string {
   return baseUrl.replace('https://aip.baidubce.com', 'https://qianfan.baidubce.com')
 }
@@ -42,7 +42,8 @@ function isNewerForm({ baseUrl, key }: Upstream): boolean {
 }
 
 /**
- * The upstream token of a key, which is requested once in its life of thirty days. Throws GatewayError for a wrong key.
+ * The upstream token for a key. It is valid for thirty days and is requested once in that time. Throws GatewayError for
+ * a wrong key.
  */
 async function accessToken({ baseUrl, key }: Upstream, { tokens, fetchJson, nowMs }: Signing): Promise<string> {
   const [id = '', secret = ''] = key.split('|')
@@ -95,7 +96,7 @@ const embeddings: ModeEndpoint = {
       ? newer(upstream, '/v1/embeddings')
       : older(upstream, `embeddings/${embeddingEndings[model] ?? model.toLowerCase()}`, signing),
   translation: {
-    // In the newer form the body names the model, in the older one the URL.
+    // In the newer form the body names the model; in the older form the URL names it.
     request: (body, { model }) => ({ model, input: embeddingTexts(body), user_id: body['user'] }),
     reply(answer, { model }, request) {
       const failure = failureWithin(answer)
@@ -106,7 +107,7 @@ const embeddings: ModeEndpoint = {
   },
 }
 
-/** Baidu ERNIE in its first form, whose keys are a pair, and in the newer one, which is OpenAI's. */
+/** Baidu ERNIE in its first form, whose keys are a pair, and in the newer form, which is OpenAI's. */
 export const ernieProvider: Provider = {
   meta: {
     type: 15,

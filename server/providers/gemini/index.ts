@@ -23,7 +23,7 @@ function modelPath(model: string, action: string): string {
 
 const chat: ChatEndpoint = {
   dialect,
-  // Google only opens URLs of its own store and of some videos.
+  // Google only opens URLs of its own storage and of some videos.
   wantsBytes: true,
   target: (upstream, call) =>
     address(upstream, modelPath(call.model, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')),

@@ -35,7 +35,7 @@ function signed(upstream: Upstream, action: string, { body, nowMs }: Signing): T
   }
 }
 
-/** The service in OpenAI's form has its own host, unless the admin named one. */
+/** The service in OpenAI's form has a separate host, unless the admin set one. */
 function openaiForm({ baseUrl, key }: Upstream, path: string): Target {
   const base = baseUrl.replace('https://hunyuan.tencentcloudapi.com', 'https://api.hunyuan.cloud.tencent.com')
   return { url: joinPath(base, path), headers: { authorization: `Bearer ${key}` } }
@@ -60,7 +60,7 @@ const nativeEmbeddings: ModeEndpoint = {
   target: (upstream, { path }, signing) =>
     isOpenaiForm(upstream) ? openaiForm(upstream, path) : signed(upstream, 'GetEmbedding', signing),
   translation: {
-    // The request has the field names of both forms: each ignores the other's.
+    // The request has the field names of both forms: each form ignores the fields of the other.
     request: (body, { model }) => ({ InputList: embeddingTexts(body), input: body['input'], model }),
     reply(answer, { model }, request) {
       const failure = failureWithin(answer)
@@ -73,7 +73,7 @@ const nativeEmbeddings: ModeEndpoint = {
   },
 }
 
-/** Tencent Hunyuan with Tencent Cloud's signature, or in OpenAI's form if the key is for that. */
+/** Tencent Hunyuan with Tencent Cloud's signature, or in OpenAI's form if the key is for that form. */
 export const hunyuanProvider: Provider = {
   meta: {
     type: 23,

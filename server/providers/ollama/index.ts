@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** A local Ollama has no keys; a proxy in front of others may require one. */
+/** A local Ollama has no keys; a proxy in front of another Ollama may require one. */
 function address(upstream: Upstream, path: string): Target {
   const { key } = upstream
   return {
@@ -19,7 +19,8 @@ const chat: ChatEndpoint = {
   wantsBytes: true,
   lacks: ['audio', 'documents', 'more than one answer', 'logprobs'],
   target: (upstream) => address(upstream, '/api/chat'),
-  // Streams and whole answers are told apart by the request: some servers in front send any content type.
+  // The request decides whether the response is a stream, because some servers in front of Ollama send any content
+  // type.
   read: (response, call) => (call.stream ? asEvents(response, new LineFraming()) : namedJson(response)),
 }
 
@@ -29,7 +30,7 @@ function namedJson(response: Response): Response {
   return new Response(response.body, { status: response.status, headers })
 }
 
-/** Its OpenAI-compatible API has the older call, too. */
+/** Ollama's OpenAI-compatible API also has the older completions call. */
 const completions: ModeEndpoint = { target: (upstream) => address(upstream, '/v1/completions') }
 
 const embeddings: ModeEndpoint = {
@@ -58,7 +59,7 @@ async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<str
   )
 }
 
-/** Ollama, on a machine of one's own or in its cloud. */
+/** Ollama, on the operator's own machine or in Ollama's cloud. */
 export const ollama: Provider = {
   meta: {
     type: 30,

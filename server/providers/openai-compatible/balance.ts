@@ -6,7 +6,7 @@ import { joinPath } from './index.ts'
 type Balance = NonNullable<Provider['balance']>
 
 const dayMs = 86_400_000
-/** OpenAI showed the usage of trial accounts for this long. */
+/** The number of days for which OpenAI showed the usage of trial accounts. */
 const trialDays = 100
 
 const bearer = (upstream: Upstream) => ({ authorization: `Bearer ${upstream.key}` })
@@ -28,7 +28,7 @@ export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
   return amount(subscription['hard_limit_usd']) - amount(usage['total_usage']) / 100
 }
 
-/** Services that kept OpenAI's old credits call; they differ in the field that counts. */
+/** Services that kept OpenAI's old credits call; they differ in the field that contains the balance. */
 export function creditGrants(field: 'total_available' | 'total_remaining'): Balance {
   return async (upstream, fetchJson) => {
     const grants = await fetchJson(`${upstream.baseUrl}/dashboard/billing/credit_grants`, bearer(upstream))
@@ -59,7 +59,10 @@ function dataOf(answer: Awaited<ReturnType<FetchJson>>, field: string): number {
   return amount(isObject(answer['data']) ? answer['data'][field] : undefined)
 }
 
-/** DeepSeek reports a balance per currency (DeepSeek API reference, "Get user balance"); yuan first, as in one-api. */
+/**
+ * DeepSeek reports a balance per currency (DeepSeek API reference, "Get user balance"). Yuan is preferred, as in
+ * one-api.
+ */
 export const deepSeekBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(`${upstream.baseUrl.replace(/\/v1$/, '')}/user/balance`, bearer(upstream))
   const list = Array.isArray(answer['balance_infos']) ? (answer['balance_infos'] as unknown[]).filter(isObject) : []
@@ -67,7 +70,7 @@ export const deepSeekBalance: Balance = async (upstream, fetchJson) => {
   return amount(entry?.['total_balance'])
 }
 
-/** SiliconFlow says in the answer whether it succeeded (SiliconFlow API reference, "Get user info"). */
+/** SiliconFlow reports in the body whether the call succeeded (SiliconFlow API reference, "Get user info"). */
 export const siliconFlowBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/user/info'), bearer(upstream))
   if (answer['code'] !== 20_000) {

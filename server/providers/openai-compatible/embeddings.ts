@@ -13,7 +13,7 @@ export function embeddingTexts(body: JsonObject): string[] {
   })
 }
 
-/** OpenAI's answer to an embeddings call, in the requested encoding; `promptTokens` if known. */
+/** OpenAI's response to an embeddings call, in the requested encoding; `promptTokens` is undefined if unknown. */
 export function embeddingsOut(
   vectors: readonly unknown[],
   model: string,
@@ -35,7 +35,7 @@ function encoded(vector: unknown, request: JsonObject): unknown {
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }
 
-/** The number at the end of a path of field names; undefined if there is none that could be a count. */
+/** The number at the end of a path of field names; undefined if it cannot be a count. */
 export function countAt(value: unknown, ...path: readonly string[]): number | undefined {
   const member = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value)
   return typeof member === 'number' && Number.isSafeInteger(member) && member >= 0 ? member : undefined

@@ -17,7 +17,7 @@ import type {
 interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   models?: readonly string[]
   keyHint?: string
-  /** The kinds of calls served; default all. */
+  /** The kinds of calls that the service serves; by default all. */
   only?: readonly RelayMode[]
   /** Headers besides the key. */
   headers?: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   takesSystemAnywhere?: true
   /** Other dialects that the service also speaks. */
   also?: readonly OtherDialect[]
-  /** Their paths, if they are not the usual ones. */
+  /** The paths of these dialects, if they are not the usual ones. */
   alsoPaths?: Partial<Record<OtherDialect, string>>
   /** The prefix that replaces OpenAI's `/v1`; '' = the base URL already has it. */
   prefix?: string
@@ -134,7 +134,7 @@ export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefi
   return names.filter((name): name is string => typeof name === 'string' && name !== '')
 }
 
-/** The same endpoint for several kinds of calls; conversations have their own. */
+/** The same endpoint for several kinds of calls; chat has a separate endpoint. */
 export function modesOf(modes: readonly RelayMode[], endpoint: ModeEndpoint): Provider['modes'] {
   return Object.fromEntries(modes.filter((mode) => mode !== 'chat').map((mode) => [mode, endpoint]))
 }

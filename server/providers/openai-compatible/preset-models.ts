@@ -1,4 +1,4 @@
-/** Suggested models of services that speak OpenAI's form, the current ones first. */
+/** Suggested models of services that use OpenAI's format, the current ones first. */
 export const presetModels = {
   qianfan: [
     'ernie-5.0-thinking-latest',

@@ -8,13 +8,13 @@ import { openaiCompatible } from './index.ts'
 import { openaiModels } from './openai-models.ts'
 import { presetModels } from './preset-models.ts'
 
-/** What most services other than OpenAI serve: conversations and embeddings. */
+/** The kinds of calls that most services other than OpenAI serve. */
 const chatAndVectors = ['chat', 'embeddings'] as const
 
-/** Services that accept their models' thoughts back. */
+/** For services that accept their models' earlier thoughts in requests. */
 const keepsThoughts = { options: { reasoningField: 'reasoning_content' } } as const
 
-/** Services that speak OpenAI's form at their own URLs: an entry here is all that a service needs. */
+/** Services that use OpenAI's format at their own URLs: an entry here is all that a service needs. */
 export const presets: readonly Provider[] = [
   openaiCompatible({
     type: 47,
@@ -49,7 +49,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'APIPassword, or APIKey:APISecret',
     only: ['chat'],
     listsModels: false,
-    // Its answers have no finish reason, and its errors may come with status 200.
+    // The service's responses have no finish reason, and its errors may have status 200.
     chat: {
       dialect: { ...openaiChat, name: 'spark-http', decodeFailure: sparkFailure, failureWithin: sparkFailureWithin },
       lacks: ['images', 'audio', 'documents', 'more than one answer', 'logprobs'],
@@ -102,7 +102,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'eyJ…',
     only: ['chat'],
     listsModels: false,
-    // Its errors come with status 200.
+    // The service's errors have status 200.
     chat: {
       dialect: {
         ...openaiChat,
@@ -122,7 +122,7 @@ export const presets: readonly Provider[] = [
     defaultBaseUrl: 'https://api.mistral.ai',
     models: presetModels.mistral,
     keyHint: 'API key of La Plateforme',
-    // It refuses stream_options and reports usage in every stream.
+    // The service refuses `stream_options` and reports usage in every stream.
     asksForStreamUsage: false,
     chat: { options: { toolRules: mistralRules, refusesMetadata: 'always' } },
     only: ['chat', 'embeddings', 'moderations', 'speech', 'transcriptions'],
@@ -247,7 +247,7 @@ export const presets: readonly Provider[] = [
     keyHint: 'API key of Google AI Studio',
     prefix: '',
     only: ['chat', 'embeddings', 'images'],
-    // The signatures of calls come back in extra_content.
+    // The signatures of tool calls are returned in `extra_content`.
     chat: keepsThoughts,
   }),
   openaiCompatible({

@@ -13,7 +13,7 @@ export function rerankTexts(body: JsonObject): string[] {
   })
 }
 
-/** The answer to a reranking call: the service's results, with the documents if they were requested. */
+/** The response to a reranking call: the service's results, with the documents if they were requested. */
 export function rerankOut(results: unknown, model: string, request: JsonObject): JsonObject {
   const list: readonly unknown[] = Array.isArray(results) ? results : []
   const texts = request['return_documents'] === true ? rerankTexts(request) : undefined

@@ -43,7 +43,8 @@ const conversations: readonly ChatEndpoint[] = [
 ]
 
 /**
- * Any service, called in the caller's own dialect; also reached by the channel's number (`/v1/oneapi/proxy/{id}/…`).
+ * Any service, called in the caller's own dialect. It can also be called by the channel's number
+ * (`/v1/oneapi/proxy/{id}/…`).
  */
 export const proxy: Provider = {
   meta: {

@@ -16,7 +16,7 @@ const chat: ChatEndpoint = {
   open: openPrediction,
 }
 
-/** OpenAI's sizes as aspect ratios, which models there have in common. */
+/** OpenAI's image sizes as aspect ratios, which Replicate's models have in common. */
 const shapes: Readonly<Record<string, string>> = {
   '1024x1024': '1:1',
   '1792x1024': '16:9',

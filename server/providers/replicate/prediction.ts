@@ -25,7 +25,7 @@ interface Job {
 }
 
 /**
- * Makes a prediction and waits for its end, or passes on its stream. If the caller gives up, the prediction is
+ * Makes a prediction and waits for its end, or passes on its stream. If the caller disconnects, the prediction is
  * cancelled, since it would continue to cost money. Rejects with GatewayError, or when nobody waits any longer.
  */
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
@@ -51,7 +51,10 @@ function jobOf(prediction: unknown, context: OpenContext): Job {
   return { prediction, get: at('get'), stream: at('stream'), cancel: at('cancel') }
 }
 
-/** A URL that the service named: one of its own, or, if an admin set a base URL, the same path there. */
+/**
+ * A URL that the service returned, if it is on one of the service's own hosts. If an admin set a base URL, the same
+ * path on the host of that base URL.
+ */
 function ownAddress(url: unknown, { upstream }: OpenContext): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
   const base = new URL(upstream.baseUrl)
@@ -94,7 +97,7 @@ function eventsOf(prediction: JsonObject): Response {
   return new Response(Buffer.concat(events), streamHeaders)
 }
 
-/** The events of a prediction; after the last of them comes the prediction itself, which has the usage. */
+/** The events of a prediction, followed by the prediction itself, which contains the usage. */
 async function followed(job: Job, url: string, target: Target, context: OpenContext): Promise<Response> {
   await context.check(url)
   const headers = { ...target.headers, accept: 'text/event-stream' }

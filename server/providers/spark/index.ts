@@ -28,7 +28,7 @@ function chatOf(upstream: Upstream, name: string): ChatEndpoint {
   }
 }
 
-/** Sends one message and returns the frames of the answer as JSON or as events. Rejects with GatewayError. */
+/** Sends one message and returns the frames of the response as JSON or as events. Rejects with GatewayError. */
 async function open({ url }: Target, body: string, context: OpenContext): Promise<Response> {
   const address = url.replace(/^ws/, 'http')
   await context.check(address)
@@ -55,7 +55,8 @@ function broken(): GatewayError {
 }
 
 /**
- * A failed handshake gives no reason, so the same URL is requested with a plain GET, which the signature covers, too.
+ * A failed handshake gives no reason, so the same URL is requested with a plain GET, for which the signature is also
+ * valid.
  */
 async function refusal(address: string, signal: AbortSignal, error: unknown): Promise<Response> {
   const isHandshake = error instanceof GatewayError && error.code === 'do_request_failed' && !signal.aborted
@@ -67,7 +68,7 @@ async function refusal(address: string, signal: AbortSignal, error: unknown): Pr
   throw error
 }
 
-/** The answer for a caller who does not stream; an incomplete one is not an answer. */
+/** The response for a caller who does not stream. An incomplete response is an error. */
 async function allFrames(first: JsonObject, frames: Frames): Promise<JsonObject> {
   const all = [first]
   for (let last = first; !isLastFrame(last); ) {
@@ -89,7 +90,7 @@ function streamed(first: JsonObject, frames: Frames): Response {
         if (frame) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`))
         if (frame && !isLastFrame(frame)) {
           next = frames.next()
-          // It is awaited when it is needed.
+          // The next frame is awaited when it is needed.
           next.catch(() => undefined)
           return
         }

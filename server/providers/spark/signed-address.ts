@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** The input of a URL's signature. */
+/** The key pair that signs a URL. */
 interface SparkKey {
   readonly apiKey: string
   readonly apiSecret: string

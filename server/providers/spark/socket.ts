@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 
-/** Frames of one exchange over a WebSocket, in order; ends with the connection. */
+/** The frames of one exchange over a WebSocket, in order. They end when the connection is closed. */
 export interface Frames {
   /** The next frame; undefined when the connection is closed. Rejects with GatewayError if it breaks. */
   next(): Promise<JsonObject | undefined>
@@ -9,8 +9,8 @@ export interface Frames {
 }
 
 /**
- * Opens a WebSocket, sends one message and returns the frames that come back. The runtime cannot make the other side
- * wait, so frames that have not been requested are kept: they are one answer, and small.
+ * Opens a WebSocket, sends one message and returns the frames that arrive. The runtime cannot make the other side wait,
+ * so frames that have not been read yet are kept. They belong to one response and are small.
  */
 export function exchange(url: string, message: string, signal: AbortSignal): Frames {
   const socket = new WebSocket(url)

@@ -22,7 +22,7 @@ import { type Account, accessToken, accountOf, keyFault, keyForm } from './servi
 /** A placeholder for the URL of the channel's own region. */
 const regional = 'https://{region}-aiplatform.googleapis.com'
 
-/** A base URL set by an admin; undefined = Google's. */
+/** A base URL set by an admin; undefined if Google's base URL is used. */
 function ownBase({ baseUrl }: Upstream, { region }: Account): string | undefined {
   return baseUrl === '' || baseUrl === regional ? undefined : baseUrl.replaceAll('{region}', region)
 }
@@ -77,7 +77,7 @@ const claude: ChatEndpoint = {
   forwards: ['anthropic-beta'],
   target: (upstream, { model, stream }, signing) =>
     address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
-  // Here the model is in the body.
+  // For this call the model is in the body.
   countTarget: (upstream, _call, signing) =>
     address(upstream, signing, published('anthropic', 'count-tokens', 'rawPredict')),
   finish({ model: _model, ...body }) {
@@ -96,7 +96,7 @@ function chat(model: string): ChatEndpoint {
   return model.includes('/') && !model.startsWith('google/') ? open : google
 }
 
-/** The newest embedding model has its own call, for one text at a time. */
+/** The newest embedding model has a separate call, for one text at a time. */
 const embedsOne = (model: string) => /^gemini-embedding-(?!001)/.test(model)
 
 const embeddings: ModeEndpoint = {
@@ -128,7 +128,7 @@ const speech: ModeEndpoint = {
   target: (upstream, { model }, signing) => address(upstream, signing, published('google', model, 'generateContent')),
 }
 
-/** Google's models and Claude (Vertex AI API reference, "publishers.models.list"). */
+/** Lists Google's models and Claude (Vertex AI API reference, "publishers.models.list"). */
 async function listModels(upstream: Upstream, fetchJson: FetchJson, nowMs: number): Promise<string[]> {
   const account = accountOf(upstream)
   const base = ownBase(upstream, account)

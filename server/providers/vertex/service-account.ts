@@ -22,7 +22,9 @@ export interface Account {
 /** The required form of a channel's key. */
 export const keyForm = 'region|project_id|service-account JSON (on one line)'
 
-/** The region, project and JSON of a key: all three, or only the JSON, with the rest in the channel's config. */
+/**
+ * The region, project and JSON of a key. A key has all three, or only the JSON, with the rest in the channel's config.
+ */
 function piecesOf(key: string): { region: string; project: string; json: string } {
   const text = key.trim()
   if (text.startsWith('{')) return { region: '', project: '', json: text }
@@ -30,7 +32,7 @@ function piecesOf(key: string): { region: string; project: string; json: string 
   return { region: region.trim(), project: project.trim(), json: rest.join('|').trim() }
 }
 
-/** Says what is wrong with a key's form, or undefined. */
+/** Describes what is wrong with a key's form; undefined if the form is right. */
 export function keyFault(key: string): string | undefined {
   const json = tryParse(piecesOf(key).json)
   const isWhole = isObject(json) && typeof json['client_email'] === 'string' && typeof json['private_key'] === 'string'
@@ -38,8 +40,8 @@ export function keyFault(key: string): string | undefined {
 }
 
 /**
- * The account of a channel: its key, or else the config in which one-api keeps it. Throws GatewayError if there is
- * none.
+ * The account of a channel, from its key or else from the config in which one-api keeps it. Throws GatewayError if
+ * there is none.
  */
 export function accountOf({ key, config }: Upstream): Account {
   const pieces = piecesOf(key)
@@ -56,15 +58,17 @@ export function accountOf({ key, config }: Upstream): Account {
   }
   if (account.email === '' || account.privateKey === '' || account.project === '')
     throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
-  // It becomes part of a host name and must not lead to another host.
+  // The region becomes part of a host name and must not lead to another host.
   if (!/^[\w-]+$/.test(account.region))
     throw new GatewayError('do_request_failed', 'the region of the channel is not the name of one')
   return account
 }
 
-/** The account's upstream token; `tokenUri` issues it in exchange for a signed statement of who asks. */
+/**
+ * The account's upstream token, which `tokenUri` issues in exchange for a signed statement of the account's identity.
+ */
 export function accessToken(account: Account, tokenUri: string, signing: Signing): Promise<string> {
-  // A new key of the same account gets its own token.
+  // A new key of the same account gets a separate token.
   const mark = createHash('sha256').update(account.privateKey).digest('base64url')
   const name = `vertex ${tokenUri} ${account.email} ${mark}`
   return signing.tokens.get(name, () => exchange(account, tokenUri, signing.nowMs, signing.fetchJson))

@@ -30,7 +30,7 @@ export const watsonxChat = chatBased({
   decodeFailure: failureIn,
 })
 
-/** The URL says whether it streams. The provider adds the project id. */
+/** The URL decides whether the response is streamed. The provider adds the project id. */
 function requestOut(request: ChatRequest): JsonObject {
   const { maxTokens } = request
   const stop = request.takeStop()
@@ -64,12 +64,12 @@ function answerIn(wire: JsonObject): JsonObject {
   return { ...rest, ...(model !== undefined && { model }), choices: mapped }
 }
 
-/** Its own finish reasons: the answer was cut by a time limit, or cancelled. */
+/** Translates watsonx.ai's own finish reasons, for a response that was cut by a time limit or cancelled. */
 function reasonIn(reason: unknown): unknown {
   return reason === 'time_limit' || reason === 'cancelled' || reason === 'error' ? 'length' : reason
 }
 
-/** Codes that say more than their status (watsonx.ai API reference, "Error handling"). */
+/** Reads error codes that are more specific than their status (watsonx.ai API reference, "Error handling"). */
 function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   const [first] = looseList(object['errors'])

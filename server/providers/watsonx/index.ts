@@ -4,7 +4,7 @@ import type { Provider, Signing, Target, Upstream, UpstreamCall } from '../provi
 import { watsonxChat } from './dialect.ts'
 
 const keyForm = 'ProjectId|ApiKey'
-/** The API version date that this was written for; every call must name it. */
+/** The date of the API version that this code was written for; every call must name a version. */
 const version = '2025-02-06'
 const usualLifeSeconds = 3600
 
@@ -13,14 +13,15 @@ const partsOf = ({ key }: Upstream) => {
   return { project: key.slice(0, at), apiKey: key.slice(at + 1) }
 }
 
-/** IBM Cloud gives out tokens at one URL for all regions; a base URL set by an admin replaces that, too. */
+/** IBM Cloud issues tokens at one URL for all regions; a base URL set by an admin replaces that URL, too. */
 function tokenPlace({ baseUrl }: Upstream): string {
   const isIbm = /^https:\/\/[a-z0-9-]+\.ml\.cloud\.ibm\.com$/.test(baseUrl)
   return `${isIbm ? 'https://iam.cloud.ibm.com' : baseUrl}/identity/token`
 }
 
 /**
- * The token of an API key, which is requested once an hour (IBM Cloud IAM API reference, "Create an IAM access token").
+ * The token for an API key, which is requested once an hour (IBM Cloud IAM API reference, "Create an IAM access
+ * token").
  */
 function accessToken(upstream: Upstream, { tokens, fetchJson, nowMs }: Signing): Promise<string> {
   const { apiKey } = partsOf(upstream)

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { joinPath, listModels } from '../openai-compatible/index.ts'
 import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** Long enough for clocks that differ by some minutes. */
+/** Long enough for clocks that differ by a few minutes. */
 const tokenLifeMs = 60 * 60_000
 
 const prefix = '/api/paas/v4'
@@ -38,7 +38,7 @@ const olderChat: ChatEndpoint = {
   lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'more than one answer', 'logprobs'],
   target: (upstream, { model, stream }, { nowMs }) => ({
     url: `${upstream.baseUrl}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? 'sse-invoke' : 'invoke'}`,
-    // This form has no scheme before the token.
+    // This form of the API expects no scheme before the token.
     headers: { authorization: jwt(upstream.key, nowMs), ...(stream && { accept: 'text/event-stream' }) },
   }),
   read: (response, { stream }) => (stream && !isJson(response) ? asEvents(response, new EventFraming()) : response),
@@ -48,7 +48,7 @@ function isJson(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** Events whose kind and usage are outside their data. */
+/** Reads events whose kind and usage are outside their data. */
 class EventFraming implements Framing {
   readonly #splitter = new SseSplitter(Number.POSITIVE_INFINITY)
 
@@ -75,7 +75,7 @@ const chat: ChatEndpoint = {
   finish: (body, { model }, lose) => finished(body, model, lose),
 }
 
-/** Older models exclude the ends of their ranges. */
+/** Older models do not accept the end points of their parameter ranges. */
 function finished(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: _effort, ...rest } = body
   const isNewer = version(model) >= 4.5
@@ -92,11 +92,12 @@ function version(model: string): number {
   return Number(/^glm-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0)
 }
 
-/** The effort levels of models that always think; their service has no others (Z.ai docs, "GLM-5.3"). */
+/** The effort levels of models that always think; the service has no other levels for them (Z.ai docs, "GLM-5.3"). */
 const levels: Readonly<Record<string, string>> = { minimal: 'low', low: 'low', medium: 'high', high: 'high' }
 
 /**
- * Newer models have their own switch for thinking; for the newest it also says how much (Zhipu docs, "Deep thinking").
+ * Newer models have a separate switch for thinking. For the newest models, it also sets the amount of thinking (Zhipu
+ * docs, "Deep thinking").
  */
 function thinking(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: effort, thinking: own } = body
@@ -193,6 +194,6 @@ export const zhipu: Provider = {
   modes: { embeddings: passed, rerank: passed, images, speech: passed, transcriptions: passed },
   chat: (_upstream, model) => [model.startsWith('chatglm_') ? olderChat : chat],
   asksForStreamUsage: false,
-  // This form accepts the key unchanged, too.
+  // This call also accepts the key unchanged.
   listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix),
 }

@@ -7,9 +7,9 @@ import type { RelayDeps } from '../call/deps.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
 /**
- * Refuses a long body before it is parsed if it would be refused afterwards anyway: for a model that the token may not
- * use, or a caller without any quota, unless the model may cost nothing. `model` is undefined if the body names none.
- * Throws GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
+ * Refuses a long body before it is parsed if the call would be refused later anyway: the token may not use the model,
+ * or the caller has no quota and the model cannot be free. `model` is undefined if the body names none. Throws
+ * GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
  */
 export async function admitLong(
   { relay, store }: { relay: RelayDeps; store: Store },
@@ -38,7 +38,7 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
   }
 }
 
-/** True if some channel serves the model for free, or if no channel serves it, which is reported later. */
+/** True if a channel serves the model for free, or if no channel serves it. A missing channel is reported later. */
 function mayBeFree(relay: RelayDeps, { chosenChannel, group }: Caller, model: string): boolean {
   const channels = chosenChannel
     ? [chosenChannel]

@@ -16,14 +16,14 @@ export interface AuthenticateDeps {
   routing(): RoutingTable
   settings(): Pick<Settings, 'GroupLimits'>
   nowMs(): number
-  /** Called for a token found to have expired, so that lists show it. */
+  /** Called when a token is found to have expired, so that token lists show it as expired. */
   expired(tokenId: number): void
 }
 
 /**
- * `Authorization: Bearer sk-…` → the caller, checked in one-api's order: known, exhausted, expired, enabled, expiry,
- * subnet, owner, chosen channel. Returns at once if the token is in memory. The quota itself is checked where it is
- * taken. A database failure is 503, so that clients do not throw good keys away.
+ * `Authorization: Bearer sk-…` → the caller. The checks follow one-api's order: known, exhausted, expired, enabled,
+ * expiry, subnet, owner, chosen channel. Returns at once if the token is in memory. The quota itself is checked where
+ * it is reserved. A database failure gives 503, so that clients do not discard valid keys.
  */
 export function authenticate(
   deps: AuthenticateDeps,
@@ -61,10 +61,10 @@ function checked(
   }
 }
 
-/** The caller whose token was refused with this error. */
+/** Maps an error to the caller whose token was refused with it. */
 const refused = new WeakMap<GatewayError, CallerRow>()
 
-/** The caller that `authenticate` knew but refused with this error; undefined if it knew none. */
+/** The caller that `authenticate` identified but refused with this error; undefined if it identified none. */
 export function refusedCaller(error: unknown): CallerRow | undefined {
   return error instanceof GatewayError ? refused.get(error) : undefined
 }
@@ -80,7 +80,7 @@ function allowed(
   if (row.userStatus !== userStatus.enabled) throw new GatewayError('user_banned', 'the owner of this token is banned')
   const caller = callerOf(row)
   const limits = limitsInForce(row, deps.settings().GroupLimits.get(row.group))
-  // Each call has its own limits object, because their state is written into it.
+  // Each call gets its own limits object, because the state of the limits is written into it.
   if (limits === undefined && channelText === undefined) return caller
   return {
     ...caller,
@@ -89,7 +89,7 @@ function allowed(
   }
 }
 
-/** The caller made from a row, for as long as the row is in memory. */
+/** The caller built from each row, kept as long as the row is in memory. */
 const callers = new WeakMap<CallerRow, Caller>()
 
 function callerOf(row: CallerRow): Caller {
@@ -107,7 +107,7 @@ function limitsInForce({ tokenLimits: token, userLimits: own }: CallerRow, group
 }
 
 /**
- * A key may itself contain dashes, so the whole is looked up before the text after the first dash is taken for a
+ * A key may itself contain dashes, so the whole text is looked up before the part after the first dash is read as a
  * channel.
  */
 async function find(
@@ -161,9 +161,9 @@ function chosenChannel(routing: RoutingTable, row: CallerRow, text: string): Cha
 }
 
 /**
- * The token that a request carries, as clients of its dialect send it: OpenAI's in `Authorization`, Anthropic's in
- * `x-api-key`, Google's in `x-goog-api-key` or `?key=`, and browsers that open a WebSocket among its subprotocols. A
- * bearer token is accepted everywhere.
+ * The token of a request, read from where clients of its dialect send it: OpenAI's from `Authorization`, Anthropic's
+ * from `x-api-key`, Google's from `x-goog-api-key` or `?key=`. Browsers that open a WebSocket send it among the
+ * subprotocols. A bearer token is accepted everywhere.
  */
 export function credentialOf(request: Request, dialect: DialectName): string | null {
   const { headers } = request
@@ -175,7 +175,7 @@ export function credentialOf(request: Request, dialect: DialectName): string | n
   return headers.get('x-goog-api-key') ?? inAddress ?? bearer
 }
 
-/** The dialect of a client at an address that several services share, by how it sends its key. */
+/** The dialect of a client that calls an endpoint shared by several services, judged by how it sends its key. */
 export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthropic-messages' | 'gemini' {
   if (headers.has('anthropic-version')) return 'anthropic-messages'
   if (headers.has('authorization')) return 'openai-chat'
@@ -183,7 +183,10 @@ export function readerDialect({ headers, url }: Request): 'openai-chat' | 'anthr
   return headers.has('x-api-key') ? 'anthropic-messages' : 'openai-chat'
 }
 
-/** A browser cannot set headers when it opens a WebSocket (OpenAI, "Realtime API with WebSockets"). */
+/**
+ * A browser cannot set headers when it opens a WebSocket, so it sends the key as a subprotocol (OpenAI, "Realtime API
+ * with WebSockets").
+ */
 function keyInProtocol(headers: Headers): string | null {
   const key = protocolsOf(headers).find((each) => each.startsWith(keyProtocol))
   return key === undefined ? null : `Bearer ${key.slice(keyProtocol.length)}`

@@ -26,15 +26,15 @@ export interface RelayRouteDeps {
   failedCalls: FailedCallLog
   /** Folder for uploads too large for memory. */
   spoolDir: string
-  /** Called for a token that turned out to be used up, so that lists show it. */
+  /** Called when a token turns out to be used up, so that token lists show it as exhausted. */
   exhausted(tokenId: number): void
-  /** True once the process has been asked to end: open calls continue, new ones are refused. */
+  /** True once the process has been asked to shut down. Open calls continue, and new ones are refused. */
   draining(): boolean
 }
 
 /**
- * Authenticates, runs, and turns every failure into an answer in the caller's dialect. The answer reports the state of
- * the caller's limits in either case.
+ * Authenticates the caller, runs the call, and turns every failure into a response in the caller's dialect. Every
+ * response reports the state of the caller's limits.
  */
 export async function serveCaller(
   deps: RelayRouteDeps,
@@ -55,7 +55,8 @@ export async function serveCaller(
     response = await run(caller)
   } catch (error) {
     response = refused(deps, incoming, caller ?? refusedCaller(error), error, dialect)
-    // A body without a length may be endless. A caller who was not admitted should not have to send it all to read why.
+    // A body of undeclared length may be endless, so the connection is closed: a caller who was not admitted should not
+    // have to send all of it before reading the error.
     if (!caller && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
     incoming.ended?.()
   }
@@ -63,7 +64,7 @@ export async function serveCaller(
   return response
 }
 
-/** The answer to a failed call, after the failure has been logged and counted. */
+/** Returns the response to a failed call, after logging and counting the failure. */
 export function refused(
   deps: RelayRouteDeps,
   incoming: Incoming,
@@ -81,7 +82,7 @@ export function refused(
   return response
 }
 
-/** Writes a log row for a call whose token is known. */
+/** Writes a log row for a failed call whose token is known. */
 function noteFailed(
   { relay, failedCalls }: RelayRouteDeps,
   { request, requestId, failed }: Incoming,
@@ -96,7 +97,7 @@ function noteFailed(
   )
 }
 
-/** The path of an absolute address. */
+/** The path of an absolute URL. */
 function pathOf(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   const query = url.indexOf('?', from)
@@ -107,7 +108,8 @@ async function tellLimits(deps: RelayRouteDeps, caller: Caller, limits: CallLimi
   headers.append('access-control-expose-headers', limitHeaderNames.join(', '))
   if (!hasMinuteLimit(limits)) return
   const at = epochSeconds(deps.relay.clock)
-  // A call that was refused before it reached the ledger, or that needs no quota, was not counted.
+  // A call that was refused before it reached the ledger, or that needs no quota, was not counted, so the current
+  // counts are read here.
   limits.minutes ??= await currentMinutes(deps.store, caller, { token: limits.token, user: limits.user, at }).catch(
     () => undefined,
   )
@@ -120,7 +122,7 @@ function isUnexpected(error: unknown): boolean {
   return !(error instanceof Error && error.cause instanceof GatewayError)
 }
 
-/** The gateway's own code, whatever the upstream called it. */
+/** The gateway's own error code, whatever the upstream called the error. */
 function codeOf(error: unknown): ErrorCode {
   const known = error instanceof Error && !(error instanceof GatewayError) ? error.cause : error
   return known instanceof GatewayError ? known.code : 'internal_error'

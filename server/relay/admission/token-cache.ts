@@ -2,7 +2,9 @@ import type { Secrets } from '../../lib/secrets/secrets.ts'
 import { type CallerRow, findCaller } from '../../store/accounts/callers.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Looks tokens up by their key, with a cache: a token is dropped from it as soon as the token or its owner changes. */
+/**
+ * Looks up tokens by key, with a cache. A token is dropped from the cache as soon as the token or its owner changes.
+ */
 export interface TokenCache {
   find(key: string): Promise<CallerRow | undefined>
   /** The token, if it is in memory. */
@@ -14,13 +16,13 @@ interface Entry {
   loadedAtMs: number
 }
 
-/** A safety net below the notices: no entry is trusted for longer. */
+/** A safety net in addition to the change notices: no entry is trusted for longer than this. */
 const lifeMs = 30_000
 const mostEntries = 20_000
 
 export function createTokenCache(store: Store, secrets: Secrets, nowMs: () => number): TokenCache {
   const entries = new Map<string, Entry>()
-  // A row that was read before a change must not be cached after it.
+  // A row that was read before a change must not be cached after the change.
   let changes = 0
   store.notices.subscribe((notice) => {
     if (notice !== 'reconnected' && notice.topic !== 'token' && notice.topic !== 'user') return

@@ -24,8 +24,8 @@ import { readWhole } from '../upstream/read-answer.ts'
 import { settleWhole } from './settle-whole.ts'
 
 /**
- * Turns an answer to a conversation into the caller's dialect, when the caller or the upstream speaks a dialect other
- * than OpenAI chat. Throws AttemptFailed and CallerLeft until the hold has been handed over.
+ * Translates the response to a conversation into the caller's dialect, if the caller or the upstream speaks a dialect
+ * other than OpenAI chat. Throws AttemptFailed and CallerLeft until the hold has been handed over.
  */
 export async function deliverConversation(answering: Answering, codec: Codec): Promise<Response> {
   const { open, response } = answering
@@ -71,7 +71,7 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   return streamed(response, { deps, open, reader, meter: reader.meter, withholdUsage: false, opening: [] })
 }
 
-/** The billable part of a reply by a service that charges only for the prompt: nothing. */
+/** The reply without its content, for a service that charges only for the prompt: nothing in the reply is billable. */
 function silent(reply: Reply): Reply {
   return { ...reply, choices: reply.choices.map((choice) => ({ ...choice, parts: [] })) }
 }
@@ -100,7 +100,7 @@ function mediaOf(reply: Reply): MediaTokens | undefined {
   return media.tokens
 }
 
-/** Returns a function that remembers which channel gave an answer: only that channel can continue from it. */
+/** Returns a function that remembers which channel sent a response, because only that channel can continue from it. */
 function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswer | undefined {
   if (!isThreaded(call)) return undefined
   const place = { channelId: channel.id, key: channel.upstream.key }
@@ -111,7 +111,7 @@ function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswe
 
 type NoteAnswer = (id: string | undefined) => void
 
-/** A dialect that reports the id of each streamed answer to `note`. */
+/** Wraps a dialect so that the id of each streamed response is reported to `note`. */
 function notingDialect(dialect: UpstreamDialect, note: NoteAnswer): UpstreamDialect {
   return {
     ...dialect,

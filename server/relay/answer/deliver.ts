@@ -25,7 +25,7 @@ import { noWholeAnswer, readErrorAnswer, readerOf, readWhole, timeLimits } from 
 import { deliverConversation } from './deliver-conversation.ts'
 import { settleWhole } from './settle-whole.ts'
 
-/** The field that holds the answer for each kind of call; an object without it is not an answer. */
+/** The field that holds the result for each kind of call. An object without this field is not a valid response. */
 const listOf: Partial<Record<RelayMode, string>> = {
   chat: 'choices',
   completions: 'choices',
@@ -38,8 +38,8 @@ const listOf: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Turns the upstream's answer into the caller's. Throws AttemptFailed while another channel may still be tried, and
- * CallerLeft. The hold is handed over once every way the answer can end settles it.
+ * Turns the upstream's response into the caller's. Throws AttemptFailed while another channel may still be tried, and
+ * CallerLeft. The hold is handed over once it is certain to be settled however the response ends.
  */
 export function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
   const { status } = answering.response
@@ -65,7 +65,7 @@ async function unusable({ response }: Answering, why: string): Promise<never> {
   throw await unread(response, why)
 }
 
-/** Delivers an answer that is in OpenAI's form, or is converted to it. */
+/** Delivers a response that is in OpenAI's format or is converted to it. */
 function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Response> {
   const { open, response } = answering
   const type = (response.headers.get('content-type') ?? '').toLowerCase()
@@ -79,7 +79,7 @@ function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Respon
   return deliverWhole(answering, prepared, type)
 }
 
-/** `type`: the content type of the answer, in lower case. */
+/** `type` is the content type of the response, in lower case. */
 async function deliverWhole(answering: Answering, prepared: Prepared, type: string): Promise<Response> {
   const { deps, open, response } = answering
   const { key } = open.channel.upstream
@@ -101,7 +101,7 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
     throw badBody('the answer of the upstream has no choices', status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   open.tools?.take(body)
-  // OpenAI's libraries read the usage of every embeddings answer; not every service reports it.
+  // OpenAI's libraries read the usage of every embeddings response, but not every service reports it.
   if (translation && mode === 'embeddings' && !reply.usage) body['usage'] = await embeddingUsage(deps, open)
   const isRepaired = mode === 'chat' && repairCalls(body, open.call.requestId)
   const answerText = translation || isRepaired ? madeOf(() => JSON.stringify(body), status) : text
@@ -115,16 +115,19 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   })
 }
 
-/** Kinds of calls whose answer is never a stream of events. */
+/** Kinds of calls whose response is never an event stream. */
 const neverStreamed: ReadonlySet<RelayMode> = new Set(['embeddings', 'moderations', 'rerank'])
 
-/** The caller requested events, in the way that this kind of call has for it. */
+/** True if the caller requested an event stream, in the way that this kind of call provides for it. */
 function mayStream({ mode, facts, state: { body } }: RelayCall): boolean {
   if (neverStreamed.has(mode)) return false
   return facts.stream || (mode === 'speech' && body.kind === 'json' && body.json['stream_format'] === 'sse')
 }
 
-/** The caller wants a transcript other than JSON: text, subtitles, or whatever else a service writes. */
+/**
+ * True if the caller wants a transcript in a format other than JSON: text, subtitles, or any other format that a
+ * service writes.
+ */
 function asksForText({ mode, state: { body } }: RelayCall): boolean {
   if ((mode !== 'transcriptions' && mode !== 'translations') || body.kind !== 'form') return false
   return !/json|^$/i.test(body.form.fields.get('response_format') ?? '')
@@ -134,45 +137,45 @@ function isEmpty(list: unknown): boolean {
   return Array.isArray(list) && list.length === 0
 }
 
-/** Measures for calls that are not charged by tokens. */
+/** The measured quantities for calls that are not charged by tokens. */
 function besideUsage(mode: RelayMode, body: JsonObject) {
   if (mode.startsWith('image')) return { images: imagesIn(body) }
   return mode === 'rerank' ? searchesIn(body) : undefined
 }
 
-/** The number of images received; some services put an error in place of a failed one. */
+/** The number of images received. Some services put an error in place of an image that failed. */
 function imagesIn({ data }: JsonObject): number {
   const list = Array.isArray(data) ? (data as unknown[]) : []
   return list.filter((each) => !isObject(each) || !each['error']).length
 }
 
-/** Search units of an answer by Cohere, or in Cohere's form. */
+/** The search units in a response from Cohere or in Cohere's format. */
 function searchesIn({ meta }: JsonObject): { searches: number } | undefined {
   const units = looseObject(looseObject(meta)['billed_units'])['search_units']
   return Number.isSafeInteger(units) ? { searches: units as number } : undefined
 }
 
 /**
- * The last timestamp gives the length of the audio. Timestamps are not speech, so the text without them is used if the
- * length must be estimated.
+ * The last timestamp gives the length of the audio. Timestamps are not speech, so they are removed from the text that
+ * is used if the length must be estimated.
  */
 function heard(text: string) {
   const { seconds, speech } = readSubtitles(text) ?? { seconds: undefined, speech: text }
   return { usage: undefined, output: () => speech, beside: { cueSeconds: seconds } }
 }
 
-/** Tokens of the embedded input, counted here. */
+/** The tokens of the embedded input, counted by the gateway. */
 async function embeddingUsage(deps: RelayDeps, { call: { facts } }: OpenCall): Promise<JsonObject> {
   const tokens = await deps.counter.count(facts.model, facts.prompt, deps.settings().ApproximateTokenEnabled)
   return { prompt_tokens: tokens, total_tokens: tokens }
 }
 
-/** True for a page, whose content a browser would run; an answer is never one. */
+/** True for a web page, whose content a browser would run. An API response is never a page. */
 function isPage(type: string): boolean {
   return /html|xml|svg/.test(type)
 }
 
-/** Adds the creation time that OpenAI's image answers have and few other services send. */
+/** Adds the creation time that OpenAI's image responses contain and few other services send. */
 function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
   const isUndated = mode === 'images' && Array.isArray(body['data']) && body['created'] === undefined
   return isUndated ? { ...body, created: epochSeconds(clock) } : body

@@ -6,15 +6,15 @@ import { answerHeaders } from '../headers/relay-headers.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/i
 
-/** A whole answer as the caller gets it, and the figures it is charged by. */
+/** A complete response as the caller receives it, and the figures it is charged by. */
 export type WholeAnswer = Parameters<typeof measure>[2] & {
   text: string
-  /** A body that was parsed as JSON is sent as JSON, whatever type the upstream gave it. */
+  /** A body that was parsed as JSON is sent as JSON, whatever content type the upstream gave it. */
   isJson?: true
   beside?: Partial<Measure> | undefined
 }
 
-/** Charges for a whole answer and returns it to the caller. */
+/** Charges for a complete response and returns it to the caller. */
 export async function settleWhole(answering: Answering, answer: WholeAnswer): Promise<Response> {
   const { deps, open, response } = answering
   const { text, isJson } = answer

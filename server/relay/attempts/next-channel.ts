@@ -13,9 +13,9 @@ import { selectChannel } from '../routing/select-channel.ts'
 import { noChannel } from './no-channel.ts'
 
 /**
- * The next channel that has a price for the call, or why there is none. Channels without a price, and those whose
- * mapped model cannot do what is requested, are skipped as if they had been tried. Throws GatewayError if every channel
- * would refuse the call.
+ * The next channel that has a price for the call, or the error that explains why there is none. Channels without a
+ * price, and channels whose mapped model cannot do what is requested, are skipped as if they had been tried. Throws
+ * GatewayError if every channel would refuse the call.
  */
 export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | GatewayError {
   let why: GatewayError | undefined
@@ -27,14 +27,14 @@ export function nextPriced(deps: RelayDeps, call: AnyCall, tried: Set<number>): 
     } catch (error) {
       noteHealth(deps, { channel, call }, 'undecided')
       if (!isOfChannel(error, call, channel)) throw error
-      // An error that the caller can fix is more useful than one only the operator can.
+      // An error that the caller can fix is more useful than one that only the operator can fix.
       if (!why || why.code === 'model_not_priced') why = error
       tried.add(channel.id)
     }
   }
 }
 
-/** The next channel that the quota covers, with the hold grown to its price. */
+/** The next channel whose price the quota covers. The hold is increased to that price. */
 export async function nextPaid(
   deps: RelayDeps,
   call: AnyCall,
@@ -50,13 +50,13 @@ export async function nextPaid(
     })
     if (isPaid) return next
     noteHealth(deps, { channel: next.channel, call }, 'undecided')
-    // The database cannot be reached, which is the same for the other channels.
+    // The database cannot be reached, so trying the other channels would not help.
     if (isPaid === undefined) return undefined
     tried.add(next.channel.id)
   }
 }
 
-/** Hides errors of the next channels: the caller sees what went wrong upstream. */
+/** The next channel, or undefined on an error, so that the caller sees the upstream's error instead. */
 function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedChannel | undefined {
   try {
     const next = nextPriced(deps, call, tried)
@@ -67,7 +67,7 @@ function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedCh
   }
 }
 
-/** True for an error that another channel may not give. */
+/** True for an error that another channel might not cause. */
 function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
   if (!(error instanceof GatewayError) || caller.chosenChannel) return false
   const isUnpriced = error.code === 'model_not_priced' || error.code === 'tier_not_priced'
@@ -102,7 +102,7 @@ export interface PricedChannel {
   charging: Charging
 }
 
-/** Takes the hold by the quick estimate; the tokens are counted only if the quota does not cover that. */
+/** Takes the hold by the quick estimate. The tokens are counted only if the quota does not cover the estimate. */
 export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charging }: PricedChannel): Promise<Hold> {
   const { caller } = call
   const guess = call.state.promptGuess
@@ -133,8 +133,8 @@ export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charg
 }
 
 /**
- * The model or its tier may be more expensive at another channel, so the hold grows up to the balance. False if that is
- * not enough.
+ * Increases the hold, at most up to the balance, because the model or its tier may be more expensive at another
+ * channel. False if the increased hold is not enough.
  */
 async function growHold(
   deps: RelayDeps,
@@ -144,14 +144,14 @@ async function growHold(
 ): Promise<boolean> {
   const guess = call.state.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
-  // Even if nothing is missing, the hold must record where the call is now.
+  // Even if the hold is large enough, it must record which channel the call is at now.
   await hold.extend(Math.max(0, missing), charging.least(guess), crashRowOf(call, channel))
   if (hold.amount >= charging.least(guess)) return true
   await countPrompt(deps, call)
   return hold.amount >= charging.least(call.state.promptGuess)
 }
 
-/** The usage that the minimum charge of a call covers: its prompt, and one token per choice. */
+/** The usage that the minimum charge of a call covers: its prompt and one token per choice. */
 function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   const isGenerating = call.mode === 'chat' || call.mode === 'completions'
   return {
@@ -161,7 +161,7 @@ function crashRowOf(call: AnyCall, channel: Channel): CrashRow {
   }
 }
 
-/** Counts the tokens of the prompt, which replaces the quick estimate. */
+/** Counts the tokens of the prompt and replaces the quick estimate with the count. */
 async function countPrompt(deps: RelayDeps, call: AnyCall): Promise<number> {
   const { model, prompt } = call.facts
   call.state.promptGuess = await deps.counter.count(model, prompt, deps.settings().ApproximateTokenEnabled)

@@ -4,7 +4,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { Candidate } from '../routing/routing-table.ts'
 import { serves } from '../routing/select-channel.ts'
 
-/** The name of what a call requests, by mode. */
+/** What each mode of call requests, as named in the error message. */
 const wishes: Readonly<Record<CallMode, string>> = {
   chat: 'conversations',
   completions: 'completions',
@@ -20,7 +20,10 @@ const wishes: Readonly<Record<CallMode, string>> = {
   realtime: 'realtime sessions',
 }
 
-/** The error for a call without a channel: none of those with its model serves this kind of call, or none is left. */
+/**
+ * The error for a call that has no channel: either no channel with its model serves this kind of call, or no channel is
+ * left.
+ */
 export function noChannel(
   { mode, facts: { model }, caller: { group } }: Pick<AnyCall, 'mode' | 'facts' | 'caller'>,
   candidates: readonly Candidate[],

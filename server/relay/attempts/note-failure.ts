@@ -6,10 +6,13 @@ import { noteHealth } from '../failures/note-health.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import { type Channel, mappedModel } from '../routing/routing-table.ts'
 
-/** Notes a failed attempt against its channel. True if only the channel's key is at fault, and the channel has others. */
+/**
+ * Records a failed attempt against its channel. Returns true if only the channel's key is at fault and the channel has
+ * other keys.
+ */
 export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
-  // A caller who leaves says nothing about the channel's health, unless the channel could not be reached at all.
+  // A caller who disconnects says nothing about the channel's health, unless the channel could not be reached at all.
   if (call.signal.aborted && failed.error.code !== 'upstream_timeout') {
     noteHealth(deps, { channel, call }, 'undecided')
     return false
@@ -17,9 +20,9 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
   const isKeysFault = noteKeyFailure(deps, channel, failed)
   const isFaulty = failed.verdict.upstreamFault && !isKeysFault
   noteHealth(deps, { channel, call }, isFaulty ? 'faulty' : 'undecided', failed.error.message)
-  // A failure that another channel might avoid counts against this one, even if no other was left.
+  // A failure that another channel might avoid counts against this channel, even if there was no other channel left.
   if (failed.verdict.retry && !failed.verdict.unsent) deps.channelFailures.note(channel.id, mappedModel(channel, model))
-  // The channel asked for a pause: in the meantime other calls go elsewhere, if they can.
+  // The channel asked for a pause, so other calls go elsewhere in the meantime if they can.
   const pauseSeconds = failed.error.retryAfterSeconds
   if (pauseSeconds && !isKeysFault)
     deps.breaker.rest(
@@ -34,11 +37,11 @@ export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, fa
     model,
     status: failed.status,
     reason: failed.error.code,
-    // A network error may repeat the address or a header, and with it the key.
+    // A network error may quote the URL or a header, and so contain the key.
     cause: failed.error.cause instanceof Error ? withoutKey(failed.error.cause.message, channel.upstream.key) : '',
   })
   if (failed.verdict.disable !== undefined && !channel.keyRing && deps.settings().AutomaticDisableChannelEnabled) {
-    // With the key that failed, so that a key that has replaced it in the meantime is not blamed.
+    // The failed key is passed along, so that a key that has replaced it in the meantime is not blamed.
     deps.disableChannel(channel.id, failed.verdict.disable, channel.upstream.key)
   }
   return isKeysFault

@@ -13,32 +13,35 @@ import { nextPaid } from './next-channel.ts'
 import { noteFailure } from './note-failure.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
 
-/** A call with what has been tried for it so far. */
+/** A call, and what has been tried for it so far. */
 export interface Run {
   readonly deps: RelayDeps
   readonly call: AnyCall
   /** The attempt that failed. */
   trial: Trial
   readonly channelsTried: Set<number>
-  /** Keys of the current channel. */
+  /** Keys of the current channel that have been tried. */
   readonly keysTried: Set<string>
   retries: number
-  /** The last failure is the fault of the channel's key alone, and the channel has others. */
+  /** True if the last failure is the fault of the channel's key alone and the channel has other keys. */
   isKeysFault: boolean
 }
 
 /** What can be done about a failed attempt. */
 interface Remedy {
   /**
-   * `form`: the same channel is called in another form; the refusal says nothing about the channel. `place`: another
-   * key or channel is called; before that, the failure is noted against the one that failed.
+   * `form`: the same channel is called with the request in another form, and the failure does not count against the
+   * channel. `place`: another key or channel is called, after the failure has been recorded against the one that
+   * failed.
    */
   kind: 'form' | 'place'
   /** The next attempt; undefined if the remedy does not apply. */
   next(run: Run, failed: AttemptFailed): Trial | undefined | Promise<Trial | undefined>
 }
 
-/** The remedies, in the order in which they are tried. Each kind of `form` is tried once at a channel. */
+/**
+ * The remedies, in the order in which they are tried. Each remedy of the kind `form` is tried at most once per channel.
+ */
 const remedies: readonly Remedy[] = [
   { kind: 'form', next: otherEndpoint },
   { kind: 'form', next: withoutUsage },
@@ -62,12 +65,12 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
   return undefined
 }
 
-/** The same attempt in another form; `lesson` is remembered about the service if it succeeds. */
+/** The same attempt with the request in another form. If it succeeds, `lesson` is remembered about the service. */
 function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
   return newTrial(trial, { ...trial.form, ...change }, lesson ? [...trial.lessons, lesson] : trial.lessons)
 }
 
-/** For a server that has no address for the endpoint: the next endpoint of the channel. */
+/** Tries the next endpoint of the channel if the server does not have the current one. */
 function otherEndpoint({ deps, trial }: Run, { status, text }: AttemptFailed): Trial | undefined {
   const { channel, endpoints } = trial
   const [first, second] = endpoints
@@ -80,7 +83,7 @@ function otherEndpoint({ deps, trial }: Run, { status, text }: AttemptFailed): T
   return changed(trial, { endpoint: second }, () => deps.unsupportedFeatures.note(placeOf(channel, first), message))
 }
 
-/** For a service that refuses the request for a stream's usage. */
+/** Omits the request for a stream's usage if the service refuses it. */
 function withoutUsage({ deps, call, trial }: Run, failed: AttemptFailed): Trial | undefined {
   const { channel, form } = trial
   const places = deps.unsupportedFeatures
@@ -90,13 +93,13 @@ function withoutUsage({ deps, call, trial }: Run, failed: AttemptFailed): Trial 
   return changed(trial, { withoutUsage: true }, () => noteRefusesUsage(places, channel, model, failed))
 }
 
-/** For a service that refuses another one's reasoning from earlier in the conversation. */
+/** Drops reasoning from earlier in the conversation if the service refuses it because another service produced it. */
 function withoutThoughts({ call, trial }: Run, failed: AttemptFailed): Trial | undefined {
   if (trial.form.withoutThoughts || !isAboutThoughts(failed, call)) return undefined
   return changed(trial, { withoutThoughts: true })
 }
 
-/** For a cached upstream token that is refused, since it may have been revoked. */
+/** Logs in again if a cached upstream token is refused, since it may have been revoked. */
 function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | undefined {
   const { form, lent } = trial
   if (form.freshLogin || lent.size === 0 || error.status !== 401) return undefined
@@ -104,14 +107,14 @@ function freshLogin({ deps, trial }: Run, { error }: AttemptFailed): Trial | und
   return changed(trial, { freshLogin: true })
 }
 
-/** For a failure that is the fault of the key: the same channel with another key, at the same price. */
+/** Tries another key of the same channel, at the same price, if the failure is the fault of the key. */
 function otherKey({ deps, call, trial, keysTried, isKeysFault }: Run): Trial | undefined {
   if (!isKeysFault || continuedFrom(call) !== undefined) return undefined
   const channel = withOtherKey(deps, trial.channel, keysTried)
   return channel && newTrial({ ...trial, channel })
 }
 
-/** Another channel, after a pause that grows with each retry. */
+/** Tries another channel, after a pause that grows with each retry. */
 async function otherChannel(run: Run, { verdict }: AttemptFailed): Promise<Trial | undefined> {
   const { deps, call, trial, channelsTried } = run
   const isUnsent = verdict.unsent === true

@@ -10,8 +10,9 @@ import { type Run, remedyFor } from './remedies.ts'
 import { type MakeAttempt, newTrial } from './trial.ts'
 
 /**
- * Runs a call with the given way of making an attempt: takes the quota, and tries one remedy after another until an
- * attempt succeeds or none is left. The hold belongs to the attempt once it is handed over. Throws like `relay`.
+ * Runs a call, making each attempt with `attempt`. Takes the quota, then tries one remedy after another until an
+ * attempt succeeds or no remedy is left. The hold belongs to the attempt once it is handed over. Throws the same errors
+ * as `relay`.
  */
 export async function throughChannels<Call extends AnyCall>(
   deps: RelayDeps,
@@ -34,7 +35,7 @@ export async function throughChannels<Call extends AnyCall>(
       run.keysTried.add(channel.upstream.key)
       const answer = await attempt(deps, call, run.trial)
       if (answer instanceof Response) {
-        // A caller who leaves also gets a Response.
+        // A caller who has disconnected also gets a Response, but one that is not `ok`.
         if (answer.ok) for (const remember of run.trial.lessons) remember()
         return answer
       }
@@ -43,7 +44,7 @@ export async function throughChannels<Call extends AnyCall>(
       run.trial = next
     }
   } catch (error) {
-    // Until the answer owns the hold, every way out releases the quota and ends a trial of the channel without a
+    // Until the response owns the hold, every exit from here releases the quota and ends the channel's trial without a
     // verdict.
     if (!hold?.isHandedOver) {
       const { channel } = run?.trial ?? first

@@ -6,19 +6,19 @@ import type { Charging } from '../charging/charging-types.ts'
 import type { AttemptFailed } from '../failures/retry-policy.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** How a request differs from its usual form, because a service refused that. */
+/** How a request differs from its usual form, because a service refused the usual form. */
 export interface Form {
-  /** Sent here and not to the best endpoint of the channel. */
+  /** The request is sent to this endpoint instead of the channel's best endpoint. */
   endpoint?: ChatEndpoint
   /** The usage of the stream is not requested. */
   withoutUsage?: true
   /** Reasoning from earlier in the conversation is dropped. */
   withoutThoughts?: true
-  /** The cached upstream tokens of the attempt before were refused. */
+  /** The cached upstream tokens of the previous attempt were refused. */
   freshLogin?: true
 }
 
-/** One attempt at one channel: what to try, and what the attempt leaves behind for the remedies. */
+/** One attempt at one channel: what to try, and what the attempt records for the remedies. */
 export interface Trial {
   readonly hold: Hold
   readonly charging: Charging
@@ -28,7 +28,7 @@ export interface Trial {
   endpoints: readonly (ChatEndpoint | ModeEndpoint)[]
   /** Cached upstream tokens that were sent, by their names. */
   readonly lent: Map<string, string>
-  /** What to remember about the service if the attempt succeeds, because its form was right. */
+  /** What to remember about the service if the attempt succeeds, because success proves that its form was right. */
   readonly lessons: readonly (() => void)[]
 }
 
@@ -42,8 +42,8 @@ export function newTrial(
 }
 
 /**
- * Makes one attempt: returns an answer for the caller, or why there is none. It does not own the hold until it takes it
- * over.
+ * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The attempt
+ * does not own the hold until it takes it over.
  */
 export type MakeAttempt<Call extends AnyCall> = (
   deps: RelayDeps,

@@ -3,13 +3,13 @@ import { bodyTimeMs } from '../../lib/body-time.ts'
 import { packingOf, unpacked } from '../../lib/bytes/unpack.ts'
 import type { Settings } from '../../settings/settings.ts'
 
-/** The limits of one request's body. */
+/** The limits on the body of one request. */
 export interface BodyLimits {
-  /** Most bytes. */
+  /** The maximum size in bytes. */
   bytes: number
   /** Content-Length; NaN if there is none. */
   declared: number
-  /** How long it may take to arrive; 0 = no limit. */
+  /** How long the body may take to arrive, in milliseconds; 0 = no limit. */
   timeMs: number
 }
 
@@ -23,7 +23,7 @@ export function bodyLimits(
   return { bytes, declared, timeMs: bodyTimeMs(CallerIdleTimeout * 1000, declared >= 0 ? declared : bytes) }
 }
 
-/** The error for a body of more than that many bytes. */
+/** The error for a body larger than the given number of bytes. */
 export function tooLarge(bytes: number): GatewayError {
   return new GatewayError('request_too_large', `the request is larger than ${bytes} bytes`)
 }
@@ -37,8 +37,8 @@ export function tooSlow(): GatewayError {
 export type BodySource = Pick<Request, 'body' | 'bytes'>
 
 /**
- * The decompressed body of a request, and its limits: decompressed data has the limits of any other body. Throws
- * GatewayError unsupported_media_type for an unknown compression; reading fails with GatewayError.
+ * The decompressed body of a request, and its limits. Decompressed data has the same limits as any other body. Throws
+ * GatewayError unsupported_media_type for an unknown compression; reading the body may fail with a GatewayError.
  */
 export function unpackedBody(request: Request, limits: BodyLimits): { source: BodySource; limits: BodyLimits } {
   const packing = packingOf(request.headers, unknownPacking)

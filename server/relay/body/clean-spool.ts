@@ -1,10 +1,10 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** An upload is read during its call; an older file belongs to a process that was killed. */
+/** An upload is read during its call, so an older file belongs to a process that was killed. */
 const longestCallMs = 6 * 3_600_000
 
-/** Removes spool files that a killed process left behind. A folder that does not exist is clean. */
+/** Removes spool files that a killed process left behind. A folder that does not exist has none. */
 export async function cleanSpool(folder: string, nowMs: number): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {

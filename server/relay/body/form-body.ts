@@ -7,14 +7,17 @@ import { inTime } from '../../lib/body-time.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
 import { type FieldPlace, FormScanner } from './form-scanner.ts'
 
-/** A multipart body: its fields are parsed, its bytes are in memory or, if large, in a spool file. */
+/** A multipart body with its fields parsed. Its bytes are in memory or, if it is large, in a spool file. */
 export interface FormBody {
   readonly fields: ReadonlyMap<string, string>
   /** How often each name occurs, files included. */
   readonly names: ReadonlyMap<string, number>
-  /** The Content-Type with the boundary used to read the form, and nothing that another parser could take for one. */
+  /**
+   * The Content-Type with the boundary used to read the form, and without anything that another parser could take for a
+   * boundary.
+   */
   readonly contentType: string
-  /** Bytes. */
+  /** The length in bytes. */
   readonly length: number
   /**
    * The body with one field set to another value; everything else is unchanged, byte for byte. May be called again for
@@ -30,7 +33,7 @@ export interface OutgoingForm {
   length: number
 }
 
-/** A larger body goes to a file: uploads must not fill the memory. */
+/** A larger body is written to a file, so that uploads do not fill the memory. */
 const memoryBytes = 1024 * 1024
 const readBytes = 256 * 1024
 
@@ -53,7 +56,7 @@ export async function readForm(
   const scanner = new FormScanner(mark)
   const spooling = spool(body, scanner, limits.bytes, spoolDir)
   const source = await inTime(spooling, limits.timeMs, tooSlow).catch((error: unknown) => {
-    // A form that is complete only after its time is up belongs to no call.
+    // A form that is complete only after its time limit belongs to no call, so its file is removed.
     spooling.then(remove).catch(() => undefined)
     throw error
   })
@@ -74,7 +77,7 @@ async function remove({ file }: Source): Promise<void> {
   if (file !== undefined) await rm(file, { force: true })
 }
 
-/** The boundary of a form (RFC 2046, 5.1.1), if it needs no escaping; undefined if there is none. */
+/** The boundary of a form (RFC 2046, 5.1.1). Undefined if there is none or if it would need escaping. */
 function boundaryOf(contentType: string): string | undefined {
   let mark: string | null
   try {
@@ -85,7 +88,7 @@ function boundaryOf(contentType: string): string | undefined {
   return mark !== null && /^(?!.*["\\])[ -~]{0,199}[!-~]$/.test(mark) ? mark : undefined
 }
 
-/** Turns a disk error into GatewayError: if the disk is full, for example, the caller is not at fault. */
+/** Turns a disk error into a GatewayError, because the caller is not at fault if, for example, the disk is full. */
 function onDisk<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const cause = new Error(`an upload cannot be kept in the data folder: ${String(error)}`)
@@ -122,7 +125,7 @@ async function spool(
         await onDisk(writeAll(handle, chunk))
         continue
       }
-      // The runtime may reuse the chunk's memory.
+      // The runtime may reuse the chunk's memory, so the chunk is copied.
       parts.push(chunk.slice())
       if (length <= memoryBytes) continue
       file = join(spoolDir, `${randomUUID()}.form`)

@@ -54,7 +54,7 @@ describe('FormScanner', () => {
     expect(() => scan(body, [])).toThrow('not followed by a line break')
   })
 
-  test('a part without headers is skipped, and those after it are found', () => {
+  test('skips a part without headers and finds the parts after it', () => {
     const field = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n'
     const { fields } = scan(
       Buffer.from(`--b\r\n\r\n\r\n--b\r\n\r\nContent-Disposition: form-data; name="no"\r\n${field}--b--`),
@@ -63,12 +63,12 @@ describe('FormScanner', () => {
     expect([...fields]).toEqual([['a', 'x']])
   })
 
-  test('refuses a part whose headers have no end', () => {
+  test('refuses a part whose headers never end', () => {
     const body = '--b\r\nX: y\r\n--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nx\r\n--b--'
     expect(() => scan(Buffer.from(body), [])).toThrow('folded or broken')
   })
 
-  test('an empty field is found', () => {
+  test('finds an empty field', () => {
     const { fields } = scan(Buffer.from('--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n--b--'), [])
     expect([...fields]).toEqual([['a', '']])
   })

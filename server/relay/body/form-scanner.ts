@@ -19,10 +19,13 @@ export class FormScanner {
   readonly places = new Map<string, FieldPlace>()
   /** How often each name occurs, files included. */
   readonly names = new Map<string, number>()
-  /** Offset of the first delimiter, before which there may be a preamble. */
+  /** Offset of the first delimiter. A preamble may precede it. */
   firstDelimiter = 0
   readonly #delimiter: Buffer
-  /** Every delimiter except the first has a line break before it; one is added so that all look alike. */
+  /**
+   * Every delimiter except the first has a line break before it. One is added before the first, so that all delimiters
+   * look alike.
+   */
   #buffer: Buffer = Buffer.from('\r\n')
   /** Offset of the buffer's first byte in the body. */
   #base = -2
@@ -40,7 +43,7 @@ export class FormScanner {
     while (this.#step());
   }
 
-  /** Call when the body has ended. */
+  /** Must be called when the body has ended. */
   finish(): void {
     if (this.#state !== 'end') throw malformed('the form ends before its closing boundary')
   }
@@ -115,7 +118,7 @@ export class FormScanner {
 
 /**
  * The name and kind of a part, from its headers. Parsers disagree about headers that are folded, repeated or encoded,
- * so those are refused: the request that is charged must be the one that is served.
+ * so such headers are refused. The request that is charged must be the one that is served.
  */
 function partOf(headers: string): { name: string | undefined; isFile: boolean } {
   const lines = headers.split('\r\n')

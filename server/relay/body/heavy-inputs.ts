@@ -5,15 +5,15 @@ import { JsonScan } from '../../lib/json-scan.ts'
 import { checkShape, JsonFault, type JsonLimits } from '../../lib/parse-json.ts'
 import type { Turns } from '../../lib/turns.ts'
 
-/** Texts that are this short in total are parsed without a check. */
+/** Texts whose total length is at most this are parsed without a check. */
 const shortCharacters = 64 * 1024
-/** Characters scanned between two turns. */
+/** The number of characters scanned before other work gets a turn. */
 const turnCharacters = 1024 * 1024
 
 /**
- * Tool inputs are JSON inside strings of a request, and most dialects parse them into objects; Gemini does so with tool
- * results, too. Throws GatewayError (request_too_complex) if all that would be parsed exceeds, in total, the limits of
- * a request itself.
+ * Tool inputs are JSON inside strings of a request. Most dialects parse them into objects, and Gemini also parses tool
+ * results. Throws GatewayError (request_too_complex) if all the texts that would be parsed exceed, in total, the limits
+ * for a request itself.
  */
 export async function refuseHeavyInputs(
   { messages }: Conversation,

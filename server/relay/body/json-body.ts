@@ -11,12 +11,15 @@ import { shuttingDown } from '../cancellation/shutting-down.ts'
 import { type BodyLimits, type BodySource, tooLarge, tooSlow } from './body-limits.ts'
 import { jsonLimits } from './json-limits.ts'
 
-/** A body up to this length comes with its head or right after it; a timer for each would cost more than reading it. */
+/**
+ * A body up to this length arrives with the request head or right after it. A timer for each such body would cost more
+ * than reading it.
+ */
 const shortBodyBytes = 64 * 1024
 
 const modelMember = new TextEncoder().encode('"model"')
 
-/** Throws if a long body would be refused whatever else it contains; gets the model that it names. */
+/** Throws if a long body would be refused whatever else it contains. `model` is the model that the body names. */
 type Admit = (model: string | undefined) => Promise<void>
 
 interface ReadDeps {
@@ -29,7 +32,7 @@ export interface JsonBody {
   kind: 'json'
   text: string
   json: JsonObject
-  /** The number of lists and objects in it; absent = few. */
+  /** The number of lists and objects in the body; absent = few. */
   containers?: number
 }
 
@@ -52,7 +55,7 @@ export async function readJson(
   return { kind: 'json', text, json: value, containers: shape.containers }
 }
 
-/** Throws GatewayError, also before a promise is returned. */
+/** May throw GatewayError before a promise is returned. */
 function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {
   try {
     const parsing = parseJson(bytes, {
@@ -78,7 +81,10 @@ function textOf(json: string | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Refuses repeated fields: parsers differ in which of the two counts, so one could be charged and the other served. */
+/**
+ * Refuses repeated fields. Parsers differ in which of the two values they use, so one value could be charged and the
+ * other served.
+ */
 function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
   if (countPlainMembers(json) === shape.plainMembers) return
   const twice = findTwice(text)

@@ -12,12 +12,12 @@ export function noteAttempt(
   call.state.attempts.push({ channelId: channel.id, status, error, elapsedMs })
 }
 
-/** Longest name chosen by a caller that is stored, in characters. */
+/** The maximum length, in characters, of a stored name that a caller has chosen. */
 export const longestName = 200
 
-/** Most bytes for the attempts of one row. */
+/** The maximum number of bytes for the attempts of one row. */
 const mostBytes = 4096
-/** If a row cannot hold all attempts, it keeps this many of the first and of the last. */
+/** If a row cannot hold all attempts, it keeps this many of the first attempts and as many of the last. */
 const keptAtEnds = 10
 
 /** The attempts as the log stores them: JSON of limited length, with long texts cut. */
@@ -30,10 +30,12 @@ export function attemptsText(attempts: readonly Attempt[]): string {
   }
 }
 
-/** Longest error text of one attempt, in characters. */
+/** The maximum length of one attempt's error text, in characters. */
 const longestText = 1000
 
-/** The first characters of a text in a form that a database can store: no split surrogate pairs, and no NUL. */
+/**
+ * The first characters of a text, in a form that a database can store: without split surrogate pairs and without NUL.
+ */
 export function cutTo(text: string, most: number): string {
   const short = text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1)).replace(/[\ud800-\udbff]$/, '')}…`
   return most === 0 ? '' : short.replaceAll('\0', '').toWellFormed()

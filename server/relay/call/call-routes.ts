@@ -6,17 +6,17 @@ import {
   relayPaths,
 } from '../../../contract/relay-paths.ts'
 
-/** A relayed POST: its kind, its caller's dialect, and what its address says. */
+/** A relayed POST: its kind, its caller's dialect, and what its URL specifies. */
 export interface CallRoute extends RelayPath {
   dialect: CallerDialect
   countOnly?: true
   stream?: boolean
   embeds?: 'one' | 'batch'
-  /** Model named in the address. */
+  /** The model named in the URL. */
   model?: string
-  /** Channel named in the address, for channel types that proxy calls to any service. */
+  /** The channel named in the URL, for channel types that proxy calls to any service. */
   proxyChannel?: number
-  /** The answer's events are written as one JSON array, as Google does without `alt=sse`. */
+  /** The response's events are written as one JSON array, as Google does without `alt=sse`. */
   asArray?: true
 }
 
@@ -25,7 +25,7 @@ const byPath = new Map<string, CallRoute>([
   ...dialectPaths.filter(({ path }) => !path.includes('{')).map((each): [string, CallRoute] => [each.path, each]),
 ])
 
-/** Google's methods follow a colon. */
+/** Google's method names follow a colon in the path. */
 const methods = new Map<string, DialectPath>(
   dialectPaths
     .filter(({ path }) => path.includes('{'))
@@ -35,7 +35,10 @@ const modelAddress = /^\/v1(?:alpha|beta)?\/models\/(.+):([A-Za-z]+)\/?$/
 
 const proxyPath = '/v1/oneapi/proxy/'
 
-/** The relayed call that a POST to an absolute URL means, or undefined. A trailing slash is accepted. */
+/**
+ * The relayed call that a POST to an absolute URL stands for, or undefined if there is none. A trailing slash is
+ * accepted.
+ */
 export function callRouteOf(url: string): CallRoute | undefined {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (url.startsWith(proxyPath, from)) return proxyRouteOf(url, from)

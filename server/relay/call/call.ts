@@ -16,21 +16,24 @@ export type CallBody = JsonBody | { kind: 'form'; form: FormBody }
 export interface RelayCall {
   readonly requestId: string
   readonly mode: RelayMode
-  /** The caller's dialect. Calls other than conversations have been converted to OpenAI's form by now. */
+  /** The caller's dialect. By this point, calls other than conversations have been converted to OpenAI's format. */
   readonly dialect: DialectName
   /** OpenAI's path for the mode, e.g. `/v1/chat/completions`. */
   readonly path: string
   readonly caller: Caller
   readonly facts: RequestFacts
-  /** Facts about a conversation with many parts, which was read on another thread; absent = it is read here. */
+  /**
+   * Facts about a conversation with many parts that was read on another thread. Absent if the conversation is read
+   * here.
+   */
   readonly known?: KnownRequest
-  /** What the address says about the request in addition to the body; absent = nothing. */
+  /** What the URL specifies about the request in addition to the body; absent = nothing. */
   readonly address?: RequestAddress
-  /** The caller's headers that may go upstream. */
+  /** The caller's headers that may be sent upstream. */
   readonly headers: Readonly<Record<string, string>>
-  /** Aborted when the caller leaves. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal
-  /** What to do when the caller leaves. */
+  /** What to do when the caller disconnects. */
   readonly leaving: Leaving
   readonly startedAtMs: number
   readonly state: CallState
@@ -40,32 +43,35 @@ export interface RelayCall {
 export interface CallState {
   /** Empty JSON once nothing can be sent again. */
   body: CallBody
-  /** The request in neutral form, once something has asked for it. */
+  /** The request in neutral form, once some code has needed it. */
   conversation: Conversation | undefined
-  /** Prompt tokens by the quick estimate, or counted if quota is short. Holds and crash charges are based on it. */
+  /**
+   * The number of prompt tokens: the quick estimate, or the exact count if quota is short. Holds and crash charges are
+   * based on it.
+   */
   promptGuess: number
   /** Whether the upstream may read more than the request contains; set when the body is dropped. */
   hasUnseenPrompt?: boolean
   /** Quota is held for this call. */
   isHeld?: true
-  /** The channels tried so far. */
+  /** The attempts made so far. */
   readonly attempts: Attempt[]
   /** Names of fields that were dropped or renamed for the channel being tried now. */
   dropped?: readonly string[]
 }
 
-/** A WebSocket session as a call: only its model has been requested so far. */
+/** A WebSocket session, treated as a call in which only the model has been requested so far. */
 export type SessionCall = Omit<RelayCall, 'mode'> & { mode: 'realtime' }
 
-/** Anything that quota is held for, and that is charged and logged. */
+/** Any call for which quota is held and which is charged and logged. */
 export type AnyCall = RelayCall | SessionCall
 
 /** One attempt at one channel, for the log. */
 export interface Attempt {
   channelId: number
-  /** HTTP status of the answer; 0 = no answer came. */
+  /** HTTP status of the response; 0 = no response arrived. */
   status: number
-  /** Why it failed; '' if it did not. */
+  /** Why the attempt failed; '' if it did not fail. */
   error: string
   elapsedMs: number
 }

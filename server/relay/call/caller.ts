@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { CallerRow } from '../../store/accounts/callers.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** The caller: a token and its owner, after all checks that need no quota. */
+/** The caller: a token and its owner, after all checks that do not involve quota. */
 export interface Caller extends CallerRow {
   /** Models the token may use; undefined = all. */
   allowedModels: ReadonlySet<string> | undefined

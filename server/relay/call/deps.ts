@@ -34,18 +34,20 @@ export interface RelayDeps {
   unsupportedFeatures: UnsupportedFeatures
   itemStore: ItemStore
   threads: Threads
-  /** Upstream tokens that providers sign and log in with. */
+  /** Temporary upstream tokens with which providers sign or authorise requests. */
   accessTokens: TokenKeeper
   fetchJson: FetchJson
   /** Downloads files that callers reference by URL. */
   fetchMedia: FetchMedia
   clock: Clock
-  /** Long work waits for its turn between steps. */
+  /** Lets long-running work wait for its turn between steps. */
   turns: Turns
   /** Identifies this installation to other gateways of its kind. */
   installationId: string
   random(): number
   events: Events
-  /** Requests that a channel, or one key of a channel with several, be disabled; the reason is shown to people. */
+  /**
+   * Requests that a channel be disabled, or only one key of a channel that has several. The reason is shown to people.
+   */
   disableChannel(channelId: number, reason: string, key?: string): void
 }

@@ -6,8 +6,9 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Answers that other services' models gave to callers of the Responses API, kept for a while. OpenAI stores answers
- * unless the request says `store: false`, and clients refer to parts of them by id instead of sending them again.
+ * Responses that models of other services gave to callers of the Responses API, kept for a while. OpenAI stores
+ * responses unless the request sets `store: false`, and clients refer to their items by id instead of sending the items
+ * again.
  */
 export interface ItemStore {
   keep(tokenId: number, items: readonly JsonObject[]): void
@@ -17,8 +18,8 @@ export interface ItemStore {
 
 const keptMs = 3_600_000
 /**
- * The limit for all stored items together, beyond which the oldest are dropped, and for the items that one call
- * references.
+ * The limit, in characters, for all stored items together and for the items that one call references. Beyond it, the
+ * oldest stored items are dropped.
  */
 const mostCharacters = 16_000_000
 
@@ -45,7 +46,8 @@ export function createItemStore(nowMs: () => number): ItemStore {
         items.set(key, { text, untilMs: nowMs() + keptMs })
         characters += text.length
       }
-      // Once at the end, not after each item: every new iteration steps over the entries deleted before.
+      // This runs once at the end, not after each item, because every new iteration steps over the entries that were
+      // deleted before.
       for (const [oldest, item] of items) {
         if (characters <= mostCharacters && item.untilMs > nowMs()) break
         drop(oldest, item)
@@ -59,8 +61,8 @@ export function createItemStore(nowMs: () => number): ItemStore {
 }
 
 /**
- * A body of the Responses API in which references are replaced by the items themselves, if they are still stored.
- * Throws GatewayError (request_too_large): a short body could name one long item a thousand times.
+ * A body of the Responses API in which references are replaced by the items themselves, if these are still stored.
+ * Throws GatewayError (request_too_large), because a short body could reference one long item a thousand times.
  */
 export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>, body: CallBody): CallBody {
   const input = body.kind === 'json' ? body.json['input'] : undefined
@@ -82,8 +84,8 @@ export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>
 }
 
 /**
- * Throws GatewayError (400) for a reference to an item that is not stored here. References to reasoning (`rs_`) pass,
- * because reasoning can be dropped.
+ * Throws GatewayError (400) for a reference to an item that is not stored here. References to reasoning (`rs_`) are
+ * accepted, because reasoning can be dropped.
  */
 export function refuseUnknown({ input }: JsonObject): void {
   if (!Array.isArray(input)) return
@@ -97,13 +99,13 @@ export function refuseUnknown({ input }: JsonObject): void {
   }
 }
 
-/** The type of a reference is optional. */
+/** The `type` of a reference is optional. */
 function isReference(item: unknown): item is JsonObject {
   if (!isObject(item) || typeof item['id'] !== 'string') return false
   return item['type'] === 'item_reference' || (item['type'] === undefined && item['role'] === undefined)
 }
 
-/** The function that stores the items of an answer; undefined if they are not to be stored. */
+/** Returns the function that stores the items of a response; undefined if they must not be stored. */
 export function keeperOf(
   store: ItemStore,
   { caller, dialect, state: { body } }: RelayCall,
@@ -119,7 +121,7 @@ export function keeperOf(
   }
 }
 
-/** Stores a stream's answer once it is complete: its last event holds all of it. */
+/** Stores a streamed response once it is complete. The last event contains the whole response. */
 export function keepingEncoder(inner: StreamEncoder, keep: (answer: JsonObject) => void): StreamEncoder {
   return {
     push(event) {

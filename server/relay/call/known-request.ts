@@ -6,11 +6,11 @@ import type { CallRoute } from './call-routes.ts'
 /** What is known about a conversation once it has been read. */
 export interface KnownRequest {
   facts: RequestFacts
-  /** Prompt tokens by the quick estimate. */
+  /** Prompt tokens, by the quick estimate. */
   promptGuess: number
-  /** Features that a service must support. */
+  /** Features that a service must support to serve the request. */
   needs: ReadonlySet<Feature>
-  /** It references files by URLs that some services do not open. */
+  /** The conversation references files by URLs that some services do not open. */
   namesFiles: boolean
 }
 
@@ -23,12 +23,12 @@ export interface ReadJob {
 
 /** Reads requests with many parts off the main thread, which they would block. */
 export interface AsideReader {
-  /** Throws the GatewayError (400) that reading the request here would throw. */
+  /** Throws the same GatewayError (400) that reading the request on this thread would throw. */
   read(job: ReadJob): Promise<KnownRequest>
   close(): void
 }
 
-/** What the address of a call says about the request. */
+/** What the URL of a call specifies about the request. */
 export function addressOf({ model, stream, countOnly }: CallRoute): RequestAddress {
   return {
     ...(model !== undefined && { model }),

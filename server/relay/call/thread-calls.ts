@@ -5,14 +5,14 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadPlace } from './threads.ts'
 
-/** True for a call whose answer a thread may continue from. */
+/** True for a call whose response a thread may continue from. */
 export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }
 
 /**
- * The id of the answer that a call continues from, which the service keeps with its system prompt and tools. Undefined
- * for a call that begins a thread, or has none.
+ * The id of the response that a call continues from. The service keeps that response together with its system prompt
+ * and tools. Undefined for a call that begins a thread or has no thread.
  */
 export function continuedFrom(call: AnyCall): string | undefined {
   const thread = isThreaded(call) && call.state.body.kind === 'json' ? call.state.body.json['thread'] : undefined
@@ -21,9 +21,9 @@ export function continuedFrom(call: AnyCall): string | undefined {
 }
 
 /**
- * The channel and key on which a call's thread continues; undefined if any channel will do, or there is only one.
- * Throws GatewayError (404) if the place is unknown or the key is gone: the caller's program then sends the whole
- * conversation.
+ * The channel and key on which a call's thread continues. Undefined if any channel will do, or if there is only one.
+ * Throws GatewayError (404) if that channel is unknown or the key no longer exists; the caller's program then sends the
+ * whole conversation.
  */
 export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undefined {
   const messageId = continuedFrom(call)
@@ -34,7 +34,7 @@ export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undef
   const candidates = chosenChannel ? [{ channel: chosenChannel }] : deps.routing().candidates(caller.group, facts.model)
   const place = deps.threads.find(caller.tokenId, messageId)
   const keeper = place && candidates.find(({ channel }) => channel.id === place.channelId)?.channel
-  // A resting key is soon back, while a new thread would cost the whole prompt again.
+  // A key that is paused will soon be usable again, while a new thread would cost the whole prompt again.
   if (place && keeper && (!keeper.keyRing || keeper.keyRing.live().includes(place.key))) return place
   const [only] = candidates
   if (!place && only && candidates.length === 1 && !only.channel.keyRing) return undefined
@@ -45,7 +45,7 @@ export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undef
   )
 }
 
-/** The channel that keeps a thread, with the thread's key; undefined if it has been tried. */
+/** The channel that keeps a thread, with the thread's key; undefined if the channel has already been tried. */
 export function keeperOf(
   candidates: readonly Pick<Candidate, 'channel'>[],
   { channelId, key }: ThreadPlace,
@@ -57,7 +57,8 @@ export function keeperOf(
 }
 
 /**
- * The error for a channel that cannot keep threads; the caller's program then sends the whole conversation without one.
+ * The error for a channel that cannot keep threads. The caller's program then sends the whole conversation without a
+ * thread.
  */
 export function noThreads(label: string): GatewayError {
   return new GatewayError(

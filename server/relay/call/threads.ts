@@ -1,10 +1,10 @@
-/** Where an answer was made: a thread can continue from it only there. */
+/** The channel and key that produced a response. A thread can continue from the response only there. */
 export interface ThreadPlace {
   readonly channelId: number
   readonly key: string
 }
 
-/** Remembers which channel and key gave the answers that threads of the Messages API continue from. */
+/** Remembers which channel and key produced the responses that threads of the Messages API continue from. */
 export interface Threads {
   note(tokenId: number, messageId: string, place: ThreadPlace): void
   find(tokenId: number, messageId: string): ThreadPlace | undefined
@@ -13,7 +13,7 @@ export interface Threads {
 const keptMs = 24 * 3_600_000
 const mostAnswers = 50_000
 
-/** Keeps them only in this process's memory: the caller's program creates a forgotten thread again. */
+/** Keeps threads only in this process's memory. If a thread is forgotten, the caller's program creates it again. */
 export function createThreads(nowMs: () => number): Threads {
   const places = new Map<string, { place: ThreadPlace; untilMs: number }>()
   return {

@@ -6,7 +6,7 @@ import { createAccessTokens } from './upstream-tokens.ts'
 const secrets = createSecrets('a master key for tests')
 
 forEachDatabase((_name, openFresh) => {
-  /** Nodes on one database that share a clock, and how often a token was requested. */
+  /** Nodes that share a database and a clock, and a count of how often a token was requested. */
   async function nodes() {
     const store = await openFresh()
     const state = { nowMs: 1_700_000_000_000, made: 0, warnings: [] as string[] }
@@ -42,7 +42,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await one.get('key', make)).toBe('token 1')
   })
 
-  test('a token that the service refused is replaced, once for all nodes', async () => {
+  test('a token that the service refused is replaced only once for all nodes', async () => {
     const { state, node, make } = await nodes()
     const [one, other] = [node(), node()]
     await one.get('key', make)
@@ -57,7 +57,7 @@ forEachDatabase((_name, openFresh) => {
     expect(state.made).toBe(2)
   })
 
-  test('it is stored encrypted, and its name is not stored at all', async () => {
+  test('stores the token encrypted and does not store its name at all', async () => {
     const { store, node, make } = await nodes()
     await node().get('client_id=secret', make)
     const rows = await store.read.selectFrom('access_tokens').selectAll().execute()
@@ -65,7 +65,7 @@ forEachDatabase((_name, openFresh) => {
     expect(JSON.stringify(rows)).not.toMatch(/token 1|secret/)
   })
 
-  test('without the database a call still gets its token', async () => {
+  test('without the database, a call still gets its token', async () => {
     const { store, state, node, make } = await nodes()
     await store.close()
     expect(await node().get('key', make)).toBe('token 1')

@@ -5,15 +5,15 @@ import type { Store } from '../../store/store.ts'
 
 /** A token is not used in its last minute, because the call that carries it takes a while to arrive. */
 const marginMs = 60_000
-/** More than there are keys: any beyond this belong to keys that are gone. */
+/** More than the number of keys in use: any tokens beyond this belong to keys that no longer exist. */
 const mostTokens = 1_000
 const purpose = 'access-token'
 
 /** Keeps upstream tokens for all calls. */
 export interface TokenKeeper extends AccessTokens {
   /**
-   * Notes that a service refused the token stored under `name`, for example because it was revoked: the next `get`
-   * makes another.
+   * Records that a service refused the token stored under `name`, for example because the token was revoked. The next
+   * `get` makes a new one.
    */
   refused(name: string, value: string): void
 }
@@ -27,12 +27,12 @@ interface Deps {
 
 /**
  * Keeps upstream tokens until shortly before they expire: in memory, and encrypted in the database, where other nodes
- * find them. A database that cannot be reached costs an extra token, not the call.
+ * find them. If the database cannot be reached, an extra token is made, and the call still succeeds.
  */
 export function createAccessTokens({ store, secrets, nowMs, warn }: Deps): TokenKeeper {
   const tokens = new Map<string, AccessToken>()
   const making = new Map<string, Promise<AccessToken>>()
-  /** The value last refused under a name; the database may still have it. */
+  /** The last refused value for each name. The database may still contain it. */
   const refused = new Map<string, string>()
   const isFresh = (token: AccessToken) => token.expiresAtMs - marginMs > nowMs()
 

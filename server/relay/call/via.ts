@@ -31,7 +31,7 @@ export function refuseLoop(headers: Headers, installationId: string): void {
     )
 }
 
-/** The header for a channel with a custom address; a provider's default address cannot lead back to a gateway. */
+/** The header for a channel with a custom base URL. A provider's default URL cannot lead back to a gateway. */
 export function viaFor(
   { installationId }: Pick<RelayDeps, 'installationId'>,
   { headers }: Pick<AnyCall, 'headers'>,

@@ -1,27 +1,30 @@
-/** The caller left while the upstream had its request. The upstream request is stopped, and the prompt is charged. */
+/**
+ * The caller disconnected while the upstream was handling the request. The upstream request is stopped, and the prompt
+ * is charged.
+ */
 export class CallerLeft extends Error {
   constructor() {
     super('the caller left')
   }
 }
 
-/** Bytes or characters that fit into any buffer. */
+/** A number of bytes or characters that fits into any buffer. */
 const bufferedLength = 64 * 1024
 
 /**
- * Watches during the whole call for the caller to leave; the code in charge sets what is done then. A signal has only
- * one of these, and nothing else sets its `onabort`.
+ * Watches during the whole call for the caller to disconnect. The code currently in charge sets the action to take
+ * then. A signal has only one `Leaving`, and nothing else sets its `onabort`.
  */
 export class Leaving {
   #action: (() => void) | undefined
   readonly #signal: AbortSignal
   readonly #ended: (() => void) | undefined
 
-  /** `ended`: called when the answer has been sent. */
+  /** `ended` is called when the response has been sent. */
   constructor(signal: AbortSignal, ended?: () => void) {
     this.#signal = signal
     this.#ended = ended
-    // Cheaper than a listener that is added and removed.
+    // This is cheaper than adding and removing a listener.
     signal.onabort = () => this.act()
   }
 
@@ -43,15 +46,18 @@ export class Leaving {
     this.#action?.()
   }
 
-  /** The call is over. A handler that stayed would keep signal and call in memory until a full garbage collection. */
+  /**
+   * Must be called when the call is over. A handler left in place would keep the signal and the call in memory until a
+   * full garbage collection.
+   */
   close(): void {
     this.#action = undefined
     this.#signal.onabort = null
   }
 
   /**
-   * The answer has been sent, except for a last part of that length. A long last part may take long to reach a slow
-   * reader, and nothing reports when it has arrived.
+   * Must be called when the response has been sent, except for a last part of length `lastLength`. A long last part may
+   * take a while to reach a slow reader, and nothing reports when it has arrived.
    */
   answered(lastLength = 0): void {
     if (lastLength <= bufferedLength) this.#ended?.()

@@ -1,20 +1,22 @@
 import { type Clock, RunningClock } from '../../lib/clock.ts'
 
-/** A wait of unknown length that is called back once it has lasted for some time. */
+/** A wait of unknown length, with a callback for when it has lasted too long. */
 export interface DeadlineWait {
-  /** When to call `due`, in milliseconds of the watch's clock; may be changed while watched. */
+  /** When to call `due`, in milliseconds of the watch's clock. May be changed while the wait is watched. */
   dueAtMs: number
   due(): void
-  /** The process is about to end, and the waiting code with it; absent if the wait may simply be forgotten. */
+  /**
+   * Called when the process is about to end and the waiting code must end with it. Absent if the wait may be abandoned.
+   */
   cut?(): void
   /** Its index among the watched waits, used only by the watch. */
   place?: number | undefined
 }
 
 /**
- * One timer for all open streams: a timer for each chunk of each stream would cost more than the chunk. It is also the
- * clock of all waits, which stops while this process is paused: after a pause, every wait has as much time left as
- * before.
+ * One timer for all open streams, because a timer for each chunk of each stream would cost more than the chunk. It is
+ * also the clock of all waits. That clock stops while this process is paused, so every wait has as much time left after
+ * a pause as before it.
  */
 export interface DeadlineWatch extends Clock {
   add(wait: DeadlineWait): void
@@ -26,11 +28,12 @@ export interface DeadlineWatch extends Clock {
 
 export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
   const clock = new RunningClock(wall)
-  // Not a Set: removed entries stay reachable from its outgrown tables until a full garbage collection.
+  // Not a Set, because the removed entries of a Set stay reachable from its outgrown tables until a full garbage
+  // collection.
   const waits: DeadlineWait[] = []
   const timer = setInterval(() => {
     const now = clock.nowMs()
-    // Backwards, because an entry removed during the loop is replaced by the last one.
+    // Iterates backwards, because an entry removed during the loop is replaced by the last entry.
     for (let place = waits.length - 1; place >= 0; place--) {
       const wait = waits[place]
       if (wait && wait.dueAtMs <= now) wait.due()

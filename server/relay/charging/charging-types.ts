@@ -3,47 +3,53 @@ import type { PriceSheet } from '../../billing/price.ts'
 import type { ToolCounts } from '../../dialects/metering/tool-counts.ts'
 import type { ToolFees } from './tool-fees.ts'
 
-/** What a call used, in the terms of its price. */
+/** What a call used, in the units that its price is based on. */
 export interface Measure {
-  /** Tokens, from the upstream or counted. */
+  /** Tokens, reported by the upstream or counted here. */
   usage: Usage
-  /** The usage was counted here. */
+  /** The usage was counted here and not reported by the upstream. */
   estimated: boolean
   /** The responses of a session, one by one; `usage` is their sum. */
   parts?: readonly Usage[]
-  /** Units for what a session used in addition to its model, at separate prices. */
+  /** The cost, in units, of what a session used in addition to its model, at separate prices. */
   beside?: number
   /** Length of transcribed audio, if the upstream reported it. */
   seconds?: number | undefined
   /** The end of the last cue of a transcript, which is about the length of the audio. */
   cueSeconds?: number | undefined
-  /** Images in the answer, if it states their number. */
+  /** The number of images in the response, if the response states it. */
   images?: number | undefined
-  /** Search units of a rerank call, if the answer states them. */
+  /** The search units of a rerank call, if the response states them. */
   searches?: number | undefined
-  /** The answer was cut off: how many whole images had arrived, and whether the upstream is to blame. */
+  /** Set if the response was cut off: how many complete images had arrived, and whether the upstream is to blame. */
   cut?: { images: number; byUpstream: boolean }
-  /** Calls of tools that the upstream ran. */
+  /** How often the upstream called each of its tools. */
   tools?: ToolCounts | undefined
   /** The upstream failed before anything arrived. */
   isFree?: true
 }
 
-/** The price of one call at one model: how much to hold, and how much to charge. Kept from hold to settle. */
+/**
+ * The price of one call at one model: how much to hold, and how much to charge. Kept from the hold until the call is
+ * settled.
+ */
 export interface Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
-  /** Units to hold for a prompt of that many tokens: the call's ceiling, or a stream's first slice. */
+  /** Units to hold for a prompt of the given number of tokens: the call's ceiling, or a stream's first slice. */
   ceiling(promptTokens: number): number
-  /** Fewest units with which the call makes sense: enough for the prompt and one token. */
+  /** The fewest units with which the call makes sense: enough for the prompt and one token. */
   least(promptTokens: number): number
   /** Tokens that count against per-minute limits until the call ends: the prompt and the requested output. */
   reserved(promptTokens: number): number
-  /** Units for the prompt and the output so far. */
+  /** The cost, in units, of the prompt and the output so far. */
   soFar(promptTokens: number, completionTokens: number): number
-  /** Completion tokens of a stream that `units` certainly cover after the prompt. */
+  /** The number of completion tokens of a stream that `units` certainly cover in addition to the prompt. */
   paidTokens(units: number, promptTokens: number): number
-  /** Completion tokens per choice that `units` cover after the prompt; undefined = no need to cap. */
+  /**
+   * The number of completion tokens per choice that `units` cover in addition to the prompt; undefined = no need to
+   * cap.
+   */
   affordable(units: number, promptTokens: number): number | undefined
   /** Fees for tools that the upstream runs; absent = no such tool is enabled. */
   readonly tools?: ToolFees | undefined
@@ -51,7 +57,7 @@ export interface Charging {
   charge(measure: Measure): Charge
 }
 
-/** The charge, and what the log says about it. */
+/** The charge, and what the log records about it. */
 export interface Charge {
   quota: number
   promptTokens: number
@@ -59,13 +65,13 @@ export interface Charge {
   estimated: boolean
   /** Multiplier of the service tier, in millionths; absent = one. */
   tierRatio?: bigint | undefined
-  /** The tool calls that it includes; absent = none. */
+  /** The tool calls that the charge includes; absent = none. */
   tools?: string | undefined
 }
 
 export const nothing: Charge = { quota: 0, promptTokens: 0, completionTokens: 0, estimated: false }
 
-/** A call whose price is known or bounded before it is made. */
+/** A call whose price is known or bounded before the call is made. */
 export function fixedCharging(
   sheet: PriceSheet,
   groupRatio: bigint,

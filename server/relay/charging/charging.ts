@@ -22,13 +22,13 @@ import { type Charge, type Charging, fixedCharging, type Measure, nothing } from
 import { imageCharging } from './image-charging.ts'
 import { type ToolFees, toolFees } from './tool-fees.ts'
 
-/** Ceiling of a plain call when it is not known how much the model may answer. */
+/** The ceiling of a non-streamed call when it is not known how many tokens the model may generate. */
 const unknownCeilingTokens = 32_768
 /** Compressed speech has at least about this many bytes per second; the hold for an upload is based on it. */
 const leastAudioBytesPerSecond = 4_000
 /**
- * Uncompressed stereo of the best usual quality has at most this many: an upload is at least that long, whatever was
- * transcribed.
+ * Uncompressed stereo of the best common quality has at most this many bytes per second. So the size of an upload gives
+ * its minimum length, whatever was transcribed.
  */
 const mostAudioBytesPerSecond = 192_000
 
@@ -73,28 +73,28 @@ export function chargingFor(
   }
 }
 
-/** A call that is charged by tokens. A class, because thousands of streams are open at a time. */
+/** A call that is charged by tokens. This is a class because thousands of streams are open at a time. */
 class TokenCharging implements Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
   readonly #choices: number
   readonly #generates: boolean
-  /** The hold of a stream grows slice by slice, if all of its output is visible. */
+  /** The hold of a stream grows slice by slice if all of its output is visible. */
   readonly #isSliced: boolean
-  /** Most tokens of one choice. */
+  /** The maximum number of tokens of one choice. */
   readonly #whole: number
   /** Completion tokens to hold quota for. */
   readonly #held: number
   /** Completion tokens that the call is assumed to want. */
   readonly #wanted: number
-  /** Output other than text that the answer may have, if that is more expensive. */
+  /** Output other than text that the response may contain, if it is more expensive than text. */
   readonly #dear: DearOutput | undefined
-  /** Tokens that the prompt may have if most of it cannot be seen; 0 = all of it can. */
+  /** The number of tokens that the prompt may have if most of it cannot be seen; 0 = all of it can be seen. */
   readonly #openPrompt: number
-  /** Multipliers of the requested service tier and region, if they cost more than usual, in millionths. */
+  /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
   readonly #askedTier: bigint | undefined
   readonly #askedPlace: bigint | undefined
-  /** Both combined. */
+  /** Both multipliers combined. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
   readonly tools: ToolFees | undefined
@@ -118,21 +118,21 @@ class TokenCharging implements Charging {
     this.#askedTier = dearerRatio(tierParts?.tier, ratioOf)
     this.#askedPlace = dearerRatio(tierParts?.place, ratioOf)
     this.#tierRatio = both(this.#askedTier, this.#askedPlace)
-    // A built-in price's fee per request is the price of its search, which is known more precisely here.
+    // The fee per request in a built-in price is the price of the model's search, which is known more precisely here.
     this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
     this.groupRatio = groupRatio
     this.#choices = choices
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
     this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
-    // Unseen reasoning is held for, and capped, like a plain answer. So are audio and images, which come in large
-    // pieces.
+    // Quota for unseen reasoning is held, and the reasoning capped, as in a non-streamed call. The same applies to
+    // audio and images, which arrive in large pieces.
     this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
     // Less than one token would be below the minimum with which a call may begin.
     const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
     this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
-    // A call without a limit is not assumed to want all that the model could answer.
+    // A call without a limit is not assumed to want all the tokens that the model could generate.
     this.#wanted = this.#generates ? Math.min(maxTokens ?? slice, this.#whole) * choices : 0
   }
 
@@ -182,8 +182,8 @@ class TokenCharging implements Charging {
   }
 
   /**
-   * The multiplier of the tier or region that the answer names; if it names none, or none with a ratio, that of the
-   * requested one.
+   * The multiplier of the tier or region that the response names. If it names none, or one without a multiplier, the
+   * multiplier of the requested tier or region applies.
    */
   #ratioIn(name: string | undefined, requestedRatio: bigint | undefined): bigint | undefined {
     if (name === undefined) return requestedRatio
@@ -203,7 +203,7 @@ function dearerRatio(name: string | undefined, ratioOf: (name: string) => bigint
   return ratio > ratioOne ? ratio : undefined
 }
 
-/** Two multipliers combined, to a millionth. */
+/** Combines two multipliers, both in millionths. */
 function both(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || other === undefined ? (one ?? other) : (one * other) / ratioOne
 }
@@ -228,7 +228,8 @@ function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceTokens: num
     paidTokens: (units, prompt) => tokensAffordable(units, sheet, groupRatio, prompt),
     affordable: () => undefined,
     charge: ({ usage, estimated, parts, beside = 0 }) => ({
-      // Rounded up once; but if the price depends on the length of the prompt, each response is priced by its own.
+      // The sum is rounded up once. But if the price depends on the length of the prompt, each response is priced by
+      // the length of its own prompt.
       quota:
         beside +
         (parts && sheet.tiers.length > 0
@@ -251,7 +252,8 @@ function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
   const each = Math.max(usualDocumentTokens, typeof tokensPerDocument === 'number' ? tokensPerDocument : 0)
   const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
   const guess = searchUnits(textOf(query), all.map(textOf), tokensIn, each)
-  // A token has at least one byte, and a service may be told to read fields other than the text.
+  // An upper bound: a token has at least one byte, and the request may tell the service to read fields other than the
+  // text.
   const most = () =>
     searchUnits(textOf(query), all.map(writtenOf), (text) => Buffer.byteLength(text), Number.POSITIVE_INFINITY)
   const priceOf = (units: number) => roundUp(sheet.perCall * BigInt(units) * groupRatio)
@@ -268,7 +270,8 @@ function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
 }
 
 /**
- * The text of a query or document. A document without one counts in full, as services differ in which fields they read.
+ * The text of a query or document. A document without a text counts in full, because services differ in which fields
+ * they read.
  */
 function textOf(value: unknown): string {
   const text = isObject(value) ? value['text'] : undefined
@@ -288,7 +291,7 @@ function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint):
   const text = { input, instructions: typeof instructions === 'string' ? instructions : '' }
   const ceiling = speechCharge(text, sheet, groupRatio).quota
   return fixedCharging(sheet, groupRatio, ceiling, ceiling, ({ usage, estimated, cut }) =>
-    // Half a speech is useless, whether it comes as events or as bytes.
+    // Speech that breaks off is useless, whether it arrives as events or as bytes.
     cut?.byUpstream ? nothing : speechCharge({ ...text, ...(!estimated && { usage }) }, sheet, groupRatio),
   )
 }

@@ -3,20 +3,20 @@ import { maxOutputTokens } from '../../billing/model-limits.ts'
 import type { AnyCall, CallBody, RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 
-/** An upstream's prompt count may differ from ours by this factor before it is taken for a mistake. */
+/** An upstream's prompt count may differ from ours by this factor before it is treated as a mistake. */
 const promptFactor = 10
 /** Services put their own instructions before the prompt, some of them several thousand tokens long. */
 const promptSlack = 10_000
 /** Searches, files and tools add text to the prompt that the gateway never sees, up to the longest context there is. */
 const unseenPromptTokens = 2_000_000
-/** Most completion tokens believed when neither the request nor the model has a limit. */
+/** The maximum number of completion tokens that is believed when neither the request nor the model has a limit. */
 const unknownCompletionLimit = 300_000
 /** Some services add reasoning on top of max_tokens. */
 const completionFactor = 2
-/** Known model limits go out of date: answers up to this length are believed for every model. */
+/** Known model limits go out of date, so responses up to this length are believed for every model. */
 const leastCompletionLimit = 65_536
 
-/** A call at the channel that answered it. */
+/** A call, with the channel that answered it. */
 interface Answered {
   readonly call: AnyCall
   readonly channel: Channel
@@ -71,7 +71,7 @@ export function forgetBody(call: RelayCall): void {
 const forgotten: CallBody = { kind: 'json', text: '', json: {} }
 
 function namesUnseen(field: string, value: unknown): boolean {
-  // A text is the prompt itself; in the Responses API the field names a stored prompt.
+  // A `prompt` that is text is the prompt itself. In the Responses API, the field names a stored prompt.
   if (field === 'prompt' && (typeof value === 'string' || Array.isArray(value))) return false
   return value !== undefined && value !== null && value !== false
 }

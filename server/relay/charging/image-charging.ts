@@ -10,7 +10,7 @@ import { type Charging, fixedCharging } from './charging-types.ts'
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
   const field = (name: string) =>
     call.state.body.kind === 'json' ? call.state.body.json[name] : call.state.body.form.fields.get(name)
-  // A field that decides the price must mean the same to every reader.
+  // A field that decides the price must be understood in the same way by every reader.
   const text = (name: string) => {
     const value = field(name)
     if (value === undefined || value === null) return {}
@@ -42,7 +42,7 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
     most,
     most,
     ({ usage, estimated, cut, images = cut?.images ?? mostImages }) => {
-      // A report of images without any output token is empty.
+      // If images arrived, a usage report without any output tokens is treated as missing.
       const reported = byTokens && !estimated && (usage.completionTokens > 0 || images === 0)
       const quota = reported
         ? chargeTokens({ ...usage, imageCompletionTokens: paintedTokens(usage) }, sheet, groupRatio)
@@ -58,8 +58,8 @@ export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bi
 }
 
 /**
- * Models charged by tokens answer with images. Unless they report text, every token that is not reasoning belongs to an
- * image.
+ * Models charged by tokens respond with images. Unless the usage lists the image tokens, every output token that is not
+ * reasoning belongs to an image.
  */
 function paintedTokens({ completionTokens, reasoningTokens = 0, imageCompletionTokens }: Usage): number {
   return imageCompletionTokens ?? completionTokens - reasoningTokens
@@ -75,12 +75,15 @@ function imagesShown({ state: { body } }: RelayCall): number {
   return files.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Other services' names for `n`, which are passed on to them unread. */
+/** The names that other services use for `n`. These fields are passed on unchanged. */
 export const imageCountFields = ['batch_size', 'num_images', 'num_outputs', 'number_of_images', 'samples'] as const
-/** Most images of a Volcengine series whose length the caller leaves to the model (its API reference, "max_images"). */
+/**
+ * The most images in a Volcengine series whose length the caller lets the model decide (its API reference,
+ * "max_images").
+ */
 const longestSeries = 15
 
-/** The most images that the answer can have, by any name that some service uses for their number. */
+/** The most images that the response can contain, by any field name that a service uses for the number of images. */
 function mostImagesOf(n: number, field: (name: string) => unknown): number {
   const counts = imageCountFields.map((name) => wholeNumber(field(name)))
   const series = field('sequential_image_generation')
@@ -91,7 +94,7 @@ function mostImagesOf(n: number, field: (name: string) => unknown): number {
   return Math.max(n, ...counts.map((count) => count ?? 0))
 }
 
-/** The number of images: a whole number, or digits in a form. */
+/** The number of images: a whole number, or a string of digits in a form. */
 function countOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined
   const n = wholeNumber(value)
@@ -99,7 +102,7 @@ function countOf(value: unknown): number | undefined {
   throw new GatewayError('n_not_within_range', 'n must be a whole number', { param: 'n' })
 }
 
-/** The number of images in a stream where each ends with an event of its own. */
+/** The number of images requested in a stream in which each image ends with a separate event. */
 export function imagesAsked({ state: { body } }: RelayCall): number {
   return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
 }

@@ -8,35 +8,35 @@ import type { Measure } from './charging-types.ts'
 import { usageFault } from './check-usage.ts'
 import type { OpenCall } from './settlement.ts'
 
-/** The parts of an answer that it is measured by. */
+/** The parts of a response from which its usage is measured. */
 export interface Answer {
   /** The upstream's usage object, unchecked. */
   usage: JsonObject | undefined
-  /** The same, if it has been read already. */
+  /** The same usage, if it has already been parsed. */
   reported?: Usage | undefined
-  /** The usage came before anything was generated. */
+  /** The usage arrived before anything was generated. */
   isEarly?: boolean | undefined
-  /** Everything generated; called only when it must be counted. */
+  /** All generated output; called only when the output must be counted. */
   output(): string
-  /** Audio and images of a conversation. */
+  /** The audio and image tokens of a conversation. */
   media?: MediaTokens | undefined
-  /** Completion tokens that were certainly delivered, if the answer is incomplete. */
+  /** Completion tokens that were certainly delivered, if the response is incomplete. */
   deliveredTokens?: number
 }
 
-/** What an answer used, and why the upstream's own figures were rejected. */
+/** What a response used, and why the upstream's own figures were rejected, if they were. */
 export interface Measured {
   measure: Measure
   note: string | undefined
 }
 
-/** The measure of a call that fails before its first byte. */
+/** The measure of a call that fails before the first byte of the response. */
 export const nothingCame: Measured = {
   measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: false, isFree: true },
   note: undefined,
 }
 
-/** Returns the upstream's usage at once if it can be believed; otherwise counts. */
+/** Returns the upstream's usage at once if it can be believed; otherwise counts the tokens. */
 export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measured | Promise<Measured> {
   const reported = withImages(answer.reported ?? readUsage(answer.usage), answer.media)
   const fault = reported && (usageFault(open, reported) ?? tooLittle(open, reported, answer))
@@ -61,7 +61,7 @@ export function measure(deps: RelayDeps, open: OpenCall, answer: Answer): Measur
   }))
 }
 
-/** The upstream's report of the prompt, which is valid however much of the answer arrives or is sent. */
+/** The upstream's report of the prompt, which is valid no matter how much of the response arrives or is passed on. */
 export function promptReport({
   usage,
   reported = readUsage(usage),
@@ -73,7 +73,10 @@ export function promptReport({
 
 const beforeTheEnd = 'reported before the end'
 
-/** A report of zero is not believed if there is content, nor a total that was reported before the answer broke off. */
+/**
+ * A report of zero is not believed if there is content. A total that was reported before the response broke off is not
+ * believed either.
+ */
 function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | undefined {
   const { promptTokens, completionTokens } = reported
   if (promptTokens === 0 && open.call.state.promptGuess > 0) return 'no prompt tokens'
@@ -83,14 +86,17 @@ function tooLittle(open: OpenCall, reported: Usage, answer: Answer): string | un
   return undefined
 }
 
-/** The prompt is read before anything is generated, so an early report is right about it and a minimum for the rest. */
+/**
+ * The prompt is read before anything is generated, so an early report is right about the prompt and a minimum for the
+ * output.
+ */
 async function countCompletion(deps: RelayDeps, open: OpenCall, reported: Usage, answer: Answer): Promise<Usage> {
   const counted = completionOf(await countOutput(deps, open, answer.output()), answer.media)
   return counted.completionTokens > reported.completionTokens ? { ...reported, ...counted } : reported
 }
 
 /**
- * Adds the image tokens to a report that does not list them, if images arrived. Services that sell audio list its
+ * Adds the image tokens to a report that does not list them, if images arrived. Services that sell audio list the audio
  * tokens.
  */
 function withImages(reported: Usage | undefined, media: MediaTokens | undefined): Usage | undefined {
@@ -100,7 +106,7 @@ function withImages(reported: Usage | undefined, media: MediaTokens | undefined)
   return images > 0 ? { ...reported, imageCompletionTokens: images } : reported
 }
 
-/** The usage fields for that many text tokens, plus audio and images. */
+/** The usage fields for the given number of text tokens, plus audio and images. */
 export function completionOf(textTokens: number, media: MediaTokens | undefined) {
   return {
     completionTokens: textTokens + mediaTotal(media),
@@ -131,14 +137,14 @@ function countOutput(deps: RelayDeps, open: OpenCall, output: string): number | 
   return deps.counter.count(open.upstreamModel, { texts: [output], fixedTokens: 0 }, approximate)
 }
 
-/** Length of audio: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
+/** The length of audio: `{ type: "duration", seconds }` (OpenAI API reference, "transcription object"). */
 function secondsOf(usage: JsonObject | undefined): number | undefined {
   const seconds = usage?.['seconds'] ?? usage?.['duration'] ?? usage?.['prompt_audio_seconds']
   return typeof seconds === 'number' && seconds >= 0 && seconds < 1e6 ? seconds : undefined
 }
 
 /**
- * Images of an answer by Volcengine, which states their number at the end of a stream (its API reference,
+ * The number of images in a response from Volcengine, which states it at the end of a stream (its API reference,
  * "generated_images").
  */
 function imagesOf(usage: JsonObject | undefined): number | undefined {

@@ -5,28 +5,28 @@ import { quickTokens } from '../counting/quick-estimate.ts'
 import { completionOf, countUsage, measure, promptReport } from './measure.ts'
 import { chargeOf, type OpenCall } from './settlement.ts'
 
-/** The part of an answer that has been sent to the caller. */
+/** The part of a response that has been sent to the caller. */
 export interface Delivered {
   characters: number
   media: MediaTokens | undefined
 }
 
-/** The cost of a stream so far, by an estimate that tends to be high, until the output is really counted. */
+/** The cost of a stream so far. It is estimated, usually too high, until the output is actually counted. */
 export class RunningCost {
   readonly #deps: RelayDeps
   readonly #open: OpenCall
   readonly #meter: StreamMeter
   #promptTokens: number
-  /** State at the last real count of the output; the estimate continues from there. */
+  /** The state at the last actual count of the output; the estimate continues from there. */
   #counted = { pieces: 0, characters: 0, extraBytes: 0, tokens: 0 }
-  /** Completion tokens that the hold certainly covers, as of the last check; it grows with the hold. */
+  /** The number of completion tokens that the hold certainly covers, as of the last check. It grows with the hold. */
   #paidTokens = -1
   #isOverdrawn = false
   #deliveredCharacters = 0
   #deliveredMedia: MediaTokens | undefined
-  /** The upstream's report of the prompt, once that counts. */
+  /** The upstream's report of the prompt, once it is used for the cost. */
   #prompt: Usage | undefined
-  /** Units for everything received, by the upstream's own usage. */
+  /** The cost, in units, of everything received, by the upstream's own usage. */
   #reported: number | undefined
 
   constructor(deps: RelayDeps, open: OpenCall, meter: StreamMeter) {
@@ -41,13 +41,13 @@ export class RunningCost {
     return { characters: this.#deliveredCharacters, media: this.#deliveredMedia }
   }
 
-  /** Notes that everything received has been sent. */
+  /** Records that everything received has been sent. */
   noteDelivered(): void {
     this.#deliveredCharacters = this.#meter.characters
     this.#deliveredMedia = this.#meter.media
   }
 
-  /** Units for the output so far and that many more tokens. */
+  /** The cost, in units, of the output so far and of `marginTokens` more tokens. */
   units(marginTokens: number): number {
     if (this.#reported !== undefined) return this.#reported
     const textTokens = this.#tokens() + Math.ceil(marginTokens)
@@ -69,26 +69,27 @@ export class RunningCost {
     return this.#meter.characters > this.#deliveredCharacters || this.#meter.media !== this.#deliveredMedia
   }
 
-  /** True when the output so far costs more than is held. */
+  /** True when the output so far costs more than the hold. */
   get exceedsHold(): boolean {
     return this.units(0) > this.#open.hold.amount
   }
 
-  /** The same at the end of the answer, by the upstream's own usage. */
+  /** True when the complete response costs more than the hold, by the upstream's own usage. */
   async exceedsAtEnd(): Promise<boolean> {
     if (this.exceedsHold) await this.#believeReport()
     return this.exceedsHold
   }
 
   /**
-   * True under one-api's policy, where an answer may cost more than there is; no more quota is requested from then on.
+   * True under one-api's policy, which lets a response cost more than the remaining quota. No more quota is requested
+   * from then on.
    */
   mayOverdraw(): boolean {
     this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'
     return this.#isOverdrawn
   }
 
-  /** True when the output so far and half a slice more cost more than is held. */
+  /** True when the output so far plus half a slice costs more than the hold. */
   needsMore(): boolean {
     if (this.#isOverdrawn) return false
     const { PreConsumedQuota } = this.#deps.settings()
@@ -100,7 +101,7 @@ export class RunningCost {
     return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
   }
 
-  /** At the end, the upstream's own usage is the cost, if it has arrived and can be believed. */
+  /** At the end, the cost is that of the upstream's own usage, if the usage has arrived and can be believed. */
   async #believeReport(): Promise<void> {
     const { usage, reported, isReportEarly: isEarly } = this.#meter
     if ((usage ?? reported) === undefined) return
@@ -114,7 +115,7 @@ export class RunningCost {
     this.#reported = chargeOf(this.#open, measurement.measure).quota
   }
 
-  /** Counts the output so far, instead of estimating it. */
+  /** Counts the output so far instead of estimating it. */
   async count(): Promise<void> {
     const meter = this.#meter
     const { promptTokens, completionTokens } = await countUsage(this.#deps, this.#open, meter.output())

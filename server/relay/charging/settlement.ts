@@ -10,13 +10,13 @@ import type { RelayDeps } from '../call/deps.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Charge, type Charging, type Measure, nothing } from './charging-types.ts'
 
-/** A call in progress: the hold, its price, and where it was sent. It is the hold's only owner. */
+/** A call in progress: its hold, its price, and where it was sent. This object is the hold's only owner. */
 export interface OpenCall<Call extends AnyCall = RelayCall> {
   call: Call
   hold: Hold
   charging: Charging
   channel: Channel
-  /** Model name as sent upstream; it is the one that is charged and logged. */
+  /** The model name as sent upstream. This name is the one that is charged and logged. */
   upstreamModel: string
   systemPromptReset: boolean
   /** Counts the calls of hosted tools, if any is enabled. */
@@ -29,20 +29,20 @@ export interface OpenCall<Call extends AnyCall = RelayCall> {
 export interface Ending {
   measure: Measure
   outcome: Outcome
-  /** Error code when it did not complete; '' otherwise. */
+  /** The error code if the call did not complete; '' otherwise. */
   code: string
-  /** Milliseconds from the start to the first byte of the answer; 0 = no byte came. */
+  /** Milliseconds from the start to the first byte of the response; 0 = no byte arrived. */
   firstByteMs: number
   /** Further remarks for the log row. */
   note?: string
 }
 
-/** The cost of a call by its measure. */
+/** The cost of a call, calculated from its measure. */
 export function chargeOf({ charging, tierLost, tools }: OpenCall<AnyCall>, measure: Measure): Charge {
   const priced = tierLost ? atUsualTier(measure) : measure
   if (!tools) return charging.charge(priced)
   const { kinds = [], searchesAlways = false } = charging.tools ?? {}
-  // A search that the answer does not mention is charged only if there is an answer.
+  // A search that the response does not mention is charged only if the model generated an answer.
   const hasSearched = searchesAlways && measure.usage.completionTokens > 0
   return charging.charge({ ...priced, tools: tools.counts(kinds, hasSearched) })
 }
@@ -61,12 +61,12 @@ export function orRelease<Result>(
   }
 }
 
-/** The measure at the usual tier, unless the answer names another. */
+/** The measure at the usual tier, unless the response names another tier. */
 function atUsualTier(measure: Measure): Measure {
   return { ...measure, usage: { ...measure.usage, tier: orUsual(measure.usage.tier) } }
 }
 
-/** Charges the call, writes its log row and reports it. Resolves once that is durable. */
+/** Charges the call, writes its log row and reports it. Resolves once the charge and the row are durable. */
 export async function settle(deps: RelayDeps, open: OpenCall<AnyCall>, ending: Ending): Promise<void> {
   const { call, hold, channel } = open
   const settings = deps.settings()
@@ -138,7 +138,7 @@ function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio, t
   return parts.join('; ')
 }
 
-/** An upstream's answer to an open call, which was sent at `sentAtMs` of the deadline clock. */
+/** An upstream's response to an open call. The call was sent at `sentAtMs` of the deadline clock. */
 export interface Answering {
   readonly deps: RelayDeps
   readonly open: OpenCall
@@ -146,7 +146,10 @@ export interface Answering {
   readonly sentAtMs: number
 }
 
-/** From now on the answer owns the hold: no other channel is tried, and the hold is settled however the answer ends. */
+/**
+ * From now on, the response owns the hold. No other channel is tried, and the hold is settled however the response
+ * ends.
+ */
 export function takeOver({ deps, open, response, sentAtMs }: Answering): void {
   noteAttempt(deps, open, { sentAtMs, status: response.status })
   open.hold.handOver()

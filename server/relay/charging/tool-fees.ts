@@ -6,7 +6,9 @@ import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AnyCall } from '../call/call.ts'
 
-/** Tool calls to hold for if the request names no limit; the model decides how many it makes. */
+/**
+ * The number of tool calls to hold quota for if the request sets no limit. The model decides how many calls it makes.
+ */
 const usualCalls: Readonly<Record<string, number>> = {
   web_search: 5,
   web_search_preview: 5,
@@ -18,11 +20,11 @@ const noFees = 0n
 
 /** Fees for the tools that the upstream runs during one call, at one channel. */
 export interface ToolFees {
-  /** Picoquota for the calls that are held for. */
+  /** Picoquota to hold for the expected tool calls. */
   readonly held: bigint
-  /** Kinds that the request enables. */
+  /** The kinds of tools that the request enables. */
   readonly kinds: readonly string[]
-  /** The model searches in every call, whether its answer mentions it or not. */
+  /** The model searches in every call, whether or not its response mentions the search. */
   readonly searchesAlways: boolean
   /** Picoquota for the calls that were made, and the text for the log. */
   charge(counts: ToolCounts): { fees: bigint; note: string }
@@ -30,17 +32,17 @@ export interface ToolFees {
 
 const toolsByBody = new WeakMap<JsonObject, readonly HostedTool[]>()
 
-/** The hosted tools of a body; found once, however many channels are tried. */
+/** The hosted tools of a body. They are looked up only once, however many channels are tried. */
 function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
   const known = toolsByBody.get(body)
-  // Whether a model searches on its own depends on its name, which channels map.
+  // Whether a model searches in every call depends on its name, and channels map names.
   if (known && !searchesAlways(model)) return known
   const tools = hostedTools(body, model)
   if (!searchesAlways(model)) toolsByBody.set(body, tools)
   return tools
 }
 
-/** The fees of a call by the upstream's name for the model; undefined if no tool is enabled. */
+/** The tool fees of a call, by the upstream's name for the model; undefined if no tool is enabled. */
 export function toolFees(call: AnyCall, prices: PriceBook, model: string, channelType: number): ToolFees | undefined {
   if (call.mode !== 'chat' || call.state.body.kind !== 'json') return undefined
   const tools = toolsOf(call.state.body.json, model)
@@ -49,7 +51,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
     prices.toolPrice({ kind, size, model, channelType }) ?? noFees
   const byPrompt = (kind: string) => isPaidByPrompt({ kind, model, channelType })
   const callsOf = ({ kind, most }: HostedTool) => (byPrompt(kind) ? 1 : (most ?? usualCalls[kind] ?? 1))
-  // A tool that is named twice counts once.
+  // A tool that is listed twice counts once.
   const dearest = new Map<string, bigint>()
   for (const tool of tools) {
     const price = priceOf(tool.kind, tool.size) * BigInt(callsOf(tool))
@@ -64,7 +66,7 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
       const notes: string[] = []
       for (const [name, counted] of Object.entries(counts)) {
         const [reportedKind = '', reportedSize] = name.split(':')
-        // The answer uses one name for a search and for its preview version.
+        // The response uses the same name for a search tool and for its preview version.
         const tool =
           tools.find(({ kind }) => kind === reportedKind) ?? tools.find(({ kind }) => kind.startsWith(reportedKind))
         const kind = tool?.kind ?? reportedKind

@@ -6,14 +6,17 @@ import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 
 /** Counts tokens off the main thread, which 100 KB of text would block. */
 export interface TokenCounter {
-  /** Tokens of the texts plus the fixed ones. `approximate`: 0.38 per byte instead (ApproximateTokenEnabled). */
+  /**
+   * The tokens of the texts plus the fixed tokens. If `approximate` is set, the texts count 0.38 tokens per byte
+   * instead (ApproximateTokenEnabled).
+   */
   count(model: string, prompt: PromptText, approximate: boolean): Promise<number>
   close(): void
 }
 
 /** one-api's factor for ApproximateTokenEnabled. */
 const tokensPerByte = 0.38
-/** Next to this file in TypeScript, or next to the single file that the server was built into. */
+/** The worker is next to this file in TypeScript, or next to the single file that the server was built into. */
 const workerUrl = new URL(`./tokenizer-worker${extname(import.meta.path)}`, import.meta.url).href
 
 export function createTokenCounter(): TokenCounter {

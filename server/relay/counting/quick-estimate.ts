@@ -2,12 +2,15 @@ import type { PromptText } from '../../dialects/neutral/dialect.ts'
 
 /** Plain English has about 4 characters per token; 3 leaves room for code and punctuation. */
 const charactersPerToken = 3
-/** For bytes beyond one per character: CJK has two of them and up to about 1.3 tokens per character. */
+/**
+ * Tokens for each UTF-8 byte beyond one per character. CJK text has two such bytes, and up to about 1.3 tokens, per
+ * character.
+ */
 const tokensPerExtraByte = 0.65
 
 /**
- * An estimate that tends to be high and costs next to nothing. The first hold is based on it; the tokens are really
- * counted only if the quota does not cover it.
+ * An estimate that tends to be high and costs next to nothing. The first hold is based on it. The tokens are actually
+ * counted only if the quota does not cover the estimate.
  */
 export function quickEstimate(prompt: PromptText): number {
   let tokens = prompt.fixedTokens
@@ -18,7 +21,10 @@ export function quickEstimate(prompt: PromptText): number {
   return tokens
 }
 
-/** The same for a text of that many characters whose UTF-8 form has that many bytes beyond one per character. */
+/**
+ * The same estimate for a text of the given number of characters. `extraBytes` is the number of its UTF-8 bytes beyond
+ * one per character.
+ */
 export function quickTokens(characters: number, extraBytes: number): number {
   return Math.ceil(characters / charactersPerToken + extraBytes * tokensPerExtraByte)
 }

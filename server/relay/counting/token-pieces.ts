@@ -1,9 +1,13 @@
-/** Longest piece given to the tokenizer, whose time grows with the square of a run without spaces. */
+/**
+ * The longest piece given to the tokenizer. The tokenizer's time grows with the square of the length of a run without
+ * spaces.
+ */
 const longestPiece = 256
 
 /**
- * Splits a text into pieces that may be counted one by one: before a space if there is one (tokens begin with their
- * space, so the sum is exact there), otherwise in the middle of a run (where the sum may be one token too high).
+ * Splits a text into pieces that may be counted one by one. A text is split before a space if there is one (tokens
+ * begin with their space, so the sum is exact there), otherwise in the middle of a run (where the sum may be one token
+ * too high).
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

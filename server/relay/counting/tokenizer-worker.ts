@@ -14,7 +14,10 @@ export interface CountAnswer {
 /** The caller's text is plain text, whatever it looks like: special tokens are counted like any other characters. */
 const asPlainText = { disallowedSpecial: new Set<string>() }
 
-/** Text beyond this many characters is counted in proportion: a caller must not be able to buy seconds of CPU. */
+/**
+ * Beyond this many characters, the count is extrapolated in proportion, so that a caller cannot use seconds of CPU
+ * time.
+ */
 const countedCharacters = 400_000
 
 /** Each vocabulary takes tens of megabytes, so only those in use are loaded. */

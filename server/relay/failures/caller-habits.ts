@@ -1,6 +1,6 @@
 /**
- * The status for a permanent refusal. Codex retries a 401, 402 or 403 five times, and looks at no header that says
- * otherwise; it shows a 400 at once.
+ * The status for a permanent refusal. Codex retries a 401, 402 or 403 five times, and ignores any header that tells it
+ * not to. It shows a 400 at once.
  */
 export function statusOfRefusal(request: Request, status: number): number {
   return isCodex(request.headers) && (status === 401 || status === 402 || status === 403) ? 400 : status

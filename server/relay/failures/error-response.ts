@@ -11,8 +11,7 @@ import { ownHeaders } from '../headers/relay-headers.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
 /**
- * An error answer to the caller, in its dialect. `refusalStatus` maps the status of the gateway's own permanent
- * refusals.
+ * An error response in the caller's dialect. `refusalStatus` maps the status of the gateway's own permanent refusals.
  */
 export function errorResponse(
   error: unknown,
@@ -27,7 +26,7 @@ export function errorResponse(
   const lasts = isPermanent(known)
   const retry = attempt?.shouldRetry ?? (lasts ? 'false' : undefined)
   if (retry !== undefined) headers['x-should-retry'] = retry
-  // The rest of the body is not read.
+  // The rest of the body is not read, so the connection is closed.
   if (known.code === 'request_timeout') headers['connection'] = 'close'
   const body = isOpenAi(dialect)
     ? openAiBody(known, attempt, requestId)
@@ -62,7 +61,7 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
   const { encodeFailure } = callerDialects[dialect]
   if (dialect === 'openai-responses') {
     const { error: wireError } = encodeFailure(failure, requestId) as { error: JsonObject }
-    // The event's own type takes precedence over the error's; OpenAI's SDK throws only the content of `error`.
+    // The event's own `type` takes precedence over the error's `type`. OpenAI's SDK throws only the content of `error`.
     return `event: error\ndata: ${JSON.stringify({ ...wireError, type: 'error', sequence_number: 0, error: wireError })}\n\n`
   }
   const body = JSON.stringify(encodeFailure(failure, requestId))
@@ -70,8 +69,8 @@ export function errorEventFor(error: GatewayError, requestId: string, dialect: D
 }
 
 /**
- * The last events of a stream that has sent nothing but keep-alives, made from the error answer that its caller would
- * otherwise have got.
+ * The last events of a stream that has sent nothing but keep-alives, made from the error response that the caller would
+ * otherwise have received.
  */
 export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall, 'requestId' | 'dialect' | 'facts'>) {
   const { requestId, dialect } = call
@@ -80,7 +79,7 @@ export function lastEventsFor(error: unknown, body: string, call: Pick<RelayCall
     const failure = failed?.failure ?? failureOf(knownOf(error))
     return failedEvents(failure, requestId, { model: call.facts.model }, 0)
   }
-  // Google's own errors come as a list of one when a stream was requested.
+  // Google wraps its own errors in a list of one when a stream was requested.
   const parsed = tryParse(body)
   const errorBody: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   const data = tryStringify(errorBody) ?? JSON.stringify(body)
@@ -94,13 +93,16 @@ function isOpenAi(dialect: DialectName): boolean {
 function openAiBody(known: GatewayError, attempt: AttemptFailed | undefined, requestId: string): string {
   const own = errorObject(known, requestId)
   const { failure, shaped } = attempt ?? {}
-  // Another service's error type and code mean nothing to a client that knows OpenAI's.
+  // Another service's error type and code mean nothing to a client that expects OpenAI's.
   if (failure && failure.dialect !== 'openai-chat') return otherBody(known, failure, requestId, 'openai-chat')
   const wireError = shaped && { ...own, param: null, code: null, ...shaped, message: own.message }
   return (wireError && tryStringify({ error: wireError })) ?? JSON.stringify({ error: own })
 }
 
-/** The upstream's error body, if it is in the caller's dialect: details that only that dialect has are kept. */
+/**
+ * The upstream's error body, if it is in the caller's dialect, so that details that exist only in that dialect are
+ * kept.
+ */
 function sameDialect(attempt: AttemptFailed | undefined, dialect: DialectName): string | undefined {
   return attempt?.raw && attempt.raw.dialect === dialect ? attempt.raw.text : undefined
 }

@@ -52,7 +52,7 @@ forEachDatabase((kind, openFresh) => {
     expect(warnings.length).toBe(1)
   })
 
-  test('a shared row that is rejected is lost with all its calls', async () => {
+  test('a shared row that the database rejects is lost with all its calls', async () => {
     for (let at = 0; at < 100; at++) note('a', 'own')
     for (let at = 0; at < 3; at++) note('a', 'shared', refused)
     note('b', 'b1')
@@ -64,7 +64,7 @@ forEachDatabase((kind, openFresh) => {
   })
 
   if (kind === 'postgres')
-    test('a text with a NUL does not hold up other rows', async () => {
+    test('a text with a NUL does not block other rows', async () => {
       note('a', 'a1', { model_name: 'x\0' })
       note('b', 'b1')
       await log.close()

@@ -12,51 +12,51 @@ import type { Store } from '../../store/store.ts'
 
 /** Writes the log rows of failed calls in the background. */
 export interface FailedCallLog {
-  /** Records one failed call; `make` is called if the call gets its own row or the first shared one. */
+  /** Records one failed call. `make` is called only if the call gets its own row or is the first in a shared row. */
   note(of: { tokenId: number; code: string; beganAtMs: number }, make: () => LogRow): void
-  /** Resolves once everything recorded has been written, or could not be. */
+  /** Resolves once everything recorded has been written or could not be written. */
   close(): Promise<void>
 }
 
 export interface FailedCallLogDeps {
   store: Store
   clock: Clock
-  /** Called for calls that are in no row: too many are waiting, or the database rejects their row. */
+  /** Called for calls that will be in no row, because too many rows are waiting or the database rejects the row. */
   lost(calls: number): void
   warn(message: string): void
 }
 
-/** The waiting rows of one token and code. */
+/** The waiting rows of one token and error code. */
 interface Waiting {
   tokenId: number
   code: string
   minute: number
-  /** Calls that got their own row in this minute, counted by this process only. */
+  /** The number of calls that got their own row in this minute, counted only by this process. */
   own: number
   rows: LogRow[]
   shared: SharedRow | undefined
 }
 
-/** Most pairs of token and code remembered at once. */
+/** The maximum number of pairs of token and error code remembered at once. */
 const mostKnown = 10_000
-/** Most rows that wait for the database, in all. */
+/** The maximum number of rows, in total, that wait for the database. */
 const mostRows = 2_000
 const sharedEveryMs = 1000
 
-/** Makes the log of failed calls; see `FailedCalls`. */
+/** Creates the log of failed calls; see `FailedCalls`. */
 export function createFailedCallLog(deps: FailedCallLogDeps): FailedCallLog {
   return new FailedCalls(deps)
 }
 
 /**
- * A failed call makes nobody wait: its row is written after its turn, all rows of a turn in one transaction. The rows
- * per token and code are limited here, so that a flood does not even reach the database, and again in the database for
- * all nodes.
+ * No caller waits for the row of a failed call. Rows are written after the current turn of the event loop, all rows of
+ * a turn in one transaction. The number of rows per token and code is limited here, so that a flood of failures does
+ * not even reach the database. It is limited again in the database, for all nodes together.
  */
 class FailedCalls implements FailedCallLog {
   readonly #deps: FailedCallLogDeps
   readonly #known = new Map<string, Waiting>()
-  /** Those that have something to write. */
+  /** Entries that have something to write. */
   readonly #due = new Set<Waiting>()
   #rows = 0
   #writing: Promise<void> | undefined
@@ -87,7 +87,7 @@ class FailedCalls implements FailedCallLog {
       return
     }
     const since = Math.floor(beganAtMs / 1000)
-    // All of them share one row.
+    // All calls beyond the limit share one row.
     if (entry.shared)
       entry.shared = { ...entry.shared, calls: entry.shared.calls + 1, since: Math.min(entry.shared.since, since) }
     else entry.shared = { row: make(), calls: 1, since }
@@ -112,7 +112,7 @@ class FailedCalls implements FailedCallLog {
     return entry
   }
 
-  /** At most once a minute, since it goes through all entries. */
+  /** Runs at most once a minute, because it goes through all entries. */
   #forgetIdle(minute: number): void {
     if (minute === this.#sweptAt) return
     this.#sweptAt = minute
@@ -159,7 +159,10 @@ class FailedCalls implements FailedCallLog {
     if (this.#due.size > 0) this.#writeLater()
   }
 
-  /** Writes each row by itself and drops those that the database rejects: they would hold up all others for ever. */
+  /**
+   * Writes each row separately and drops the rows that the database rejects, because they would block all other rows
+   * forever.
+   */
   async #writeEach(
     entry: Waiting,
     rows: readonly LogRow[],
@@ -186,7 +189,7 @@ class FailedCalls implements FailedCallLog {
     }
   }
 
-  /** Rows that could not be written go before those added in the meantime. */
+  /** Puts rows that could not be written ahead of the rows added in the meantime. */
   #putBack(entry: Waiting, rows: readonly LogRow[], shared: SharedRow | undefined): void {
     entry.rows = [...rows, ...entry.rows]
     entry.shared = joined(shared, entry.shared)

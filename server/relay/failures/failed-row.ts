@@ -7,29 +7,29 @@ import type { AnyCall } from '../call/call.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
-/** The known facts about a failed call; one that was refused early has few. */
+/** The known facts about a failed call. A call that was refused early has few. */
 export interface FailedCall {
   requestId: string
   caller: CallerRow
-  /** Path of the address, without its query, which may contain keys. */
+  /** The path of the URL, without its query, because the query may contain keys. */
   endpoint: string
   error: unknown
-  /** Error code and HTTP status of the answer. */
+  /** The error code and HTTP status of the response. */
   code: string
   status: number
-  /** Undefined when the request could not be read. */
+  /** The call; undefined if the request could not be read. */
   call?: AnyCall | undefined
   /** The requested model; '' if not known. */
   model: string
   startedAtMs: number
 }
 
-/** Longest message of a row, in characters. */
+/** The maximum length of a row's message, in characters. */
 const longestMessage = 500
 
 /**
- * The log row of a failed call. `model_name` is a model that is served here: names made up by callers would each get
- * their own sums. The requested name is stored as well.
+ * The log row of a failed call. `model_name` contains only models that are served here, because names made up by
+ * callers would each get their own totals. The requested name is stored as well.
  */
 export function failedRow(failed: FailedCall, routing: RoutingTable, nowMs: number): LogRow {
   const { caller, call, error } = failed
@@ -81,7 +81,7 @@ function modelAt(routing: RoutingTable, channelId: number, group: string, reques
 /** The upstream's own message, which only admins may read; '' if there is none. */
 function upstreamText(error: unknown): string {
   if (!(error instanceof AttemptFailed)) return ''
-  // The caller may have got a different text.
+  // The caller may have received a different text.
   const { cause } = error.error
   if (cause instanceof GatewayError) return cause.message
   return error.plain ?? (isUpstreams(error) ? error.error.message : '')

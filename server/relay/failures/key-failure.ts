@@ -2,14 +2,14 @@ import type { RelayDeps } from '../call/deps.ts'
 import { type Channel, withKey } from '../routing/routing-table.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
-/** Most keys of one channel that a single call tries. */
+/** The maximum number of keys of one channel that a single call tries. */
 const keysPerCall = 5
-/** A key rests this long after a 429 that names no pause, or a refusal that may not last. */
+/** How long a key is paused after a 429 that specifies no pause, or after a refusal that may be temporary. */
 const defaultPauseSeconds = 1
 
 /**
- * Notes what a failure says about the key it was made with. True if the failure says nothing about the channel, because
- * it has other usable keys.
+ * Records what a failure shows about the key of the attempt. Returns true if the failure says nothing about the
+ * channel, because the channel has other usable keys.
  */
 export function noteKeyFailure(deps: RelayDeps, channel: Channel, failed: AttemptFailed): boolean {
   const { keyRing, upstream } = channel

@@ -4,7 +4,7 @@ import { addressVerdict, isOfficial } from './no-such-address.ts'
 const verdict = (body: unknown, status = 404) =>
   addressVerdict(status, typeof body === 'string' ? body : JSON.stringify(body), '/responses')
 
-describe('a server that lacks the address says so in one of many forms:', () => {
+describe('a server without the endpoint reports that in one of many forms:', () => {
   test.each([
     [''],
     ['404 page not found'],
@@ -27,13 +27,13 @@ describe('a server that lacks the address says so in one of many forms:', () => 
     [{}],
   ])('%j', (body) => expect(verdict(body)).toBe('missing'))
 
-  test('a method that is not allowed and a call that is not implemented count as missing, too', () => {
+  test('a method that is not allowed and a call that is not implemented also count as missing', () => {
     expect(verdict({ error: { message: 'No model.' } }, 405)).toBe('missing')
     expect(verdict({ error: { message: 'No model.' } }, 501)).toBe('missing')
   })
 })
 
-describe('something else that was not found says nothing about the address:', () => {
+describe('an error about something else that was not found means that the endpoint exists:', () => {
   test.each([
     [
       {
@@ -67,9 +67,9 @@ describe('something else that was not found says nothing about the address:', ()
 test.each([
   [{ error: { message: 'This model is not supported on the /v1/responses endpoint.' } }],
   [{ error: { message: 'The model or endpoint ep-1 does not exist.' } }],
-])('%j may be either', (body) => expect(verdict(body)).toBe('unsure'))
+])('%j may mean either', (body) => expect(verdict(body)).toBe('unsure'))
 
-test('services that have every address are recognised by their hosts', () => {
+test('services that have every endpoint are recognised by their hosts', () => {
   expect(isOfficial('https://api.openai.com', '')).toBe(true)
   expect(isOfficial('https://eu.api.openai.com/v1', '')).toBe(true)
   expect(isOfficial('https://my.openai.azure.com', '')).toBe(true)

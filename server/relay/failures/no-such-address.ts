@@ -1,18 +1,18 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
-/** What an answer says about the address it was sent to. */
+/** What a response shows about the endpoint that the request was sent to. */
 export type AddressVerdict =
-  /** The server has no such address. */
+  /** The server has no such endpoint. */
   | 'missing'
-  /** Either that, or this call cannot be made there; nothing can be learned from it. */
+  /** Either the endpoint is missing or this call cannot be made there. Nothing can be learned from the response. */
   | 'unsure'
-  /** The address exists, and something else was not found. */
+  /** The endpoint exists, and something else was not found. */
   | 'there'
 
-/** Hosts of services that have every address we call, including their regional hosts. */
+/** The hosts, including regional ones, of services that have every endpoint we call. */
 const official = /(?:^|\.)(?:openai\.com|anthropic\.com|openai\.azure\.com)$/
 
-/** True if a base URL belongs to a service that has every address we call. */
+/** True if a base URL belongs to a service that has every endpoint we call. */
 export function isOfficial(baseUrl: string, defaultBaseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return host !== '' && (official.test(host) || host === hostOf(defaultBaseUrl))
@@ -24,12 +24,12 @@ function hostOf(url: string): string {
 
 const speaksOfAddress =
   /\b(?:url|uri|routes?|endpoints?|path|page|method)\b|\b(?:cannot|can't) (?:post|get)\b|not[ _]implemented|no handler|没找到对象/i
-/** The whole text of some servers, whatever was requested. */
+/** The complete error text of some servers, whatever was requested. */
 const bare = /^(?:404[: ]*)?(?:(?:the )?(?:requested )?(?:resource|file|page|url) )?(?:was )?not[ _]found[.!]?$/i
 const speaksOfThing =
   /\b(?:model|deployment|item|response|conversation|prompt|container|vector store|assistant|thread|tool|organization|project)s?\b|\bid\b|模型/i
 
-/** Judges by its text whether an error whose status can mean a missing address does mean one. */
+/** Judges from an error's text whether the endpoint is missing, if the error's status can mean that. */
 export function addressVerdict(status: number, text: string, path: string): AddressVerdict {
   if (status === 405 || status === 501) return 'missing'
   const body = tryParse(text)
@@ -42,7 +42,7 @@ export function addressVerdict(status: number, text: string, path: string): Addr
   return speaksOfAddress.test(all) ? 'missing' : 'there'
 }
 
-/** All texts in an error, at any depth; numbers and field names say nothing. */
+/** All texts in an error, at any depth. Numbers and field names are ignored, because they say nothing. */
 function textsOf(body: object): string[] {
   return Object.values(body).flatMap((value: unknown) => {
     if (typeof value === 'string') return value === '' ? [] : [value]

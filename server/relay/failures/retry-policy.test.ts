@@ -20,7 +20,7 @@ describe('judgeStatus', () => {
     [503, true, true, false],
     [529, true, true, false],
   ]
-  test.each(cases)('%d: retry %p, fault of the upstream %p, disables %p', (status, retry, upstreamFault, disable) => {
+  test.each(cases)('%d: retry %p, upstream at fault %p, disables %p', (status, retry, upstreamFault, disable) => {
     const verdict = judgeStatus(status, undefined, 'something')
     const account = status >= 401 && status <= 403
     expect({ ...verdict, disable: verdict.disable !== undefined }).toEqual({
@@ -40,14 +40,14 @@ describe('judgeStatus', () => {
     [400, {}, 'This organization has been disabled.'],
     [200, {}, '您的账户已欠费，请充值后重试。'],
     [429, {}, 'Your account org-1 is suspended due to insufficient balance'],
-  ])('%d with %j %s: the account is of no use, another may be', (status, error, message) => {
+  ])('%d with %j %s: the account is unusable, but another may work', (status, error, message) => {
     const verdict = judgeStatus(status, error, message)
     expect(verdict.disable).toBeString()
     expect(verdict.retry).toBe(true)
   })
 
   test.each(['the load balancer is busy', 'no credit where no credit is due', 'permission to speak'])(
-    '"%s" disables nothing',
+    '"%s" does not disable anything',
     (message) => expect(judgeStatus(500, {}, message).disable).toBeUndefined(),
   )
 
@@ -56,7 +56,7 @@ describe('judgeStatus', () => {
     "'api key expired' is not one of ['auto']",
     '"insufficient balance": no such tool',
     'Unknown name api key not valid',
-  ])('%s: words of the caller are no verdict on the account', (message) => {
+  ])('%s: text from the caller does not disable the account', (message) => {
     for (const status of [400, 404, 422, 500]) expect(judgeStatus(status, {}, message).disable).toBeUndefined()
   })
 })

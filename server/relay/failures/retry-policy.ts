@@ -4,19 +4,19 @@ import type { JsonObject } from '../../lib/json.ts'
 
 /** What a failed attempt means for the next step. */
 export interface Verdict {
-  /** Another channel may do better. */
+  /** Another channel may succeed. */
   retry: boolean
   /** The upstream is at fault (not the caller), which counts against the channel's health. */
   upstreamFault: boolean
   /** The channel's key or account is no longer usable; the text says why. */
   disable: string | undefined
-  /** The upstream refused the channel's key or account and not the call: only the operator can fix that. */
+  /** The upstream refused the channel's key or account, not the call. Only the operator can fix that. */
   account?: true
-  /** Nothing was sent, since the channel cannot make this call; moving on to another is not a retry. */
+  /** Nothing was sent, because the channel cannot make this call. Moving on to another channel is not a retry. */
   unsent?: true
 }
 
-/** Words in an upstream's message that mean its account is closed, unpaid or barred; lower case, for a RegExp. */
+/** Words in an upstream's message that mean its account is closed, unpaid or blocked; in lower case, for a RegExp. */
 const accountTroubles = [
   'your access was terminated',
   'violation of our policies',
@@ -53,9 +53,9 @@ const aboutContent =
   /moderat|flagged|content[ _-]?(?:policy|filter|management|violat)|violates (?:our |the )?(?:usage|content)|safety|sensitive|data_?inspection|\bfile\b.{0,80}may not exist|敏感|违规/i
 
 /**
- * Judges an upstream's error answer. 401, 402, 403, 408, 409, 429 and 5xx may succeed elsewhere; so may 404, since a
- * channel may lack the model. Other 4xx are the caller's fault and would fail anywhere. `kind`: the dialect's reading
- * of the error.
+ * Judges an upstream's error response. 401, 402, 403, 408, 409, 429 and 5xx may succeed elsewhere. So may 404, because
+ * a channel may lack the model. Other 4xx are the caller's fault and would fail anywhere. `kind` is the dialect's
+ * classification of the error.
  */
 export function judgeStatus(
   status: number,
@@ -69,7 +69,7 @@ export function judgeStatus(
   const isAccount =
     !isContent &&
     (disable !== undefined || status === 401 || status === 402 || status === 403 || accountKinds.has(kind))
-  // A 429 is a busy upstream, not a broken one; 404 and 409 say nothing about its health.
+  // A 429 means that the upstream is busy, not broken. 404 and 409 say nothing about its health.
   const isBroken = isAccount || status >= 500 || status === 408 || (status >= 300 && status < 400)
   const retry = isBroken || isContent || status === 404 || status === 409 || status === 429
   return { retry, upstreamFault: isBroken, disable, ...(isAccount && { account: true }) }
@@ -79,7 +79,7 @@ function disablingReason(status: number, error: JsonObject | undefined, message:
   if (status === 401) return `status 401: ${message}`
   const [type, code] = [wordOf(error?.['type']), wordOf(error?.['code'])]
   if (deadTypes.has(type) || deadCodes.has(code)) return `${code || type}: ${message}`
-  // Other errors may repeat the caller's text, so there the message must be about the account from its first words.
+  // Other errors may quote the caller's text, so their message must be about the account from its first words.
   const trouble = accountStatuses.has(status) ? namesTrouble : isTrouble
   return trouble.test(message.toLowerCase()) ? message : undefined
 }
@@ -89,9 +89,9 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** Judges a failure to get any answer. */
+/** Judges a failure to get any response. */
 export function judgeFailure(error: GatewayError): Verdict {
-  // This is the service that issues upstream tokens, refusing the channel's key.
+  // This error is from the service that issues upstream tokens, which has refused the channel's key.
   if (error.code === 'bad_response_status_code') return judgeStatus(error.status, undefined, error.message)
   const upstreamFault = error.type === 'upstream_error'
   return { retry: upstreamFault, upstreamFault, disable: undefined }
@@ -100,14 +100,17 @@ export function judgeFailure(error: GatewayError): Verdict {
 const firstBackOffMs = 50
 const longestBackOffMs = 1000
 
-/** Pause before the next attempt: doubling, with jitter so that many callers do not come back together. */
+/**
+ * The pause before the next attempt. It doubles each time, with jitter so that many callers do not come back at the
+ * same moment.
+ */
 export function backOffMs(attempt: number, random: () => number): number {
   return Math.min(longestBackOffMs, firstBackOffMs * 2 ** attempt) * (0.5 + random() / 2)
 }
 
 /**
- * Seconds or a date in a Retry-After header → seconds from now; undefined if it is absent, unreadable or makes no
- * sense.
+ * Seconds or a date in a Retry-After header → seconds from now; undefined if the header is absent, unreadable or makes
+ * no sense.
  */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
@@ -117,11 +120,11 @@ export function retryAfterSeconds(header: string | null, nowMs: number): number 
   return Number.isNaN(dateMs) ? undefined : Math.max(0, (dateMs - nowMs) / 1000)
 }
 
-/** A failed attempt: the answer if no other channel does better, and what the failure means. */
+/** A failed attempt: the error for the caller if no other channel succeeds, and what the failure means. */
 export class AttemptFailed extends Error {
   readonly error: GatewayError
   readonly verdict: Verdict
-  /** HTTP status of the answer; 0 = no answer came. */
+  /** HTTP status of the response; 0 = no response arrived. */
   readonly status: number
   /** The upstream's own error object, passed on to the caller. */
   readonly shaped: JsonObject | undefined
@@ -129,13 +132,13 @@ export class AttemptFailed extends Error {
   readonly failure: Failure | undefined
   /** The upstream's error body, for callers who speak its dialect. */
   readonly raw: { dialect: string; text: string } | undefined
-  /** The upstream's error body as text; '' if no answer came, or it was not an error status. */
+  /** The upstream's error body as text; '' if no response arrived or its status was not an error. */
   readonly text: string
   /** The upstream's `x-should-retry` header. */
   readonly shouldRetry: string | undefined
   /**
-   * The upstream's text in a form that no client can parse, such as an HTML page of a proxy in front of it: for
-   * administrators.
+   * The upstream's text if it is in a form that no client can parse, such as the HTML page of a proxy in front of the
+   * upstream. It is meant for administrators.
    */
   readonly plain: string | undefined
 

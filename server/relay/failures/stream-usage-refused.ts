@@ -9,9 +9,9 @@ const refusal =
   /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
 
 /**
- * True if a service refuses a request for the usage of a stream, as those do that are older than OpenAI's
- * `stream_options`: Azure's older API versions, older servers of open models. Never if the words may be the caller's,
- * and not for models that reason unseen: without the usage, that reasoning would not be known.
+ * True if a service refuses a request for the usage of a stream, as services do that are older than OpenAI's
+ * `stream_options`: Azure's older API versions and older servers of open models. False if the words of the error may be
+ * the caller's. Also false for models that reason unseen, because that reasoning would not be known without the usage.
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,
@@ -24,7 +24,7 @@ export function isAboutUsage(
   return names.test(error.message) && refusal.test(error.message) && body.kind === 'json' && !names.test(body.text)
 }
 
-/** True if a model of a channel recently refused it: usage of its streams is counted here. */
+/** True if a model of a channel recently refused to report usage. The usage of its streams is then counted here. */
 export function refusesUsage(places: UnsupportedFeatures, channel: Channel, upstreamModel: string): boolean {
   return places.has(placeOf(channel, upstreamModel))
 }

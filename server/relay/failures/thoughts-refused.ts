@@ -1,13 +1,14 @@
 import { type AnyCall, conversationOf } from '../call/call.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
-/** How services name reasoning that they cannot accept: Anthropic, OpenAI, Google, in this order. */
+/** How Anthropic, OpenAI and Google, in this order, name reasoning that they cannot accept. */
 const words =
   /`(?:redacted_)?thinking`|(?:signature|data)`? in `?(?:redacted_)?thinking|thinking\.signature|encrypted[_ ]content|item with id '?rs_|thought[_ ]?signature/i
 
 /**
- * True if a service refuses the reasoning state in a conversation, because another service made it, another account at
- * the same service, or a key that is gone. Its origin cannot be seen from outside.
+ * True if a service refuses the reasoning state in a conversation because it was made by another service, by another
+ * account at the same service, or with a key that no longer exists. The origin of reasoning state cannot be seen from
+ * outside.
  */
 export function isAboutThoughts({ status, error, failure }: AttemptFailed, call: AnyCall): boolean {
   // Chat that is passed on unchanged has no reasoning state that the gateway could drop.

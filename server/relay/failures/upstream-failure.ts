@@ -9,24 +9,25 @@ import { isObject, type JsonObject, tryParse, tryStringify } from '../../lib/jso
 import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { AttemptFailed, judgeFailure, judgeStatus, retryAfterSeconds } from './retry-policy.ts'
 
-/** A failure by the gateway's own judgement of the upstream's answer, or of its absence. */
+/** A failure as judged by the gateway itself, from the upstream's response or from the lack of one. */
 export function failedAttempt(error: GatewayError, status: number): AttemptFailed {
   return new AttemptFailed(error, judgeFailure(error), status)
 }
 
-/** The failure for something that is not an answer. */
+/** The failure for something that is not a valid response. */
 export function badBody(message: string, status: number): AttemptFailed {
   return failedAttempt(new GatewayError('bad_response_body', message), status)
 }
 
-/** The same for an answer whose body is not read: it is cancelled, so that the upstream stops generating. */
+/** The same for a response whose body is not read. The body is cancelled so that the upstream stops generating. */
 export async function unread(response: Response, message: string): Promise<AttemptFailed> {
   await response.body?.cancel().catch(() => undefined)
   return badBody(message, response.status)
 }
 
 /**
- * Runs code that converts an answer. Throws AttemptFailed if its JSON is nested too deeply to be read or written again.
+ * Runs code that converts a response. Throws AttemptFailed if the response's JSON is nested too deeply to be read or
+ * written again.
  */
 export function madeOf<T>(make: () => T, status: number): T {
   try {
@@ -40,7 +41,10 @@ function tooDeep(status: number): AttemptFailed {
   return badBody('the answer of the upstream is nested too deeply', status)
 }
 
-/** The failure for an answer with an error status; `dialect` is the upstream's if it serves conversations. */
+/**
+ * The failure for a response with an error status. `dialect` is the upstream's dialect, if the upstream serves
+ * conversations.
+ */
 export function statusFailure(
   response: Response,
   body: string,
@@ -77,29 +81,29 @@ export function statusFailure(
   })
 }
 
-/** Longest text of a page that is kept, in characters. */
+/** The maximum length of the text of a page that is kept, in characters. */
 const longestPage = 500
 
-/** The text of an error that is not JSON, or the target of a redirect, which is a wrong address's usual answer. */
+/** The text of an error that is not JSON, or the target of a redirect, which is the usual response at a wrong URL. */
 function plainWords(response: Response, text: string, key: string): string | undefined {
   const location = response.headers.get('location')
   if (location !== null) return `redirected to ${withoutKey(location, key)}`
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, longestPage) || undefined
 }
 
-/** Why an attempt failed, for the administrators' log: the upstream's own message, or the network's. */
+/** Why an attempt failed, for the administrators' log: the message of the upstream or of the network error. */
 export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
   if (plain !== undefined) return `${error.message}: ${plain}`
   const { cause } = error
-  // A network error may repeat the address or a header, and with it the key.
+  // A network error may quote the URL or a header, and so contain the key.
   return cause instanceof Error && !(cause instanceof GatewayError)
     ? `${error.message}: ${withoutKey(cause.message, key)}`
     : error.message
 }
 
 /**
- * The neutral form of an error: as decoded from its dialect, or recognised by its text about a context that is too
- * long.
+ * The neutral form of an error: as decoded from its dialect, or, if its text reports that the context is too long, as
+ * recognised from that text.
  */
 function meaning(
   failure: Failure | undefined,
@@ -112,7 +116,7 @@ function meaning(
   return read.kind === 'context-length' ? read : failure
 }
 
-/** The upstream's error object, unless it reports a context that is too long in a form of its own. */
+/** The upstream's error object, unless it reports in the service's own format that the context is too long. */
 function shapedFor(shaped: JsonObject | undefined, failure: Failure | undefined): JsonObject | undefined {
   return failure?.kind === 'context-length' && shaped?.['code'] !== contextCode ? undefined : shaped
 }
@@ -123,7 +127,7 @@ function saysSo(dialect: string, failure: Failure | undefined, status: number): 
   return status === 400 && (dialect === 'anthropic-messages' ? isAnthropics(failure.message) : dialect === 'gemini')
 }
 
-/** A neutral error that came within an answer of status 200. */
+/** A neutral error that arrived in a response with status 200. */
 export function failureWithin(decoded: Failure, status: number, key: string): AttemptFailed {
   const failure = readContext({ ...decoded, message: withoutKey(decoded.message, key) })
   const { message } = failure
@@ -135,20 +139,22 @@ export function failureWithin(decoded: Failure, status: number, key: string): At
   return new AttemptFailed(error, verdict, status, { failure })
 }
 
-/** The error that a stream of status 200 reported as an event. */
+/** The error that a stream with status 200 reported as an event. */
 export function failureInStream(meter: StreamMeter, status: number, key: string): AttemptFailed {
   return meter.failure ? failureWithin(meter.failure, status, key) : errorWithin(meter.error ?? {}, status, key)
 }
 
-/** The error in an answer of status 200, if it is one. Some services send an `error` with every answer. */
+/**
+ * The error in a response with status 200, if it is an error. Some services send an `error` field with every response.
+ */
 export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failure | undefined {
   const isFailed = isObject(body['error']) && !Array.isArray(body['choices'])
   return from.failureWithin?.(body) ?? (isFailed ? from.decodeFailure(0, body) : undefined)
 }
 
 /**
- * The failure for an answer of status 200 that is neither an answer nor an error of its dialect; some gateways report
- * errors in their own form.
+ * The failure for a response with status 200 that is neither a valid response nor an error in its dialect. Some
+ * gateways report errors in their own format.
  */
 export function noAnswer(body: JsonObject, status: number, key: string): AttemptFailed {
   const error = flatError(body)
@@ -160,7 +166,7 @@ function wordsOf(failure: Failure | undefined): JsonObject | undefined {
   return failure && { type: failure.type, code: failure.code }
 }
 
-/** An error that came with status 200; its own status is used if it names one. */
+/** An error that arrived with status 200. If the error itself contains a status, that status is used. */
 export function errorWithin(raw: JsonObject, status: number, key: string): AttemptFailed {
   const text = tryStringify(raw)
   if (text === undefined) return tooDeep(status)
@@ -182,8 +188,8 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
 }
 
 /**
- * The failure as the caller sees it. An error about the upstream account is for the operator: to a caller it would look
- * as if its own key were wrong.
+ * The failure as the caller sees it. An error about the upstream account is replaced, because it concerns the operator
+ * and would look to a caller as if its own key were wrong.
  */
 export function forCaller(failed: AttemptFailed): AttemptFailed {
   if (!failed.verdict.account) return failed

@@ -3,13 +3,13 @@ import { quotaFigures } from '../../store/accounts/callers.ts'
 import type { Db } from '../../store/store.ts'
 import type { Caller } from '../call/caller.ts'
 
-/** The limit shown for an unlimited token, in the displayed unit; one-api's figure. */
+/** The limit shown for an unlimited token, in the displayed unit. one-api shows the same figure. */
 const unlimitedAmount = 100_000_000
 
 interface Figures {
   granted: number
   used: number
-  /** Epoch seconds; 0 = never. */
+  /** When access ends, in epoch seconds; 0 = never. */
   accessUntil: number
 }
 
@@ -25,7 +25,7 @@ async function figures(db: Db, caller: Caller, settings: Settings): Promise<Figu
   return { granted, used, accessUntil: Math.max(0, token?.expired_time ?? 0) }
 }
 
-/** `…/dashboard/billing/subscription`: the limit is all quota ever granted, so limit − usage is what is left. */
+/** `…/dashboard/billing/subscription`: the limit is all quota ever granted, so limit − usage is the remaining quota. */
 export async function subscription(db: Db, caller: Caller, settings: Settings) {
   const { granted, accessUntil } = await figures(db, caller, settings)
   return {

@@ -13,17 +13,17 @@ import { askAt, endpointsOf, isChat, patienceOf } from '../upstream/call-endpoin
 import { readBounded } from '../upstream/read-answer.ts'
 
 const mostBytes = 64 * 1024
-/** How long to wait for the body of a service's count, once it has begun. */
+/** How long to wait for the body of a service's token count, once the response has begun. */
 const bodyMs = 10_000
 
 /**
  * Counts the tokens of a request: by the service if the channel speaks the caller's dialect and can count, otherwise by
- * the tokenizer here. Costs nothing and is not logged, but counts towards the limits and needs quota, since it uses the
- * service and the CPU like any other call. Throws GatewayError.
+ * the gateway's tokenizer. The call costs nothing and is not logged. But it counts towards the limits and needs quota,
+ * because it uses the service and the CPU like any other call. Throws GatewayError.
  */
 export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)
-  // A count is not a trial of a channel: one that can count may still not answer.
+  // A count is not a trial of the channel, because a channel that can count may still be unable to answer.
   noteHealth(deps, { channel, call }, 'undecided')
   const hold = await holdPlace(deps, call, channel)
   try {
@@ -54,7 +54,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
   return withKey(channel, deps.clock.nowMs())
 }
 
-/** Holds the smallest amount of quota, which is released at the end; none for a free model. */
+/** Holds the smallest amount of quota, or none for a free model. The hold is released at the end. */
 function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
   const { caller, facts, requestId, signal } = call
   const settings = deps.settings()
@@ -74,7 +74,7 @@ function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<
   })
 }
 
-/** The service's own answer, or undefined if it cannot count or does not answer with success. */
+/** The service's own count, or undefined if the service cannot count or does not respond with success. */
 async function countThere(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<string | undefined> {
   const upstreamModel = mappedModel(channel, call.facts.model)
   const [endpoint] = endpointsOf(deps, call, channel, upstreamModel)

@@ -10,7 +10,10 @@ const owners = new Map(
 
 type Listing = Exclude<DialectName, 'openai-responses'>
 
-/** Writes a list of models as clients of a dialect read it (each service's reference, "List models"). */
+/**
+ * Returns a function that writes a list of models as clients of a dialect expect it (each service's reference, "List
+ * models").
+ */
 export function modelList(dialect: Listing): (models: readonly string[]) => object {
   const one = oneModel(dialect)
   return (models) => {
@@ -21,7 +24,7 @@ export function modelList(dialect: Listing): (models: readonly string[]) => obje
   }
 }
 
-/** Writes one model as clients of a dialect read it. */
+/** Returns a function that writes one model as clients of a dialect expect it. */
 export function oneModel(dialect: Listing): (model: string) => object {
   return (id) => {
     if (dialect === 'openai-chat') return modelEntry(id, owners.get(id))
@@ -32,7 +35,7 @@ export function oneModel(dialect: Listing): (model: string) => object {
   }
 }
 
-/** Models the caller may use: those of its group that some channel serves, within the token's own list. */
+/** The models that the caller may use: those that a channel serves for its group, limited to the token's own list. */
 export function modelsFor(caller: Caller, routing: RoutingTable): string[] {
   const served = routing.models(caller.group)
   return caller.allowedModels ? served.filter((model) => caller.allowedModels?.has(model)) : [...served]

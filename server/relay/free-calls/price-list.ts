@@ -13,7 +13,7 @@ export function priceList(group: string, { routing, prices }: Pick<RelayDeps, 'r
     ratio: Number(ratio) / Number(ratioOne),
     models: table.models(group).map((model) => {
       let [renamed, unpriced] = [false, false]
-      // A thousand channels may share a few sheets, so the slow work is done once per sheet.
+      // A thousand channels may share a few price sheets, so the slow work is done once per sheet.
       const sheets = new Set<PriceSheet>()
       for (const { channel } of table.candidates(group, model)) {
         const upstream = mappedModel(channel, model)

@@ -1,12 +1,12 @@
 /** Names the fields of a request that were dropped or renamed for the upstream. */
 export const droppedHeader = 'X-Tollgate-Dropped'
 
-/** Clients accept only a few kilobytes of headers in all. */
+/** Clients accept only a few kilobytes of headers in total. */
 const mostCharacters = 2000
 
 /**
- * The names of dropped fields, as one line of printable ASCII. Callers choose the names of unknown fields freely, and a
- * header cannot hold every character or every length; other characters are percent-encoded.
+ * The names of dropped fields, as one line of printable ASCII. Callers choose the names of unknown fields freely, but a
+ * header can contain neither every character nor unlimited text. Other characters are percent-encoded.
  */
 export function droppedNames(names: readonly string[]): string {
   let line = ''

@@ -7,7 +7,7 @@ const kinds = [
   { name: 'tokens', field: 'tpm_limit', used: 'tokens', reset: 'tokensReset' },
 ] as const satisfies { name: string; field: LimitField; used: keyof Minute; reset: keyof Minute }[]
 
-/** Headers of `limitHeaders` that a browser may read when it calls with a token. */
+/** The headers from `limitHeaders`, which a browser may read when it calls with a token. */
 export const limitHeaderNames = [
   ...kinds.flatMap(({ name }) => ['limit', 'remaining', 'reset'].map((part) => `x-ratelimit-${part}-${name}`)),
 ]
@@ -18,7 +18,8 @@ export function hasMinuteLimit({ token, user }: CallLimits): boolean {
 }
 
 /**
- * The state of the per-minute limits, in OpenAI's headers; of the token's and its user's limit, the one with less left.
+ * The state of the per-minute limits, in OpenAI's headers. Of the token's limit and its user's limit, the one with less
+ * remaining is reported.
  */
 export function limitHeaders(limits: CallLimits): Record<string, string> {
   const headers: Record<string, string> = {}

@@ -4,7 +4,9 @@ import { withoutKey } from '../../lib/secrets/without-key.ts'
 import { viaHeader } from '../call/via.ts'
 import { droppedHeader } from './dropped-header.ts'
 
-/** Headers of the caller that are sent upstream; everything else (cookies, addresses, client names) stays here. */
+/**
+ * Headers of the caller that are sent upstream. Everything else (cookies, addresses, client names) is not forwarded.
+ */
 const toUpstream = ['accept', 'openai-beta', viaHeader] as const
 
 /** Headers that are sent only to services that list them (`forwards` of an endpoint). */
@@ -12,7 +14,10 @@ const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
   'anthropic-messages': ['anthropic-version', 'anthropic-beta'],
 }
 
-/** Headers of the upstream that reach the caller: no organisation, no cookies, no limits of the operator's account. */
+/**
+ * Upstream headers that are passed to the caller. They reveal no organisation, no cookies and no limits of the
+ * operator's account.
+ */
 const toCaller = [
   'content-type',
   'content-disposition',
@@ -39,7 +44,7 @@ export const exposedHeaders = [
 ]
 const exposed = exposedHeaders.join(', ')
 
-/** The call data that goes into the headers of its answer. */
+/** The call data that is sent in the headers of the response. */
 interface NamedCall {
   requestId: string
   /** The caller's dialect. */
@@ -52,8 +57,8 @@ export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' 
 }
 
 /**
- * Headers of every relayed answer: its id, and permission for pages of other sites to read it. They may call with a
- * token; cookies play no part here (see routes.ts for the preflight).
+ * Headers of every relayed response: the request id, and permission for pages of other sites to read the response. Such
+ * pages may call with a token. Cookies are not used here (see routes.ts for the preflight).
  */
 export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, string> {
   return {
@@ -64,7 +69,7 @@ export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, st
   }
 }
 
-/** The content types of most answers, which cannot contain a key. */
+/** The content types of most responses, which cannot contain a key. */
 const usualTypes: ReadonlySet<string> = new Set([
   'application/json',
   'application/json; charset=utf-8',
@@ -73,7 +78,8 @@ const usualTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Headers of a whole answer, with the channel's `key` removed. An id from the upstream takes precedence over our own.
+ * Headers of a complete response, with the channel's `key` removed. An id from the upstream takes precedence over our
+ * own.
  */
 export function answerHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
   const outgoing = ownHeaders(call)
@@ -84,7 +90,7 @@ export function answerHeaders(headers: Headers, call: NamedCall, key: string): R
   return outgoing
 }
 
-/** Headers of a streamed answer; the last one keeps nginx from buffering it. */
+/** Headers of a streamed response. The last header keeps nginx from buffering the response. */
 export function streamHeaders(headers: Headers, call: NamedCall, key: string): Record<string, string> {
   const outgoing = answerHeaders(headers, call, key)
   outgoing['content-type'] = 'text/event-stream; charset=utf-8'

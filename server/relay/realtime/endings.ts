@@ -13,7 +13,7 @@ interface Close {
   reason: string
 }
 
-/** Why a session ends, and what each side is sent. */
+/** Why a session ends, and what is sent to each side. */
 export interface Ending {
   outcome: Outcome
   /** Sent to the caller as an event, and named in the log row. */
@@ -26,7 +26,7 @@ export interface Ending {
   isCut?: true
 }
 
-/** Something went wrong, or must not continue. */
+/** The session failed or must not continue. */
 export function interrupted(error: GatewayError, code: number = codes.failed): Ending {
   return {
     outcome: 'interrupted',
@@ -46,7 +46,7 @@ export function outOfQuota(): Ending {
   return refused(new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the session'))
 }
 
-/** The caller closed the session, or is gone. */
+/** The caller closed the session or disconnected. */
 export function callerClosed(code: number, reason: string, isBusy: boolean): Ending {
   return {
     outcome: isBusy ? 'aborted' : 'complete',
@@ -55,7 +55,7 @@ export function callerClosed(code: number, reason: string, isBusy: boolean): End
   }
 }
 
-/** The upstream closed the session, or is gone. */
+/** The upstream closed the session or disconnected. */
 export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: boolean): Ending {
   const isUsual = !fault && (usualCodes.has(code) || (code >= 3000 && code <= 4999))
   if (!isBusy && isUsual) return { outcome: 'complete', caller: { code, reason }, upstream: { code, reason: '' } }
@@ -89,7 +89,7 @@ export function shutDown(isBusy: boolean): Ending {
   return isBusy ? ending : quiet(error.code)
 }
 
-/** Something lasted too long. */
+/** The session or a wait in it lasted too long. */
 export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
   switch (lapse) {
     case 'idle':

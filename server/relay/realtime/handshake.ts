@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { runningTimer } from '../../lib/running-timer.ts'
 
-/** The head of an answer, and the bytes that came after it. */
+/** The head of a response, and the bytes that arrived after it. */
 export interface AnswerHead {
   status: number
   headers: Headers
@@ -13,7 +13,7 @@ const mostErrorBytes = 64 * 1024
 /** How long to wait for the body of a refusal. */
 const bodyWaitMs = 2_000
 
-/** Reads the head of an HTTP/1.1 answer. Rejects if the connection ends first or the head is invalid. */
+/** Reads the head of an HTTP/1.1 response. Rejects if the connection ends first or the head is invalid. */
 export async function readHead(socket: Socket): Promise<AnswerHead> {
   let all = Buffer.alloc(0)
   const end = await take(socket, (bytes) => {
@@ -33,7 +33,7 @@ export async function readHead(socket: Socket): Promise<AnswerHead> {
   return { status, headers, rest: all.subarray(at + 4) }
 }
 
-/** The answer of an upstream that did not switch to WebSocket, as much as arrives in a short time. */
+/** The response of an upstream that did not switch to WebSocket, or as much of it as arrives in a short time. */
 export async function refusalOf(socket: Socket, { status, headers, rest }: AnswerHead): Promise<Response> {
   let all = Buffer.from(rest)
   const isChunked = /chunked/i.test(headers.get('transfer-encoding') ?? '')
@@ -75,7 +75,7 @@ function unchunked(all: Buffer): Buffer {
   }
 }
 
-/** Passes received bytes to `enough` until it returns true or no more come. Leaves the socket paused. */
+/** Passes received bytes to `enough` until it returns true or no more bytes arrive. Leaves the socket paused. */
 function take(socket: Socket, enough: (bytes: Uint8Array) => boolean): Promise<'full' | 'ended'> {
   return new Promise((resolve) => {
     const finish = (how: 'full' | 'ended') => {

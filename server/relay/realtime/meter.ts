@@ -20,14 +20,14 @@ export type CountTexts = (texts: readonly string[]) => number | Promise<number>
 /** Tokens per second of audio (OpenAI, "Managing costs" of the Realtime API). */
 const spokenPerSecond = 20
 const heardPerSecond = 10
-/** About what an image of usual size counts for. */
+/** About the number of tokens that an image of usual size counts as. */
 const tokensPerImage = 1_000
-/** This many characters are hardly less than a token. */
+/** A token rarely has more characters than this. */
 const charactersPerToken = 6
-/** The caller's events are kept for counting up to this many characters; beyond that only their size is noted. */
+/** The caller's events are kept for counting up to this many characters. Beyond that, only their size is recorded. */
 const mostKeptCharacters = 1_000_000
 
-/** Audio in a session is not longer than a session can be. */
+/** The audio in a session cannot be longer than the longest possible session. */
 const longestSessionSeconds = 86_400
 
 /** Events of a caller, other than audio, that add to what the model reads. */
@@ -40,12 +40,12 @@ interface CallerInput {
   soundSeconds: number
 }
 
-/** The caller's speech as transcribed by another model, if the session asks for that. */
+/** The caller's speech as transcribed by another model, if the session requests that. */
 export interface Transcription {
-  /** '' if the session did not name it. */
+  /** The name of the transcribing model; '' if the session did not name it. */
   model: string
   text: string
-  /** Its usage, in tokens or by the length of the audio, if the upstream reported it. */
+  /** The usage of the transcription, in tokens or by the length of the audio, if the upstream reported it. */
   usage?: Usage
   seconds?: number
 }
@@ -63,15 +63,15 @@ interface OpenResponse {
 const nothing: Usage = { promptTokens: 0, completionTokens: 0 }
 
 /**
- * Follows one session: which responses there were, and what each used. The upstream's own figures count if they can be
- * believed, once for each response. For the others, the data that passed is counted at the end.
+ * Tracks which responses one session had and what each of them used. The upstream's own figures are used if they can be
+ * believed, once for each response. For the other responses, the data that passed through is counted at the end.
  */
 export class RealtimeMeter {
-  /** Tokens that passed since the cost was last checked. */
+  /** Tokens that have passed through since the cost was last checked. */
   unseenTokens = 0
-  /** Why figures of the upstream were rejected; '' = they were not. */
+  /** Why figures of the upstream were rejected; '' if none were. */
   refused = ''
-  /** Units for the transcriptions, and their number. */
+  /** The cost of the transcriptions, in units, and their number. */
   beside = 0
   transcriptions = 0
   readonly #faultOf: (usage: Usage) => string | undefined
@@ -88,7 +88,7 @@ export class RealtimeMeter {
   #transcriptionModel = ''
 
   /**
-   * @param faultOf returns why a usage is not believed
+   * @param faultOf returns why a usage report is not believed
    * @param priceOf returns the units for a transcription
    */
   constructor(faultOf: (usage: Usage) => string | undefined, priceOf: (transcription: Transcription) => number) {
@@ -96,7 +96,7 @@ export class RealtimeMeter {
     this.#priceOf = priceOf
   }
 
-  /** A response is in progress, or was requested. */
+  /** True if a response is in progress or has been requested. */
   get isBusy(): boolean {
     return this.#open.size > 0 || this.#isAsked
   }
@@ -106,7 +106,7 @@ export class RealtimeMeter {
     return this.#reported.length + this.#unreported.length + this.#open.size
   }
 
-  /** Takes an event from the caller. */
+  /** Handles an event from the caller. */
   fromCaller(text: string): void {
     const type = eventType(text)
     if (type === 'input_audio_buffer.append') {
@@ -118,7 +118,7 @@ export class RealtimeMeter {
     }
   }
 
-  /** Takes an event from the upstream. Returns its kind if it affects the cost. */
+  /** Handles an event from the upstream. Returns its kind if it affects the cost. */
   fromUpstream(text: string): 'begun' | 'done' | 'error' | undefined {
     const type = eventType(text)
     const kind = deltaKind(type)
@@ -145,14 +145,15 @@ export class RealtimeMeter {
   }
 
   /**
-   * The possible usage by the end of the responses in progress, or of the next one, not counting output still to come.
+   * The highest usage possible by the end of the responses in progress or, if there are none, of the next response.
+   * Output still to come is not counted.
    */
   most(): Usage[] {
     const next = this.#open.size > 0 ? [] : [newResponse(this.#input)]
     return [...this.#reported, ...[...this.#pending(), ...next].map((each) => this.#mostOf(each))]
   }
 
-  /** The whole usage; responses that the upstream did not report are counted. */
+  /** The complete usage. Responses whose usage the upstream did not report are counted here. */
   async finish(count: CountTexts): Promise<{ parts: Usage[]; estimated: boolean }> {
     const pending = this.#pending()
     const counted = await Promise.all(pending.map((each) => this.#countOf(each, count)))
@@ -240,7 +241,7 @@ export class RealtimeMeter {
     return { ...this.#known(), completionTokens: text + sound, audioCompletionTokens: sound }
   }
 
-  /** A prompt that the upstream has read before comes from its cache. */
+  /** A prompt that the upstream has already read is read from its cache. */
   #known(): Usage {
     const { promptTokens, audioPromptTokens = 0 } = this.#context
     return {

@@ -20,7 +20,7 @@ import { RealtimeSession } from './session.ts'
 import type { RealtimeSessions } from './sessions.ts'
 import { openSocket, SocketFailure, type UpstreamSocket } from './upstream-socket.ts'
 
-/** Longest message of an upstream, in bytes. */
+/** The maximum length of a message from an upstream, in bytes. */
 const mostBytes = 16 * 1024 * 1024
 
 export interface RealtimeDeps extends RelayRouteDeps {
@@ -29,8 +29,8 @@ export interface RealtimeDeps extends RelayRouteDeps {
 
 /**
  * `GET /v1/realtime?model=…`: checks the caller as for every call, opens a WebSocket to a channel, and only then
- * upgrades the request. A failure before that is answered as an HTTP error. `upgrade` is absent if the server cannot
- * upgrade.
+ * upgrades the request. A failure before the upgrade is returned as an HTTP error. `upgrade` is absent if the server
+ * cannot upgrade.
  */
 export async function serveRealtime(
   deps: RealtimeDeps,
@@ -64,7 +64,7 @@ function asksForWebSocket(headers: Headers): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket'
 }
 
-/** The session as a call. Its prompt is not known in advance, and may be audio. */
+/** The session, treated as a call. Its prompt is not known in advance, and may be audio. */
 function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): SessionCall {
   const { request, requestId } = incoming
   const query = new URL(request.url).searchParams
@@ -108,9 +108,9 @@ function requireModel({ allowedModels }: Caller, model: string): void {
   throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
 }
 
-/** Repeats the initial checks: a session may last for an hour. */
+/** Repeats the initial checks, because a session may last for an hour. */
 function checkAgain(deps: RealtimeDeps, { request, address }: Incoming, model: string): () => Promise<void> {
-  // The request is gone once it is a WebSocket.
+  // The request can no longer be read once it has become a WebSocket.
   const [credential, from] = [credentialOf(request, 'openai-chat'), address()]
   return async () => requireModel(await authenticate(deps.authenticate, credential, () => from), model)
 }
@@ -144,7 +144,7 @@ function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): 
       }
       noteAttempt(relay, open, { sentAtMs, status: 101 })
       hold.handOver()
-      // Nobody reads this: the connection is a WebSocket by now.
+      // Nobody reads this response, because the connection is already a WebSocket.
       return new Response(null)
     } catch (error) {
       const failed = error instanceof AttemptFailed ? error : toFailure(error)
@@ -155,7 +155,7 @@ function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): 
   }
 }
 
-/** The WebSocket of a channel. Throws GatewayError and AttemptFailed. */
+/** Opens the WebSocket to a channel. Throws GatewayError and AttemptFailed. */
 async function connect(
   { relay }: RealtimeDeps,
   call: SessionCall,

@@ -32,7 +32,7 @@ import type { OpenSession, RealtimeSessions } from './sessions.ts'
 import { Silence } from './silence.ts'
 import type { UpstreamClose, UpstreamSocket } from './upstream-socket.ts'
 
-/** Used if only the text is known. */
+/** Used to estimate tokens if only the text is known. */
 const charactersPerTextToken = 4
 
 /** How long the upstream may take to report the usage of a cancelled response. */
@@ -46,15 +46,16 @@ export interface SessionParts {
   open: OpenCall<SessionCall>
   upstream: UpstreamSocket
   sessions: RealtimeSessions
-  /** Rejects with GatewayError if the caller may no longer call. */
+  /** Rejects with GatewayError if the caller is no longer allowed to make calls. */
   check(): Promise<void>
 }
 
 const decoder = new TextDecoder()
 
 /**
- * One session: messages pass both ways as they come, in order, and a slow side stops the other. It owns the hold from
- * the moment the caller's connection is open. However it ends, it settles once, and only then is the caller told.
+ * One session. Messages pass both ways in order, as they arrive, and a slow side makes the other wait. The session owns
+ * the hold from the moment the caller's connection is open. However the session ends, it is settled once, and only then
+ * is the caller informed.
  */
 export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait {
   dueAtMs = 0
@@ -72,9 +73,9 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
   #ended: Promise<void> | undefined
   #isDraining = false
   #firstByteMs = 0
-  /** Continues once everything waiting for the caller has been sent. */
+  /** Called once everything waiting for the caller has been sent. */
   #onDrained: (() => void) | undefined
-  /** Continues once no response is in progress. */
+  /** Called once no response is in progress. */
   #onQuiet: (() => void) | undefined
 
   constructor({ deps, open, upstream, sessions, check }: SessionParts) {
@@ -141,7 +142,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     else void this.#end(lapsed(lapse, this.#meter.isBusy))
   }
 
-  /** Passes on the upstream's messages one at a time: the next is read once this one has been sent. */
+  /** Passes on the upstream's messages one at a time. The next message is read once the current one has been sent. */
   async #pump(): Promise<void> {
     for (;;) {
       const message = await this.#upstream.next()
@@ -158,7 +159,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       }
       const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
-      // A response that the caller sees complete is covered by the hold by now, even if this process dies.
+      // By now, the hold covers the response that the caller sees completed, even if this process dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
       if (refusal) void this.#end(refused(refusal))
@@ -167,7 +168,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     }
   }
 
-  /** Why the caller may not continue: its token or its owner was disabled since the session began. */
+  /** Why the caller may not continue: its token or the token's owner was disabled after the session began. */
   async #refusal(): Promise<GatewayError | undefined> {
     try {
       await this.#check()
@@ -191,7 +192,10 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     return typeof data === 'string' ? withoutKey(data, this.#open.channel.upstream.key) : data
   }
 
-  /** Grows the hold with the usage. Returns why the session may not continue if the hold does not cover it. */
+  /**
+   * Increases the hold as the usage grows. If the hold cannot cover the usage, returns why the session may not
+   * continue.
+   */
   async #shortage(kind: ReturnType<RealtimeMeter['fromUpstream']>): Promise<Ending | undefined> {
     const slice = this.#deps.settings().PreConsumedQuota
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined
@@ -201,7 +205,8 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     const used = this.#chargeOf(least)
     const wanted = this.#chargeOf(this.#meter.most()) + charging.ceiling(0)
     let failed: GatewayError | undefined
-    // The end of a response is recorded even if the hold is large enough: it is charged if this process dies.
+    // The end of a response is recorded even if the hold is large enough, so that the response is charged if this
+    // process dies.
     if (kind === 'done' || wanted > hold.amount)
       await hold.extend(Math.max(1, wanted - hold.amount), used, this.#crashRow(least)).catch((error: GatewayError) => {
         failed = error
@@ -245,7 +250,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     this.#upstream.onDrain = undefined
     await this.#hushed()
     this.#upstream.close(upstream.code, upstream.reason)
-    // If the upstream has sent anything, the channel's health has been noted already.
+    // If the upstream has sent anything, the channel's health has already been recorded.
     if (upstreamFault) noteHealth(deps, this.#open, 'faulty')
     else if (this.#firstByteMs === 0) noteHealth(deps, this.#open, 'undecided')
     try {
@@ -308,7 +313,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
   }
 }
 
-/** Uses the price of the transcription model, or of the session's model if that has none. */
+/** Uses the price of the transcription model, or of the session's model if the transcription model has no price. */
 function transcriptionPrice(
   prices: PriceBook,
   { charging, channel }: OpenCall<SessionCall>,
@@ -323,7 +328,7 @@ function transcriptionPrice(
   return transcriptionCharge(measure, sheet, charging.groupRatio).quota
 }
 
-/** The text of a message; some services send their events in binary messages. */
+/** The text of a message. Some services send their events in binary messages. */
 function textOf(data: Data): string {
   if (typeof data === 'string') return data
   return data[0] === 0x7b ? decoder.decode(data) : ''

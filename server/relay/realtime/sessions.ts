@@ -1,8 +1,8 @@
 /** The operations on an open session. */
 export interface OpenSession {
-  /** Ends once no response is in progress. */
+  /** Ends the session once no response is in progress. */
   drain(): void
-  /** Ends now; resolves once it is charged. */
+  /** Ends the session now. Resolves once the session has been charged. */
   cutOff(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export class RealtimeSessions {
     for (const session of this.#open) session.drain()
   }
 
-  /** Ends all that are left; resolves once they are charged. */
+  /** Ends all remaining sessions. Resolves once they have been charged. */
   async cutOff(): Promise<void> {
     await Promise.all([...this.#open].map((session) => session.cutOff()))
   }

@@ -5,18 +5,18 @@ import type { UpstreamSocket } from './upstream-socket.ts'
 
 /**
  * What lasted too long. `idle`: neither side sent anything. `overdue`: the whole session. `unread`: the caller did not
- * read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: it fell silent during a response. `lost`:
- * it does not answer at all.
+ * read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream fell silent during a
+ * response. `lost`: the upstream does not respond at all.
  */
 export type Lapse = 'idle' | 'overdue' | 'unread' | 'blocked' | 'stalled' | 'lost'
 
-/** An upstream that is silent for this long is pinged, and given as long again to answer. */
+/** An upstream that is silent for this long is pinged, and has the same time again to respond. */
 const pingAfterMs = 30_000
 const lookEveryMs = 250
 
 /** Watches the time limits of one session, as set in the options. */
 export class Silence {
-  /** Since when messages have been waiting for either side. */
+  /** Since when messages have been waiting for each side. */
   callerBlockedAtMs: number | undefined
   upstreamBlockedAtMs: number | undefined
   readonly #deps: RelayDeps
@@ -56,7 +56,7 @@ export class Silence {
     if (isPast(this.#startedAtMs, channel.relayTimeoutMs ?? settings.RelayTimeout * 1000)) return 'overdue'
     if (isPast(this.callerBlockedAtMs, settings.CallerIdleTimeout * 1000)) return 'unread'
     if (isPast(this.upstreamBlockedAtMs, idleMs)) return 'blocked'
-    // Time spent waiting for the caller is not the upstream's silence.
+    // Time spent waiting for the caller does not count as silence of the upstream.
     if (this.callerBlockedAtMs !== undefined) return undefined
     if (isBusy && isPast(this.#upstreamSaidAtMs, idleMs)) return 'stalled'
     if (isPast(Math.max(this.#callerSaidAtMs, this.#upstreamSaidAtMs), settings.RealtimeIdleTimeout * 1000))

@@ -14,15 +14,17 @@ import { readHead, refusalOf } from './handshake.ts'
 
 /** How a WebSocket to an upstream is opened. */
 export interface SocketOpening {
-  /** `http:`, `https:`, `ws:` or `wss:`. */
+  /** A URL with the scheme `http:`, `https:`, `ws:` or `wss:`. */
   url: string
   headers: Readonly<Record<string, string>>
-  /** Aborted when nobody waits any more. */
+  /** Aborted when nobody is waiting for the connection any more. */
   signal: AbortSignal
-  /** Milliseconds until the connection must be established, and until the upstream must have answered; 0 = no limit. */
+  /**
+   * Milliseconds until the connection must be established, and until the upstream must have responded; 0 = no limit.
+   */
   connectTimeoutMs: number
   answerTimeoutMs: number
-  /** Longest message accepted, in bytes. */
+  /** The maximum length of a message, in bytes. */
   mostBytes: number
   nowMs(): number
 }
@@ -38,24 +40,24 @@ export class SocketFailure extends Error {
 }
 
 /**
- * A message from an upstream, or the end of the connection (1006 if it was lost). `fault`: we ended it, because the
- * upstream broke the protocol or sent too much.
+ * A message from an upstream, or the end of the connection (1006 if it was lost). `fault`: the gateway ended the
+ * connection, because the upstream broke the protocol or sent too much.
  */
 export type UpstreamMessage = Exclude<SocketMessage, { kind: 'ping' | 'pong' | 'close' }> | UpstreamClose
 export type UpstreamClose = Extract<SocketMessage, { kind: 'close' }> & { readonly fault?: true }
 
-/** How long the upstream may take to answer a close. */
+/** How long the upstream may take to answer a close frame. */
 const closeWaitMs = 2_000
 
 /**
- * The client's end of a WebSocket (RFC 6455), using only sockets of `node:`. The runtime's own client reports neither
- * the status with which an upstream refuses, nor when data has been sent. Messages are taken one by one, and until one
- * is taken the upstream has to wait.
+ * The client side of a WebSocket (RFC 6455), built only on sockets of `node:`. The runtime's own client does not report
+ * the status with which an upstream refuses the connection or when data has been sent. Messages are taken one by one,
+ * and the upstream has to wait until each one is taken.
  */
 export class UpstreamSocket {
   /** Called when pending data has been sent, after `send` has returned false. */
   onDrain: (() => void) | undefined
-  /** When anything last arrived from the upstream, messages or not. */
+  /** When data of any kind last arrived from the upstream. */
   heardAtMs: number
   readonly #nowMs: () => number
   readonly #socket: Socket
@@ -79,12 +81,12 @@ export class UpstreamSocket {
     else socket.pause()
   }
 
-  /** No more messages will come. */
+  /** True once no more messages will arrive. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** The next message. No other follows one that ended the connection. */
+  /** The next message. No message follows the one that ended the connection. */
   next(): Promise<UpstreamMessage> {
     const message = this.#queue.shift()
     if (message) return Promise.resolve(message)
@@ -95,7 +97,10 @@ export class UpstreamSocket {
     })
   }
 
-  /** False if data is waiting because the upstream reads too slowly; `onDrain` is called when it has caught up. */
+  /**
+   * Returns false if data is waiting because the upstream reads too slowly. `onDrain` is called when the upstream has
+   * caught up.
+   */
   send(data: string | Uint8Array): boolean {
     if (this.#isOver || this.#isClosing) return true
     const isText = typeof data === 'string'
@@ -108,7 +113,7 @@ export class UpstreamSocket {
     this.#control('ping', new Uint8Array(0))
   }
 
-  /** The codes 1005 and 1006 close without a code. */
+  /** With the codes 1005 and 1006, the close frame contains no code. */
   close(code: number, reason: string): void {
     if (this.#isOver || this.#isClosing) return
     this.#control('close', closePayload(code, reason))
@@ -140,7 +145,7 @@ export class UpstreamSocket {
   #tell(message: UpstreamMessage): void {
     if (this.#isOver) return
     if (message.kind === 'close') {
-      // Answered with the same code; then it is the server that ends the connection.
+      // The close is answered with the same code. After that, the server ends the connection.
       this.close(message.code, '')
       this.#isOver = true
       setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()
@@ -157,7 +162,7 @@ export class UpstreamSocket {
   }
 }
 
-/** Opens a WebSocket, or returns the answer with which the upstream refused it. Rejects with SocketFailure. */
+/** Opens a WebSocket, or returns the response with which the upstream refused it. Rejects with SocketFailure. */
 export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket | Response> {
   const url = new URL(opening.url.replace(/^ws/, 'http'))
   const key = randomBytes(16).toString('base64')

@@ -22,19 +22,19 @@ import type { RoutingTable } from '../routing/routing-table.ts'
 export interface Incoming {
   request: Request
   requestId: string
-  /** The caller's address; determined only for tokens that are bound to a subnet. */
+  /** The caller's IP address, determined only for tokens that are bound to a subnet. */
   address(): string
-  /** Model named in the path. */
+  /** The model named in the path. */
   pathModel?: string
-  /** State of the call when it failed, for its log row. */
+  /** The state of the call when it failed, for its log row. */
   failed?: { call: AnyCall | undefined; model: string; startedAtMs: number }
-  /** Called when the answer has been sent, or the call has ended without one. */
+  /** Called when the response has been sent, or when the call has ended without one. */
   ended?: (() => void) | undefined
 }
 
 /**
- * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve it, or this caller may not
- * make it.
+ * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve the call or this caller may
+ * not make it.
  */
 export function buildCall(
   routing: RoutingTable,
@@ -81,7 +81,10 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
   )
 }
 
-/** Reads the request. Of OpenAI's chat only the necessary parts are read; other dialects are read completely. */
+/**
+ * Reads the request. Only the necessary parts of OpenAI chat requests are read. Requests in other dialects are read
+ * completely.
+ */
 function requestIn(body: CallBody, route: CallRoute, pathModel: string | undefined): ReadRequest {
   const fields = body.kind === 'json' ? body.json : formFacts(body.form.fields)
   if (route.mode !== 'chat' || route.dialect === 'openai-chat') {
@@ -99,14 +102,14 @@ interface ReadRequest {
   promptGuess: number
 }
 
-/** Adds the service tier, read from the body itself: the neutral form does not cover all of them. */
+/** Adds the service tier, read from the body itself because the neutral form does not cover all tiers. */
 function withTier(facts: RequestFacts, body: CallBody): RequestFacts {
   const tier = body.kind === 'json' ? tierOf(body.json) : undefined
   return tier === undefined ? facts : { ...facts, tier }
 }
 
 /**
- * Fields that name models to answer instead of `model` (OpenRouter: "Model Fallbacks"; Anthropic: server-side
+ * Fields that name models that may answer instead of `model` (OpenRouter: "Model Fallbacks"; Anthropic: server-side
  * fallbacks; LiteLLM: "Fallbacks", which has one field for each kind of failure).
  */
 const otherModels = ['models', 'fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks']
@@ -130,7 +133,7 @@ const decisiveInAll = ['model']
 /** The price of images is known before they are made, from these fields and the model. */
 const decisiveInImages = ['model', 'n', 'size', 'quality', 'sequential_image_generation', ...imageCountFields]
 
-/** So is the price of speech, from its texts. */
+/** The price of speech is also known before it is made, from these fields. */
 const decisiveInSpeech = ['model', 'input', 'instructions']
 
 function decisiveIn(mode: RelayMode): readonly string[] {
@@ -139,9 +142,9 @@ function decisiveIn(mode: RelayMode): readonly string[] {
 }
 
 /**
- * Refuses names that other parsers could take for a decisive field: in other capitals, or with letters that count as
- * the same. In forms a repeated name is refused too; in JSON that was checked when it was read. Throws GatewayError
- * (400).
+ * Refuses names that other parsers could take for a decisive field, because they differ only in case or contain letters
+ * that are treated as the same. In forms, repeated names are refused too. In JSON, they were refused when the body was
+ * read. Throws GatewayError (400).
  */
 function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const inMode = decisiveIn(mode)

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { CallBody } from '../call/call.ts'
 import type { CallRoute } from '../call/call-routes.ts'
 
-/** A Gemini embeddings request (Gemini API, "Embeddings") in OpenAI's form. Throws GatewayError (400). */
+/** A Gemini embeddings request (Gemini API, "Embeddings") in OpenAI's format. Throws GatewayError (400). */
 export function embeddingsIn(body: CallBody, { model = '', embeds }: CallRoute): CallBody {
   if (body.kind === 'form') throw new GatewayError('invalid_json', 'the request body must be a JSON object')
   const { json } = body
@@ -39,7 +39,7 @@ function textOf(request: JsonObject): string {
   return texts.join('')
 }
 
-/** OpenAI's answer in Gemini's form. Errors have been thrown before. */
+/** OpenAI's response in Gemini's format. Errors have already been thrown by this point. */
 export async function embeddingsOut(response: Response, embeds: 'one' | 'batch'): Promise<Response> {
   const answer = (await response.json()) as JsonObject
   const list = Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : []

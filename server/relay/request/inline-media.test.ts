@@ -7,7 +7,7 @@ import { inlineMedia } from './inline-media.ts'
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const asking = (...content: object[]) => openaiChat.decodeRequest({ model: 'm', messages: [{ role: 'user', content }] })
 
-/** A reader that records the URLs it is asked for. */
+/** A reader that records the URLs it is asked to read. */
 function reader(file: (url: string) => FetchedMedia = () => ({ data: 'AAAA', mediaType: 'image/png' })) {
   const asked: string[] = []
   const read = async (url: string) => {
@@ -39,7 +39,7 @@ describe('URLs of files are replaced by their bytes', () => {
     ])
   })
 
-  test('in tool results, too, and a PDF is a document whatever it was called', async () => {
+  test('URLs in tool results are replaced too, and a PDF becomes a document even if it was called an image', async () => {
     const { read } = reader(() => ({ data: 'JVBE', mediaType: 'application/pdf' }))
     const source = { type: 'url', url: 'https://a.example/x' }
     const conversation = anthropicMessages.decodeRequest({
@@ -78,7 +78,7 @@ describe('URLs of files are replaced by their bytes', () => {
     expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large together')
   })
 
-  test('a file that is named many times counts each time', async () => {
+  test('a file that is referenced many times counts each time', async () => {
     const large = 'A'.repeat(1024 * 1024)
     const { asked, read } = reader(() => ({ data: large, mediaType: 'image/png' }))
     const naming = (times: number) => asking(...Array(times).fill(image('https://a.example/1.png')))

@@ -4,9 +4,9 @@ import { GatewayError } from '../../errors.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import type { FetchedMedia } from '../../outbound/fetch-media.ts'
 
-/** More URLs than the number of images any model takes. */
+/** More URLs than the number of images that any model accepts. */
 const mostAddresses = 32
-/** Limit for all files of a conversation together, in base64 characters. */
+/** The limit for all files of a conversation together, in base64 characters. */
 const mostCharacters = 64 * 1024 * 1024
 const width = 4
 
@@ -14,9 +14,9 @@ const width = 4
 type Fetch = (url: string) => Promise<FetchedMedia>
 
 /**
- * The conversation with the URLs of images, audio and documents replaced by their bytes, for services that open no
- * URLs; each URL is read once. Videos and URLs other than http(s) stay as they are. Throws GatewayError (400) if a file
- * cannot be fetched.
+ * The conversation with the URLs of images, audio and documents replaced by their bytes, for services that do not open
+ * URLs. Each URL is read once. Videos and URLs other than http(s) are left unchanged. Throws GatewayError (400) if a
+ * file cannot be fetched.
  */
 export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch): Promise<Conversation> {
   const named = conversation.messages.flatMap(({ parts }) => parts.flatMap(urlsIn))
@@ -31,7 +31,7 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   await inParallel(urls, width, async (url) => {
     if (characters > mostCharacters) throw tooMuch()
     const file = await fetchMedia(url)
-    // The file is read once, but sent as often as it is named.
+    // The file is read once, but sent as often as it is referenced.
     characters += file.data.length * (times.get(url) ?? 1)
     if (characters > mostCharacters) throw tooMuch()
     files.set(url, file)
@@ -39,7 +39,7 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   return { ...conversation, messages: conversation.messages.map((message) => withBytes(message, files)) }
 }
 
-/** True if a conversation names files by URLs that `inlineMedia` would fetch. */
+/** True if a conversation references files by URLs that `inlineMedia` would fetch. */
 export function namesAddresses({ messages }: Conversation): boolean {
   return messages.some(({ parts }) => parts.some((part) => urlsIn(part).length > 0))
 }
@@ -48,7 +48,7 @@ function tooMuch(): GatewayError {
   return new GatewayError('request_too_large', 'the files named by their addresses are too large together')
 }
 
-/** The URL of a part that is to be fetched. */
+/** The URL of a part, if it is to be fetched. */
 function urlOf({ media, source }: MediaPart): string | undefined {
   return media !== 'video' && source.kind === 'url' && /^https?:/i.test(source.url) ? source.url : undefined
 }

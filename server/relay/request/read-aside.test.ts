@@ -61,21 +61,24 @@ const bodyOf = (json: JsonObject, containers: number): JsonBody => ({
   containers,
 })
 
-test.each(requests)('what is read aside of %s is what is read here', async (path, json) => {
-  const route = routed(path)
-  const known = await readAside(reader, bodyOf(json, 2_500), route)
-  const conversation = callerDialects[route.dialect].decodeRequest(json, addressOf(route))
-  const facts = factsOf(conversation)
-  expect(known).toMatchObject({ promptGuess: quickEstimate(facts.prompt), namesFiles: namesAddresses(conversation) })
-  expect(known?.needs).toEqual(needsOf(conversation))
-  expect({ ...known?.facts, prompt: { ...known?.facts.prompt } }).toEqual(facts as never)
-})
+test.each(requests)(
+  'a %s request gives the same result when it is read in the worker as when it is read here',
+  async (path, json) => {
+    const route = routed(path)
+    const known = await readAside(reader, bodyOf(json, 2_500), route)
+    const conversation = callerDialects[route.dialect].decodeRequest(json, addressOf(route))
+    const facts = factsOf(conversation)
+    expect(known).toMatchObject({ promptGuess: quickEstimate(facts.prompt), namesFiles: namesAddresses(conversation) })
+    expect(known?.needs).toEqual(needsOf(conversation))
+    expect({ ...known?.facts, prompt: { ...known?.facts.prompt } }).toEqual(facts as never)
+  },
+)
 
 test.each<[path: string, json: JsonObject, param: string]>([
   ['/v1/messages', { model: 'm', max_tokens: 5, messages: [{ role: 'nobody', content: 'x' }] }, 'messages[0].role'],
   ['/v1/messages', { model: 'm', messages: [{ role: 'user', content: 'x' }] }, 'max_tokens'],
   ['/v1/responses', { model: 'm', input: [{ role: 'user', content: 7 }] }, 'input[0].content'],
-])('what is wrong with a request is said as it is here: %s', async (path, json, param) => {
+])('a faulty %s request is refused in the worker with the same error as here', async (path, json, param) => {
   const route = routed(path)
   const refusal = (work: () => unknown) =>
     Promise.resolve()

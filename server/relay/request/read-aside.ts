@@ -7,20 +7,23 @@ import type { CallRoute } from '../call/call-routes.ts'
 import { type AsideReader, addressOf, type KnownRequest } from '../call/known-request.ts'
 import type { BytesJob, ReadAnswer } from './reader-worker.ts'
 
-/** A request with at least this many lists and objects is read in the worker; reading one takes a few microseconds. */
+/**
+ * A request with at least this many lists and objects is read in the worker. Reading each list or object takes a few
+ * microseconds.
+ */
 const manyContainers = 2_000
 
-/** Next to this file in TypeScript, or next to the single file that the server was built into. */
+/** The worker is next to this file in TypeScript, or next to the single file that the server was built into. */
 const workerUrl = new URL(`./reader-worker${extname(import.meta.path)}`, import.meta.url).href
 
 const encoder = new TextEncoder()
 
-/** Reads in a worker, which is started for the first request and ended once it has been idle. */
+/** Reads requests in a worker, which is started for the first request and ended once it has been idle. */
 export function createAsideReader(): AsideReader {
   const worker = new IdleWorker<BytesJob, ReadAnswer>(workerUrl, 'the reader of requests')
   return {
     async read({ text, dialect, address }) {
-      // A string would be copied character by character.
+      // The text is sent as bytes, because a string would be copied character by character.
       const bytes = encoder.encode(text)
       const answer = await worker.run({ bytes, dialect, address }, [bytes.buffer])
       if ('refusal' in answer) {
@@ -35,7 +38,7 @@ export function createAsideReader(): AsideReader {
   }
 }
 
-/** The texts are separated only for code that counts them one by one, which few calls need. */
+/** The texts are separated only when code counts them one by one, which few calls need. */
 function withTexts(prompt: PromptText, joinedTexts: string, lengths: Uint32Array): PromptText {
   let texts: string[] | undefined
   return {

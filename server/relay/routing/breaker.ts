@@ -1,16 +1,19 @@
 /**
  * Passive health per channel and model: closed (healthy), open (no calls), half-open (one trial call). Calls are
- * identified by request id, since other calls than the trial may be in progress.
+ * identified by request id, because calls other than the trial may be in progress.
  */
 export interface Breaker {
-  /** Whether the channel may be called now; when half-open, it allows one call at a time. */
+  /** Whether the channel may be called now. When half-open, the breaker allows one call at a time. */
   allows(channelId: number, model: string, requestId: string): boolean
   succeeded(channelId: number, model: string): void
   /** An upstream fault. The caller's own mistakes must not be reported here. */
   failed(channelId: number, model: string, requestId: string, why?: string): void
-  /** A call that ended without a verdict (for example, the caller left). If it was the trial, another call may try. */
+  /**
+   * A call that ended without a verdict (for example, because the caller disconnected). If it was the trial, another
+   * call may be the next trial.
+   */
   undecided(channelId: number, model: string, requestId: string): void
-  /** Leaves the channel alone for a time that it asked for. */
+  /** Stops calling the channel for the pause that it asked for. */
   rest(channelId: number, model: string, pauseMs: number, why?: string): void
   /** States other than closed, for metrics. */
   snapshot(): { channelId: number; model: string; state: 'open' | 'half-open' }[]
@@ -18,7 +21,7 @@ export interface Breaker {
   keepOnly(isKept: (channelId: number) => boolean): void
 }
 
-/** A channel is left alone for a time, for one model. */
+/** A period in which a channel is not called for one model. */
 export interface CoolDown {
   channelId: number
   model: string
@@ -30,11 +33,11 @@ export interface CoolDown {
 interface Health {
   failuresInRow: number
   openUntilMs: number
-  /** How often it opened without a success in between; the pause doubles each time. */
+  /** How often the breaker has opened without a success in between. The pause doubles each time. */
   openings: number
   /** The trial call while half-open. */
   trial: { requestId: string; sinceMs: number } | undefined
-  /** Until when the channel asked to be left alone, which says nothing about its health. */
+  /** The end of the pause that the channel asked for. Such a pause says nothing about the channel's health. */
   restUntilMs: number
 }
 
@@ -44,7 +47,7 @@ const longestPauseMs = 300_000
 /** A trial that never reported back does not block the channel for longer than this. */
 const trialLifeMs = 120_000
 
-/** `cooled` is called whenever a channel begins to be left alone. */
+/** `cooled` is called whenever a cool-down of a channel begins. */
 export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => void = () => undefined): Breaker {
   const states = new Map<string, Health>()
   const keyOf = (channelId: number, model: string) => `${channelId}\n${model}`
@@ -61,7 +64,7 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
     return health
   }
 
-  // Usually every channel is healthy, and then no key has to be made.
+  // Usually every channel is healthy, so no map key has to be made.
   const known = (channelId: number, model: string) =>
     states.size === 0 ? undefined : states.get(keyOf(channelId, model))
 
@@ -81,14 +84,14 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       if (!health) return
       const { restUntilMs } = health
       states.delete(keyOf(channelId, model))
-      // A call that was already in progress says nothing about a pause requested since.
+      // A call that was already in progress says nothing about a pause that was requested after it began.
       if (restUntilMs > nowMs()) stateOf(channelId, model).restUntilMs = restUntilMs
     },
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
-      // A call that was in progress when it opened, or that had no other channel, says nothing new, and does not decide
-      // the trial.
+      // A call that was in progress when the breaker opened, or that had no other channel, says nothing new and does
+      // not decide the trial.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

@@ -2,21 +2,21 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { addChannelFailures, type FailuresOfHour } from '../../store/usage/channel-failures.ts'
 
-/** Counts failed attempts that were the channel's fault, for its usage statistics. */
+/** Counts failed attempts that were the channel's fault, for the channel's usage statistics. */
 export interface ChannelFailures {
   note(channelId: number, model: string): void
-  /** Writes the counts; if the database cannot be reached, they are kept for the next time. */
+  /** Writes the counts. If the database cannot be reached, they are kept for the next write. */
   write(): Promise<void>
 }
 
 /**
- * Most counts (per hour, channel and model) that wait to be written; during a long database outage those beyond are
- * lost.
+ * The maximum number of counts (one per hour, channel and model) that wait to be written. During a long database
+ * outage, further counts are lost.
  */
 const mostWaiting = 10_000
 const hourMs = 3_600_000
 
-/** Counts in memory, so that a failed attempt costs nothing while the call is retried elsewhere. */
+/** Counts in memory, so that a failed attempt costs no time while the call is retried elsewhere. */
 export function createChannelFailures(store: Store, clock: Clock): ChannelFailures {
   let waiting = new Map<string, FailuresOfHour>()
 

@@ -1,19 +1,21 @@
-/** State shared by a ring and its replacement. */
+/** State shared by a key ring and the ring that replaces it. */
 interface Shared {
   /** Index of the key whose turn it is. */
   next: number
   restUntilMs: Map<string, number>
-  /** Keys set aside by this process, if that is not stored yet. */
+  /** Keys that this process has set aside but that are not yet stored as set aside. */
   unstored: Set<string>
 }
 
-/** Several keys of one channel, used in turn; those that the upstream refused are skipped while another is left. */
+/**
+ * Several keys of one channel, used in turn. Keys that the upstream refused are skipped as long as another key is left.
+ */
 export class KeyRing {
   readonly #keys: readonly string[]
   readonly #dead: Set<string>
   readonly #shared: Shared
 
-  /** `previous` is the ring that this one replaces: its turn and its pauses are kept. */
+  /** `previous` is the ring that this one replaces. Its position and its pauses are kept. */
   constructor(keys: readonly string[], dead: Iterable<string>, previous?: KeyRing) {
     this.#shared = previous ? previous.#shared : { next: 0, restUntilMs: new Map(), unstored: new Set() }
     this.#keys = keys
@@ -21,8 +23,8 @@ export class KeyRing {
   }
 
   /**
-   * The next key in turn that is not in `except`. If all are dead or resting, one of them is used anyway: refusing
-   * would help nobody.
+   * The next key in turn that is not in `except`. If all keys are dead or paused, one of them is used anyway, because
+   * refusing the call would help nobody.
    */
   pick(nowMs: number, except?: ReadonlySet<string>): string {
     const place =
@@ -33,12 +35,12 @@ export class KeyRing {
     return this.#keys[place] ?? ''
   }
 
-  /** True while some key is not dead, not resting, and not in `except`. */
+  /** True while at least one key is not dead, not paused and not in `except`. */
   hasOther(except: ReadonlySet<string>, nowMs: number): boolean {
     return this.#keys.some((key) => !except.has(key) && this.#isUsable(key, nowMs))
   }
 
-  /** Notes that the upstream refused the key for good. False if that was known. */
+  /** Records that the upstream refused the key permanently. Returns false if that was already known. */
   setAside(key: string): boolean {
     if (this.#dead.has(key)) return false
     this.#dead.add(key)
@@ -46,12 +48,12 @@ export class KeyRing {
     return true
   }
 
-  /** Notes that the database now lists the key as set aside: from now on the stored state decides. */
+  /** Records that the database now lists the key as set aside. From now on, the stored state decides. */
   stored(key: string): void {
     this.#shared.unstored.delete(key)
   }
 
-  /** Notes that the upstream asked for a pause. */
+  /** Records that the upstream asked for a pause of the key. */
   rest(key: string, untilMs: number): void {
     this.#shared.restUntilMs.set(key, Math.max(untilMs, this.#shared.restUntilMs.get(key) ?? 0))
   }

@@ -17,31 +17,34 @@ export interface Channel {
   status: number
   provider: Provider
   upstream: Upstream
-  /** Set if the channel has several keys: whose turn it is. `upstream.key` is then the one that `withKey` chose. */
+  /**
+   * Set if the channel has several keys. It determines which key is next, and `upstream.key` is then the key that
+   * `withKey` chose.
+   */
   keyRing: KeyRing | undefined
-  /** Share among channels of equal priority; at least 1. */
+  /** The channel's share of the calls among channels of equal priority; at least 1. */
   weight: number
   /** Requested model → model sent upstream. */
   modelMapping: ReadonlyMap<string, string>
   models: readonly string[]
   systemPrompt: string
-  /** The channel's own time limits in milliseconds; undefined = those of the options, 0 = none. */
+  /** The channel's own time limits in milliseconds; undefined = the limits from the options, 0 = no limit. */
   connectTimeoutMs: number | undefined
   firstByteTimeoutMs: number | undefined
   streamIdleTimeoutMs: number | undefined
   relayTimeoutMs: number | undefined
   httpVersion: 'auto' | '1.1' | '2'
-  /** Where system messages go; undefined = whatever suits the service best. */
+  /** Where system messages are placed; undefined = wherever suits the service best. */
   systemPlacement: SystemPlacement | undefined
 }
 
-/** A channel of one (group, model); those with the highest priority come first. */
+/** A channel that serves one (group, model). Candidates with the highest priority come first. */
 export interface Candidate {
   channel: Channel
   priority: number
 }
 
-/** An immutable snapshot of which channels serve what; rebuilt whenever a channel changes. */
+/** An immutable snapshot of which channels serve which models. It is rebuilt whenever a channel changes. */
 export interface RoutingTable {
   candidates(group: string, model: string): readonly Candidate[]
   /** Models that some channel serves for the group, sorted. */
@@ -54,7 +57,7 @@ export interface RoutingTable {
 export interface RoutingSource {
   current(): RoutingTable
   reload(): Promise<void>
-  /** Reloads if a channel differs from the loaded one: a safety net below the notices. */
+  /** Reloads if a channel differs from the loaded one. This is a safety net in addition to the change notices. */
   refresh(): Promise<void>
 }
 
@@ -68,7 +71,8 @@ export async function loadRouting(
   let begun = 0
   let applied = 0
   async function reload(): Promise<void> {
-    // Reloads may overlap. One that began later has newer rows, and code that waits for one finds its rows in force.
+    // Reloads may overlap. A reload that began later has newer rows. Code that waits for a reload finds the rows of
+    // that reload, or newer ones, in force.
     const mine = ++begun
     const next = await build(store, secrets, warn, () => table)
     if (mine < applied) return
@@ -90,13 +94,13 @@ export async function loadRouting(
   }
 }
 
-/** The channel with the key whose turn it is; the same channel if it has only one. */
+/** The channel with the key that is next in turn, or the same channel if it has only one key. */
 export function withKey(channel: Channel, nowMs: number, except?: ReadonlySet<string>): Channel {
   if (!channel.keyRing) return channel
   return { ...channel, upstream: { ...channel.upstream, key: channel.keyRing.pick(nowMs, except) } }
 }
 
-/** The channel's name for a model. */
+/** The name that the channel uses for a model. */
 export function mappedModel(channel: Channel, model: string): string {
   return channel.modelMapping.get(model) ?? model
 }
@@ -105,7 +109,7 @@ async function build(
   store: Store,
   secrets: Secrets,
   warn: (message: string) => void,
-  /** The table in force when the rows have been read. */
+  /** Returns the table in force once the rows have been read. */
   before: () => RoutingTable | undefined = () => undefined,
 ): Promise<{ table: RoutingTable; mark: string }> {
   const rows = await routingRows(store.read)
@@ -174,7 +178,7 @@ function toChannel(
     provider,
     upstream: {
       baseUrl: (row.base_url || provider.meta.defaultBaseUrl).replace(/\/+$/, ''),
-      // Left empty on purpose: no call is made with all keys at once.
+      // Left empty on purpose, because no call is made with all keys at once.
       key: keyRing ? '' : key,
       other: row.other || (provider.meta.otherDefault ?? ''),
       config,

@@ -4,8 +4,8 @@ import { type Candidate, type Channel, mappedModel } from './routing-table.ts'
 
 /**
  * Picks the channel for the next attempt: highest priority first, then by weight. Channels that this call has tried, or
- * that do not serve this kind of call, are excluded. Those whose breaker is open are skipped while another is left; if
- * all are open, the best of them is tried anyway, since refusing would help nobody.
+ * that do not serve this kind of call, are excluded. Channels whose breaker is open are skipped while another channel
+ * is left. If all are open, the best of them is tried anyway, because refusing the call would help nobody.
  */
 export function selectChannel(
   { mode, model, requestId }: { mode: CallMode; model: string; requestId: string },
@@ -18,7 +18,8 @@ export function selectChannel(
   const [only] = candidates
   if (only && candidates.length === 1) {
     if (!isUsable(only)) return undefined
-    // Called so that a half-open breaker notes its trial; there is no other channel to prefer.
+    // Called so that a half-open breaker records its trial. The result does not matter, because there is no other
+    // channel to prefer.
     breaker.allows(only.channel.id, model, requestId)
     return only.channel
   }

@@ -1,30 +1,30 @@
 /** Something that a service turned out not to support. */
 export interface MissingPlace {
-  /** What is missing: a dialect, or the usage of a model's streams. */
+  /** What is missing: support for a dialect, or for the usage of a model's streams. */
   what: string
   /** The service's message. */
   reason: string
-  /** Until when it is not requested, in milliseconds of the clock. */
+  /** Until when the missing feature is not requested, in milliseconds of the clock. */
   untilMs: number
 }
 
 /**
- * Remembers for a while which dialects and stream usage services do not support, so that not every call has to find
+ * Remembers for a while which services do not support a dialect or stream usage, so that not every call has to find
  * out.
  */
 export interface UnsupportedFeatures {
   has(place: string): boolean
   note(place: string, reason: string): void
-  /** What is missing at a channel. */
+  /** The features that a channel's service does not support. */
   ofChannel(channelId: number): MissingPlace[]
 }
 
-/** Limited, because a service may add support at any time. */
+/** How long a missing feature is remembered. The time is limited, because a service may add support at any time. */
 const rememberedMs = 600_000
 const mostPlaces = 10_000
 const longestReason = 300
 
-/** A `place` is named by the channel's number, its address and what is missing, separated by blanks. */
+/** A `place` consists of the channel's number, its URL and what is missing, separated by spaces. */
 export function createUnsupportedFeatures(nowMs: () => number): UnsupportedFeatures {
   const places = new Map<string, Omit<MissingPlace, 'what'>>()
   return {

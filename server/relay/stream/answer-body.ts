@@ -3,19 +3,19 @@ import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import type { OpenCall } from '../charging/settlement.ts'
 import { describeFault } from '../failures/describe-fault.ts'
 
-/** A step of an answer's body. */
+/** One step of reading a response body. */
 export type Step = IteratorResult<Uint8Array>
 
 export const atEnd: Step = { done: true, value: undefined }
 export const never = Number.POSITIVE_INFINITY
 
 /**
- * The body of an answer that owns the hold of its call: it watches the caller, and settles once, however it ends. An
- * iterator object rather than a generator, because a generator that is dropped before its first step never runs its
- * `finally`.
+ * A response body that owns the hold of its call. It watches the caller, and settles the call once, however the
+ * response ends. It is an iterator object rather than a generator, because a generator that is dropped before its first
+ * step never runs its `finally`.
  */
 export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /** Due when the caller has not read for too long: the rest would be kept for nobody. */
+  /** Due when the caller has not read for too long, because the rest of the response would be kept for nobody. */
   dueAtMs = never
   place: number | undefined
   protected readonly deps: RelayDeps
@@ -23,9 +23,12 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   protected hasEnded = false
   /** Milliseconds from the start of the call to the first byte for the caller; 0 = none yet. */
   protected firstByteMs = 0
-  /** Ended because the caller did not read; it must not take what it received for the whole answer. */
+  /**
+   * The response was ended because the caller did not read. The caller must not take what it received for the complete
+   * response.
+   */
   #isCut = false
-  /** Set once settling begins; the end of the answer is sent after it. */
+  /** Set once settling begins. The end of the response is sent after the call has been settled. */
   #settling: Promise<Settled> | undefined
 
   constructor(deps: RelayDeps, open: OpenCall) {
@@ -33,7 +36,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     this.open = open
   }
 
-  /** Begins to watch the caller; the last step of a constructor. */
+  /** Begins to watch the caller. Must be the last step of a constructor. */
   protected watchCaller(): void {
     this.deps.deadlineWatch.add(this)
     // The runtime does not call `return` on a body that it never began to read.
@@ -42,14 +45,14 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
 
   abstract next(): Promise<Step>
 
-  /** Ends the call of a caller who has left, and settles it. */
+  /** Ends the call of a caller who has disconnected, and settles it. */
   protected abstract giveUp(): Promise<unknown>
 
   [Symbol.asyncIterator](): this {
     return this
   }
 
-  /** The caller has not read for too long. */
+  /** Called when the caller has not read for too long. */
   due(): void {
     this.dueAtMs = never
     if (!this.hasEnded) this.#isCut = true
@@ -61,7 +64,7 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     this.return().catch(this.warn)
   }
 
-  /** The runtime calls this when the caller has left, and after the end. */
+  /** The runtime calls this when the caller has disconnected, and after the end. */
   async return(): Promise<Step> {
     if (!this.hasEnded) {
       this.hasEnded = true
@@ -71,7 +74,10 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     return atEnd
   }
 
-  /** The step after the last piece. A body that breaks off is the only sign left for a caller who reads on after all. */
+  /**
+   * The step after the last piece. For a caller who continues to read after all, a body that breaks off is the only
+   * sign that the response is incomplete.
+   */
   protected end(): Step | Promise<Step> {
     return this.#isCut ? brokenOff() : atEnd
   }
@@ -82,13 +88,13 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
     return this.#settling
   }
 
-  /** The call is over: neither the caller nor the time is watched any more. */
+  /** Stops watching the caller and the time, because the call is over. */
   protected letGo(): void {
     this.open.call.leaving.close()
     this.deps.deadlineWatch.remove(this)
   }
 
-  /** To be called before the first bytes are sent. */
+  /** Must be called before the first bytes are sent. */
   protected begin(): void {
     if (this.firstByteMs > 0) return
     this.firstByteMs = Math.max(1, this.deps.clock.nowMs() - this.open.call.startedAtMs)
@@ -99,12 +105,15 @@ export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8
   }
 }
 
-/** Breaks the answer off. The runtime prints whatever error it is given here, with its stack. */
+/**
+ * Breaks off the response. The error is undefined, because the runtime prints any error that it is given here, with its
+ * stack.
+ */
 export function brokenOff(): Promise<never> {
   return Promise.reject(undefined)
 }
 
-/** The time by which the caller must ask for the next piece of its answer, in milliseconds of the deadline clock. */
+/** The time by which the caller must read the next piece of its response, in milliseconds of the deadline clock. */
 export function unreadLimit({ deadlineWatch, settings }: RelayDeps): number {
   const limitMs = settings().CallerIdleTimeout * 1000
   return limitMs > 0 ? deadlineWatch.nowMs() + limitMs : Number.POSITIVE_INFINITY

@@ -9,17 +9,17 @@ import { keepAlive } from './keep-alive.ts'
 export interface Asking {
   call: RelayCall
   watch: DeadlineWatch
-  /** Longest silence before the caller gets a sign of life. */
+  /** The longest silence before the caller is sent a keep-alive. */
   everyMs: number
-  /** The answer, once the upstream has begun it. */
+  /** The response, once the upstream has begun it. */
   answering: Promise<Response>
-  /** Records a failure that comes too late for a status code, and returns the last events of the stream. */
+  /** Records a failure that occurs too late for a status code, and returns the last events of the stream. */
   failed(error: unknown): Promise<string>
 }
 
 /**
- * The answer of a stream. If the upstream is too slow to begin, the head and keep-alives are sent first; other channels
- * may still be tried after that. Rejects as `answering` does, unless the head has been sent by then.
+ * Returns the response for a stream. If the upstream is too slow to begin, the head and keep-alives are sent first.
+ * Other channels may still be tried after that. Rejects as `answering` does, unless the head has been sent by then.
  */
 export function answerInTime(asking: Asking): Promise<Response> {
   return new Promise((resolve, reject) => {
@@ -39,16 +39,19 @@ interface BodyReader {
   cancel(): Promise<void>
 }
 
-/** The body of an answer that may have to begin before its upstream does. It owns nothing: the call does. */
+/**
+ * A response body that may have to begin before the upstream's response does. It owns nothing itself; the call owns
+ * everything.
+ */
 class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   dueAtMs: number
   place: number | undefined
   hasBegun = false
   readonly #asking: Asking
   readonly #begin: (response: Response) => void
-  /** The answer that follows the keep-alives. */
+  /** Reads the response that follows the keep-alives. */
   #reader: BodyReader | undefined
-  /** The last piece to send after them if there is no answer. */
+  /** The last piece to send after the keep-alives if there is no response. */
   #last: (() => Promise<Step>) | undefined
   #hasEnded = false
   /** Resolves the pending `next`. */
@@ -67,10 +70,11 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     return this
   }
 
-  /** Nothing has arrived for `everyMs`. */
+  /** Called when nothing has arrived for `everyMs`. */
   due(): void {
     const { call, watch, everyMs } = this.#asking
-    // Before a hold, a refusal for lack of quota can still set its status. The head also reports the remaining limits.
+    // Until quota is held, a refusal for lack of quota can still set the response's status. The head also reports the
+    // remaining limits.
     if (!call.state.isHeld || call.signal.aborted) return
     this.dueAtMs = watch.nowMs() + everyMs
     this.#give({ done: false, value: keepAlive })
@@ -82,13 +86,13 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     this.#begin(new Response(this as unknown as ReadableStream, { status: 200, headers }))
   }
 
-  /** The answer came before a keep-alive was due. */
+  /** Called when the response arrives before a keep-alive is due. */
   leaveTo(settle: () => void): void {
     this.#asking.watch.remove(this)
     settle()
   }
 
-  /** The answer came after its head had been sent. */
+  /** Called when the response arrives after its head has been sent. */
   goOn(response: Response): void {
     this.#asking.watch.remove(this)
     const reader = response.body?.getReader()
@@ -98,11 +102,11 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     this.#goOn()
   }
 
-  /** The call failed after the head had been sent. */
+  /** Called when the call fails after the head has been sent. */
   fail(error: unknown): void {
     this.#asking.watch.remove(this)
     const last = this.#asking.failed(error).then((text): Step => ({ done: false, value: encoder.encode(text) }))
-    // A caller who has left does not hear of it.
+    // A caller who has disconnected never reads this piece, so its rejection is handled here.
     last.catch(() => undefined)
     this.#last = () => last
     this.#goOn()
@@ -119,7 +123,7 @@ class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
     })
   }
 
-  /** The runtime calls this when the caller has left, and after the end. */
+  /** The runtime calls this when the caller has disconnected, and after the end. */
   async return(): Promise<Step> {
     this.#hasEnded = true
     this.#give(atEnd)

@@ -3,8 +3,8 @@ import { isEventStream, SseSplitter } from '../../lib/bytes/sse.ts'
 const encoder = new TextEncoder()
 
 /**
- * Rewrites a stream of events as one JSON array, element by element, as Google's API answers `streamGenerateContent`
- * without `alt=sse`. Answers that are not streams (errors) pass through unchanged.
+ * Rewrites a stream of events as one JSON array, element by element, as Google's API responds to
+ * `streamGenerateContent` without `alt=sse`. Responses that are not streams (errors) pass through unchanged.
  */
 export function asArray(response: Response): Response {
   if (!isEventStream(response.headers) || !response.body) return response

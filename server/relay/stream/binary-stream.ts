@@ -8,8 +8,8 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
 import { AnswerBody, atEnd, brokenOff, never, type Step, unreadLimit } from './answer-body.ts'
 
 /**
- * The body of an audio answer. Its price or usage is known in advance, so only the last piece waits for the charge.
- * There is no event that could report an error: if the upstream breaks, the answer breaks off and costs nothing.
+ * The body of an audio response. Its price or usage is known in advance, so only the last piece waits for the charge.
+ * Audio has no event that could report an error. If the upstream breaks, the response breaks off and costs nothing.
  */
 export class BinaryStream extends AnswerBody<void> {
   readonly #reader: UpstreamReader
@@ -19,7 +19,7 @@ export class BinaryStream extends AnswerBody<void> {
   #kept: Uint8Array | undefined
 
   /**
-   * @param first the piece already read to see whether the upstream answers at all
+   * @param first the piece already read to see whether the upstream responds at all
    * @param reported the usage that the upstream reports, unchecked
    */
   constructor(
@@ -41,7 +41,7 @@ export class BinaryStream extends AnswerBody<void> {
     while (!this.hasEnded) {
       const piece = this.#first ?? (await this.#reader.next())
       this.#first = undefined
-      // The caller may have left in the meantime; then the call is settled, or about to be.
+      // The caller may have disconnected in the meantime. In that case, the call has been settled or is about to be.
       if (this.hasEnded) break
       if (piece.kind === 'quiet') continue
       if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) return this.return()
@@ -68,8 +68,8 @@ export class BinaryStream extends AnswerBody<void> {
   }
 
   /**
-   * If our own time limit ended the answer, the upstream is not at fault and will charge for it: the caller pays for
-   * what was delivered.
+   * If our own time limit ended the response, the upstream is not at fault and will charge for it. The caller then pays
+   * for what was delivered.
    */
   async #breakOff(how: UpstreamPiece['kind']): Promise<never> {
     const { call, channel } = this.open
@@ -110,7 +110,7 @@ export class BinaryStream extends AnswerBody<void> {
         ...(found.note && { note: found.note }),
       })
     } finally {
-      // A complete answer still has its held-back piece to send.
+      // A complete response still has its held-back piece to send.
       this.open.call.leaving.answered(outcome === 'complete' ? this.#kept?.length : 0)
     }
   }
@@ -119,7 +119,7 @@ export class BinaryStream extends AnswerBody<void> {
     const reported = this.#reported
     if (!reported)
       return { measure: { usage: { promptTokens: 0, completionTokens: 0 }, estimated: true }, note: undefined }
-    // Audio counts as at least one token, so that a report of zero is refused.
+    // Audio counts as at least one token, so that a reported usage of zero is rejected.
     const media = { audio: 1, images: 0 }
     return measure(this.deps, this.open, { usage: undefined, reported, output: () => '', media })
   }

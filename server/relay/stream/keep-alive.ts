@@ -1,5 +1,5 @@
 /**
- * A comment in an event stream: it has no content, and keeps clients and proxies from taking a quiet connection for a
- * dead one.
+ * A comment in an event stream. It has no content, and keeps clients and proxies from treating a quiet connection as
+ * dead.
  */
 export const keepAlive: Uint8Array = new TextEncoder().encode(': keep-alive\n\n')

@@ -3,7 +3,7 @@ import { messagesIn, type SseSplitter } from '../../lib/bytes/sse.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StreamReader } from './stream-reader.ts'
 
-/** A stream whose caller has left. */
+/** A stream whose caller has disconnected. */
 interface LateStream {
   reader: StreamReader
   splitter: SseSplitter
@@ -13,10 +13,10 @@ interface LateStream {
 }
 
 /**
- * Reads the rest of an upstream's stream for at most `limitMs`, in two cases. After the last content little but the
- * usage is left, and it must be paid because it includes work that the caller never saw. If an event has been sent in
- * part, its rest is read, because only then is its content known (an image, for example). Rejects when the rest cannot
- * be read.
+ * Reads the rest of an upstream's stream for at most `limitMs`, in two cases. After the last content, little but the
+ * usage is left, and the usage must be charged because it includes work that the caller never saw. If part of an event
+ * has been sent, the rest of the event is read, because only then is its content known (an image, for example). Rejects
+ * when the rest cannot be read.
  */
 export async function readLate(stream: LateStream): Promise<void> {
   const { meter, splitter } = stream
@@ -30,7 +30,7 @@ async function readOn({ reader, splitter, meter, clock, limitMs }: LateStream, i
   reader.hurry(limitMs)
   while (!isEnough() && clock.nowMs() < untilMs) {
     const piece = await reader.next()
-    // The reader has metered its events already.
+    // The reader has already metered the events of this piece.
     if (piece.kind === 'ready') continue
     if (piece.kind !== 'chunk') return
     for (const message of splitter.push(piece.bytes).events.flatMap(messagesIn)) {

@@ -4,9 +4,9 @@ import { isObject, tryParse } from '../../lib/json.ts'
 
 /** What happens to a block of events on its way to the caller. */
 export interface PassedOn {
-  /** What is sent of the block; undefined if nothing is. */
+  /** The part of the block that is sent; undefined if nothing is sent. */
   bytes: Uint8Array | undefined
-  /** The event that ended the answer, which is not in `bytes`. */
+  /** The event that ended the response, which is not in `bytes`. */
   end?: End
 }
 
@@ -24,11 +24,11 @@ const encoder = new TextEncoder()
  */
 export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boolean): PassedOn {
   const { text } = block
-  // A block that can be skimmed is not split into events; only the rare forms are.
+  // A block that can be skimmed is not split into events; only blocks in the rare forms are.
   const events = block.firstRest || text.includes('\r') ? block.events : undefined
-  /** The text is sent as it came up to here; undefined = all of it. */
+  /** The text is sent unchanged up to this index; undefined = all of it. */
   let cut: number | undefined
-  /** What is sent after that. */
+  /** What is sent after `cut`. */
   let rest = ''
   for (let index = 0, at = 0; ; index++) {
     const from = events ? at : meter.skim(text, at)
@@ -36,7 +36,7 @@ export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boole
     const event = events ? events[index] : from < text.length ? eventAt(text, from) : undefined
     if (!event) return { bytes: bytesOf(block, cut, rest) }
     at = event.to
-    // An event that has been sent already can be neither skipped nor changed.
+    // An event that has already been sent can be neither skipped nor changed.
     const isGone = event.to === 0
     if (event.lines && !isGone) {
       cut ??= event.from
@@ -71,7 +71,7 @@ function bytesOf(block: SseBlock, cut: number | undefined, rest: string): Uint8A
   return joined(block.firstRest, encoder.encode(block.text.slice(0, cut) + rest))
 }
 
-/** The event of a block that ended the answer. */
+/** The event of a block that ended the response. */
 function endOf(block: SseBlock, { from, to }: SseEvent, signal: End['signal']): End {
   const event = block.text.slice(from, to)
   const before = asciiAt(block)
@@ -79,15 +79,15 @@ function endOf(block: SseBlock, { from, to }: SseEvent, signal: End['signal']): 
   return { signal, event, bytes: bytes ?? encoder.encode(event) }
 }
 
-/** Where the text begins in the block's bytes, if it has as many characters as bytes; otherwise undefined. */
+/** Where the text begins in the block's bytes, if the text has as many characters as bytes; otherwise undefined. */
 function asciiAt({ bytes, text, firstRest }: SseBlock): number | undefined {
   const before = firstRest?.length ?? 0
   return bytes && bytes.length - before === text.length ? before : undefined
 }
 
 /**
- * The same for an event with several lines, or with lines that have no field name: the readable parts are sent in the
- * usual form.
+ * Does the same for an event with several lines, or with lines that have no field name. The readable parts are sent in
+ * the usual form.
  */
 function passOddOn(
   event: SseEvent,
@@ -109,7 +109,7 @@ function passOddOn(
   return { text }
 }
 
-/** The `event:` line for clients that rely on it: dialects whose events have a type use that as the name. */
+/** The `event:` line, for clients that rely on it. Dialects whose events have a type use the type as the event name. */
 function nameIn(message: string): string | undefined {
   const event = tryParse(message)
   return isObject(event) && typeof event['type'] === 'string' ? `event: ${event['type']}` : undefined

@@ -26,10 +26,10 @@ const drainMs = 1_000
 type Bytes = Uint8Array | undefined
 
 /**
- * The body of a streamed answer: the upstream's events as they come, metered, with an honest end. It owns the hold from
- * construction, and every ending settles it once: the normal end, a broken or stalled upstream, an error event, quota
- * running out, and a caller who leaves midway or before the first read. No async function handles a piece, because
- * thousands of streams wait there at a time.
+ * The body of a streamed response: the upstream's events as they arrive, metered, with an end that never presents an
+ * incomplete response as complete. It owns the hold from construction. Every ending settles the hold once: the normal
+ * end, a broken or stalled upstream, an error event, quota running out, and a caller who disconnects midway or before
+ * the first read. No async function handles a piece, because thousands of streams wait for a piece at a time.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   readonly #reader: StreamReader
@@ -40,11 +40,11 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   readonly #cost: RunningCost
   /** The first step, if it was taken before the runtime asked for it. */
   #begun: Promise<Step> | undefined
-  /** Our own limit for the whole call ended it. */
+  /** The gateway's own time limit for the whole call ended the stream. */
   #isOverdue = false
   /** The bytes about to be sent begin with the rest of an event that has been sent in part. */
   #isContinued = false
-  /** Length of the bytes sent after the charge, which may be large. */
+  /** The length of the bytes sent after the charge. It may be large. */
   #lastLength = 0
   /** Resolves the pending `next`. */
   #resolve: ((step: Step | Promise<Step>) => void) | undefined
@@ -70,7 +70,10 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return new Promise(this.#waiter)
   }
 
-  /** The body for an answer, once its first bytes are there, so that the runtime sends them together with the head. */
+  /**
+   * Returns the body of a response once its first bytes are available, so that the runtime sends them together with the
+   * head.
+   */
   async body(): Promise<ReadableStream> {
     const first = this.next()
     await first
@@ -95,10 +98,10 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     if (!this.#isAnswered(piece)) this.#advance()
   }
 
-  /** False when there is nothing to send for a piece. */
+  /** Handles a piece. Returns false when there is nothing to send for it. */
   #isAnswered(piece: StreamPiece): boolean {
     try {
-      // The caller may have left in the meantime; then the call is settled, or about to be.
+      // The caller may have disconnected in the meantime. In that case, the call has been settled or is about to be.
       if (this.hasEnded) this.#resolve?.(this.end())
       else if (piece.kind === 'broken' && this.open.call.leaving.hasLeft) this.#resolve?.(this.return())
       else {
@@ -117,8 +120,8 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   }
 
   /**
-   * An unexpected error ends the stream as broken and frees the hold. A blank line comes first, so that a half-sent
-   * event does not swallow the error event.
+   * An unexpected error ends the stream as broken and releases the hold. A blank line is sent first, so that a
+   * half-sent event does not swallow the error event.
    */
   readonly #onFault = (fault: unknown): void => {
     const error = faultIn(fault)
@@ -145,7 +148,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       clock: this.deps.deadlineWatch,
       limitMs: drainMs,
     }
-    // If the rest cannot be read, what came before is still charged.
+    // If the rest cannot be read, what arrived before is still charged.
     await readLate(late).catch(this.warn)
     this.#reader.cancel()
     await this.#charge(finished ? 'complete' : 'aborted', '')
@@ -203,7 +206,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       (error: GatewayError) => error,
     )
     if (!cost.exceedsHold || cost.mayOverdraw()) return undefined
-    // The estimate tends to be high, so count the tokens before it ends an answer.
+    // The estimate tends to be high, so the tokens are counted before the estimate may end a response.
     await cost.count()
     if (!cost.exceedsHold) return undefined
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
@@ -217,7 +220,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return this.#isContinued ? this.#fail(shortage, out) : this.#fail(shortage, undefined, this.#cost.delivered)
   }
 
-  /** An end mark after nothing but keep-alives does not complete an answer. */
+  /** An end mark after nothing but keep-alives does not complete a response. */
   #done(before: Bytes, last: Uint8Array): Promise<Uint8Array> {
     const hasSaid = this.firstByteMs > 0 || (before !== undefined && before.length > 0)
     const isEmpty = !hasSaid && this.#meter.usage === undefined && !this.#meter.speaks
@@ -233,25 +236,25 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     if (shortage) return this.#exhausted(shortage, before)
     const out = closedUp(before, last)
     this.#begins(out, end !== undefined)
-    // In some dialects the end repeats the whole answer.
+    // In some dialects, the end repeats the complete response.
     this.#lastLength = out.length + (end ? this.#meter.characters + this.#meter.extraBytes : 0)
     const { usage, isCounted } = await this.#charge('complete', '')
     return end ? (joined(out, encoder.encode(end(isCounted ? usage : undefined))) as Uint8Array) : out
   }
 
   /**
-   * The upstream reported an error within the stream. The caller gets that event and no end mark. If its client would
-   * not recognise the event as an error, our own error event follows.
+   * The upstream reported an error within the stream. The caller gets that event and no end mark. If the caller's
+   * client would not recognise the event as an error, our own error event follows.
    */
   async #upstreamError(before: Bytes, event: string): Promise<Uint8Array> {
     this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
     const { key } = this.open.channel.upstream
-    // The status of the head was a success.
+    // The head of the response had a success status.
     const failed = failureInStream(this.#meter, 200, key)
     noteHealth(this.deps, this.open, failed.verdict.upstreamFault ? 'faulty' : 'undecided')
-    // For the log row. If the operator's account is the problem, the caller gets another text.
+    // This text is for the log row. If the operator's account is the problem, the caller gets a different text.
     const attempt = this.open.call.state.attempts.at(-1)
     if (attempt) attempt.error = failed.error.message
     const charged = await this.#charge('interrupted', 'upstream_stream_error')
@@ -260,7 +263,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     return joined(before, encoder.encode(passed + (own ? this.#errorEvent(own, charged) : ''))) as Uint8Array
   }
 
-  /** The upstream has ended. Text after the last blank line counts if it is a whole event. */
+  /** The upstream has ended. Text after the last blank line counts if it is a complete event. */
   async #upstreamEnded(how: keyof typeof endings): Promise<Uint8Array> {
     const meter = this.#meter
     const rest = this.#splitter.finish()
@@ -273,7 +276,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const isKept = signal === 'content' || (signal === 'usage-only' && !this.#withholdUsage)
     const before = isKept || open ? encoder.encode(last) : undefined
     if (signal === 'done' || wasFinished || meter.finished) return this.#complete(before, encoder.encode(meter.endMark))
-    // An incomplete last event is not content: a truncated answer is not passed off as complete.
+    // An incomplete last event is not content, so that a truncated response is not passed off as complete.
     const [code, message] = endings[how]
     this.#isOverdue = how === 'overdue'
     return this.#fail(new GatewayError(code, message), before)
@@ -286,7 +289,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
-    // The limit for the whole call is ours: an upstream that keeps sending is not broken.
+    // The limit for the whole call is ours, so an upstream that keeps sending is not broken.
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteHealth(this.deps, open, isFaulty ? 'faulty' : 'undecided')
     const event = this.#errorEvent(error, await this.#charge('interrupted', error.code, delivered))
@@ -305,7 +308,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   async #chargeOnce(outcome: Outcome, code: string, delivered?: Delivered): Promise<ChargedUsage> {
     const { deps, open } = this
     this.letGo()
-    // The health of an interrupted one has been noted already.
+    // The health after an interrupted stream has already been recorded.
     if (outcome !== 'interrupted') noteHealth(deps, open, outcome === 'complete' ? 'well' : 'undecided')
     const ending = { outcome, code, firstByteMs: this.firstByteMs, isOverdue: this.#isOverdue, delivered }
     try {

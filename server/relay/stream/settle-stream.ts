@@ -8,9 +8,9 @@ import { type Ending, type OpenCall, orRelease, settle } from '../charging/settl
 
 /** How a stream ended. */
 interface StreamEnding extends Pick<Ending, 'outcome' | 'code' | 'firstByteMs'> {
-  /** Our own limit for the whole call ended it. */
+  /** The gateway's own time limit for the whole call ended the stream. */
   isOverdue: boolean
-  /** How much of the output has been sent, if not all of it; the upstream's usage covers all. */
+  /** How much of the output has been sent, if not all of it. The upstream's usage covers all of the output. */
   delivered: Delivered | undefined
 }
 
@@ -21,8 +21,8 @@ export interface ChargedUsage {
 }
 
 /**
- * Charges for what a stream has delivered, and returns the charged usage. Rejects if that cannot be determined; then
- * the quota has been given back.
+ * Charges for what a stream has delivered, and returns the charged usage. Rejects if the usage cannot be determined, in
+ * which case the quota has been given back.
  */
 export async function settleStream(
   deps: RelayDeps,
@@ -44,12 +44,12 @@ export async function settleStream(
   return { usage: measurement.measure.usage, isCounted: measurement.measure.estimated }
 }
 
-/** The measure with the images that were seen, where they decide the price. */
+/** The measure, with the number of images seen if that number decides the price. */
 function withImages(measure: Measure, meter: StreamMeter, { outcome, isOverdue }: StreamEnding): Measure {
   const images = meter.images ?? 0
   if (outcome === 'interrupted') return { ...measure, cut: { images, byUpstream: !isOverdue } }
-  // If the answer does not state how many images it has, use the number seen. If they cannot be seen, the price is that
-  // of the number requested.
+  // If the response does not state how many images it contains, the number seen is used. If the images cannot be seen,
+  // the price is that of the number requested.
   const hasSeen = images > 0 || meter.tellsImages === true
   return hasSeen && measure.images === undefined && outcome !== 'aborted' ? { ...measure, images } : measure
 }

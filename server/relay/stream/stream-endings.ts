@@ -11,7 +11,7 @@ import { forCaller } from '../failures/upstream-failure.ts'
 import type { ChargedUsage } from './settle-stream.ts'
 import type { StreamReader } from './stream-reader.ts'
 
-/** Error codes and texts for the caller when the upstream's answer ends before it is complete. */
+/** Error codes and texts for the caller when the upstream's response ends before it is complete. */
 export const endings = {
   end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
   broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
@@ -32,8 +32,8 @@ export function unreadablePart(): GatewayError {
 }
 
 /**
- * The error for a part that could not be read: because its JSON is nested too deeply, or because the gateway is at
- * fault.
+ * The error for a part that could not be read, either because its JSON is nested too deeply or because the gateway is
+ * at fault.
  */
 export function faultIn(fault: unknown): GatewayError {
   if (fault instanceof RangeError) return unreadablePart()
@@ -41,8 +41,8 @@ export function faultIn(fault: unknown): GatewayError {
 }
 
 /**
- * The last events of a stream that breaks off. Clients of the Responses API need an end that continues the events sent
- * before.
+ * The last events of a stream that breaks off. Clients of the Responses API need an end that continues the events
+ * already sent.
  */
 export function failedEnd(
   { requestId, dialect }: Pick<RelayCall, 'requestId' | 'dialect'>,

@@ -21,13 +21,13 @@ const silent: readonly string[] = [
 ]
 
 describe('the first bytes of a stream', () => {
-  test.each(silent.map((text) => [text]))('%s say nothing', (text) => {
+  test.each(silent.map((text) => [text]))('%s contain no content', (text) => {
     expect(glance(text)).toBe('silent')
     expect(glance(text + chunk({ content: 'Hi' }))).toBe('speaks')
   })
 
   test.each([[{ content: 'Hi' }], [{ reasoning_content: 'Hm' }], [{ role: 'assistant', content: 'Hi' }]])(
-    'with %j speak',
+    'with %j contain content',
     (delta) => expect(glance(chunk(delta))).toBe('speaks'),
   )
 
@@ -60,5 +60,5 @@ describe('the first bytes of a stream', () => {
       'data: {"choices":[{"delta":{"content":"f(){}\n\n',
       `${chunk({ content: 'Hi' }).trimEnd()}\ndata: {}\n\n`,
     ].map((text) => [text]),
-  )('%s must be read', (text) => expect(glance(text)).toBeUndefined())
+  )('%s must be parsed', (text) => expect(glance(text)).toBeUndefined())
 })

@@ -13,7 +13,7 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
 
 interface Opening {
   reader: UpstreamReader
-  /** Makes a meter for the opening only: the stream's own meter will be fed the same pieces again. */
+  /** Makes a meter for the opening only, because the stream's own meter will be fed the same pieces again. */
   newMeter: () => StreamMeter
   status: number
   leaving: Leaving
@@ -25,14 +25,14 @@ interface Opening {
 }
 
 /**
- * Largest piece that is passed on at once, or withheld if the quota does not cover it. One token's event takes 100
- * bytes or more, so a piece is worth less than half of a slice that is held ahead.
+ * The largest piece that is passed on, or withheld if the quota does not cover it, as a unit. The event of one token
+ * takes 100 bytes or more, so a piece is worth less than half of the slice that is held in advance.
  */
 const pieceBytes = { most: 8 * 1024, least: 256, ofToken: 16 }
 
 /**
- * Begins a streamed answer: its reader, and the pieces read to see that it has content. Throws AttemptFailed,
- * CallerLeft.
+ * Begins a streamed response. Returns its reader, and the pieces already read to see that it has content. Throws
+ * AttemptFailed, CallerLeft.
  */
 export async function openStream(
   { deps, open, response, sentAtMs }: Answering,
@@ -63,8 +63,8 @@ function pieceBytesFor(sliceTokens: number): number {
 }
 
 /**
- * Reads a stream up to its first event with content. A stream that ends, breaks or fails before that has not begun, and
- * another channel may do better. Throws AttemptFailed, CallerLeft.
+ * Reads a stream up to its first event with content. A stream that ends, breaks or fails before that event has not
+ * begun, and another channel may succeed. Throws AttemptFailed, CallerLeft.
  */
 async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   const { reader, clock, untilMs } = opening
@@ -79,12 +79,12 @@ async function readOpening(opening: Opening): Promise<UpstreamPiece[]> {
   }
 }
 
-/** The runtime may reuse the memory of a piece when the next one is read. */
+/** Copies a piece, because the runtime may reuse its memory when the next piece is read. */
 function copyOf({ bytes }: UpstreamPiece & { kind: 'chunk' }): UpstreamPiece {
   return { kind: 'chunk', bytes: bytes.slice() }
 }
 
-/** `silent`: pieces already read that have no content. */
+/** `silent` are the pieces already read, which have no content. */
 async function readClosely(opening: Opening, silent: UpstreamPiece[], first: UpstreamPiece): Promise<UpstreamPiece[]> {
   const { reader, status, leaving } = opening
   const meter = opening.newMeter()
@@ -127,7 +127,8 @@ async function readClosely(opening: Opening, silent: UpstreamPiece[], first: Ups
 }
 
 /**
- * If such a long line does not begin with a field name, it is a page or a file and not a stream (HTML standard, 9.2.6).
+ * A line this long that does not begin with a field name is part of a page or a file, not of a stream (HTML standard,
+ * 9.2.6).
  */
 function refuseNoEvents(pieces: readonly UpstreamPiece[], status: number): void {
   const head = Buffer.concat(pieces.flatMap((each) => (each.kind === 'chunk' ? [each.bytes] : []))).toString(
@@ -149,8 +150,8 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
   if (signal === 'garbage') throw badBody('the upstream began its answer with something that cannot be read', status)
   if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
-  // In some dialects the last event holds the whole answer. An answer that ended with a usage report is not empty
-  // either.
+  // In some dialects, the last event contains the complete response. A response that ended with a usage report is not
+  // empty either.
   if (signal === 'done') {
     if (!meter.speaks && meter.usage === undefined) throw emptyStream(status)
     return true
@@ -162,7 +163,7 @@ function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string):
 export type Glance = 'speaks' | 'silent' | undefined
 
 const eventStart = 'data: {'
-/** Longest event that is scanned, in characters, and how many events at most. */
+/** The maximum length of an event that is scanned, in characters, and the maximum number of events scanned. */
 const shortEvent = 1024
 const mostEvents = 4
 const mostBytes = mostEvents * (shortEvent + 2)
@@ -175,8 +176,9 @@ const emptyChoice =
 const someUsage = /"usage": ?\{/
 
 /**
- * Recognises the common beginnings of OpenAI's streams without parsing: whole chunks without content, then one that
- * holds some text and nothing that could be an error. `silent`: the bytes end with a chunk without content.
+ * Recognises the common beginnings of OpenAI's streams without parsing: complete chunks without content, followed by a
+ * chunk that contains some text and nothing that could be an error. `silent` means that the bytes end with a chunk
+ * without content.
  */
 export function glanceAt(bytes: Uint8Array): Glance {
   let text = textOf(bytes, usualBytes)
@@ -191,7 +193,8 @@ export function glanceAt(bytes: Uint8Array): Glance {
     const event = text.slice(at, end)
     if (!event.startsWith(eventStart) || !event.endsWith('}') || event.includes('"error"')) return undefined
     if (event.includes('\n')) return undefined
-    // Parse this one: something that only looks like an event would begin an answer that cannot continue.
+    // This event is parsed, because something that only looks like an event would begin a response that cannot
+    // continue.
     if (event.includes('"choices":[{') && someText.test(event))
       return isObject(tryParse(event.slice(eventStart.length - 1))) ? 'speaks' : undefined
     if (!emptyChoice.test(event) || someUsage.test(event)) return undefined

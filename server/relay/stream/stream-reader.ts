@@ -6,7 +6,7 @@ import type { UpstreamPiece, UpstreamReader } from '../upstream/upstream-reader.
  * The next piece for the caller.
  * `ready`: events in the caller's dialect, which the reader has metered.
  * `fault`: the gateway failed to read the piece.
- * `last`: the end of the answer, which waits for the charge. `end` writes what follows `bytes`, with the usage if it
+ * `last`: the end of the response, which waits for the charge. `end` writes what follows `bytes`, with the usage if it
  * was counted here.
  */
 export type StreamPiece =
@@ -16,10 +16,7 @@ export type StreamPiece =
   | { kind: 'last'; bytes: Uint8Array; outcome: 'done'; end?: WriteEnd }
   | { kind: 'last'; bytes: Uint8Array; outcome: 'error' | 'garbage' }
 
-/**
- * Writes the end of an answer. `counted`: the usage that is charged, if the upstream reported none that can be
- * believed.
- */
+/** Writes the end of a response. `counted` is the charged usage, if the upstream reported none that can be believed. */
 export type WriteEnd = (counted: Usage | undefined) => string
 
 /** Where a stream's pieces come from. */
@@ -27,8 +24,8 @@ export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 
   ask(answer: (piece: StreamPiece) => void): void
   next(): Promise<StreamPiece>
   /**
-   * The end of an answer that broke off, if the caller's dialect has a form for it that continues the events sent
-   * before.
+   * The end of a response that broke off, if the caller's dialect has a form for it that continues the events already
+   * sent.
    */
   failed?(failure: Failure, charged: Usage | undefined): string
 }

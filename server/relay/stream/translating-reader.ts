@@ -13,8 +13,8 @@ const encoder = new TextEncoder()
 const unreadableEnd: StreamPiece = { kind: 'last', bytes: new Uint8Array(0), outcome: 'garbage' }
 
 /**
- * Reads an upstream's stream and returns it in the caller's dialect: whole events, already metered. The end is a piece
- * of its own, so that it can wait for the charge.
+ * Reads an upstream's stream and returns it in the caller's dialect, as complete events that are already metered. The
+ * end is a separate piece, so that it can wait for the charge.
  */
 export class TranslatingReader implements StreamReader {
   /** Meters the stream so far. */
@@ -75,7 +75,10 @@ export class TranslatingReader implements StreamReader {
     return this.#encoder.push({ type: 'error', failure })
   }
 
-  /** An error must reach the code that waits for the piece; if it were thrown from here, nothing would catch it. */
+  /**
+   * Returns an error as a piece, because it must reach the code that waits for the piece. If it were thrown here,
+   * nothing would catch it.
+   */
   #translated(piece: UpstreamPiece): StreamPiece[] {
     try {
       return this.#translate(piece)
@@ -99,7 +102,7 @@ export class TranslatingReader implements StreamReader {
     return [...this.#written(remaining), piece]
   }
 
-  /** Decodes events, up to the first that ends the answer as failed. */
+  /** Decodes events up to the first one that ends the response as failed. */
   #readAll(events: readonly SseEvent[]): StreamEvent[] {
     const result: StreamEvent[] = []
     for (const message of events.flatMap(messagesIn)) {
@@ -115,7 +118,8 @@ export class TranslatingReader implements StreamReader {
     let text = ''
     for (const event of events) {
       this.#tally.take(event)
-      // Events that came with the end wait for the charge with it: one write to the caller instead of two.
+      // Events that arrived together with the end also wait for the charge, so that there is one write to the caller
+      // instead of two.
       if (event.type === 'end')
         return [{ kind: 'last', bytes: encoder.encode(text), outcome: 'done', end: endOf(this.#encoder) }]
       const out = this.#encoded(event)
@@ -142,7 +146,7 @@ export class TranslatingReader implements StreamReader {
   }
 }
 
-/** Returns the function that writes the end of an answer with its encoder. */
+/** Returns the function that writes the end of a response with its encoder. */
 export function endOf(inner: StreamEncoder): WriteEnd {
   return (counted) => (counted ? inner.push({ type: 'usage', usage: counted }) : '') + inner.push({ type: 'end' })
 }

@@ -4,14 +4,14 @@ import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 /**
- * An answer that came whole for a caller who requested a stream, when only a stream's first slice is held: one last
- * piece, which is sent once it is paid for.
+ * A complete response for a caller who requested a stream, so that only a stream's first slice is held. It is returned
+ * as one last piece, which is sent once it is paid for.
  */
 export class WholeReader implements StreamReader {
   readonly meter: TalliedMeter
   readonly #piece: StreamPiece
 
-  /** `text`: the events in the caller's dialect, except the end. */
+  /** `text` contains the events in the caller's dialect, except the end. */
   constructor(events: readonly StreamEvent[], text: string, end: WriteEnd) {
     const tally = new EventTally()
     for (const event of events) tally.take(event)
@@ -27,7 +27,7 @@ export class WholeReader implements StreamReader {
     return this.#piece
   }
 
-  /** Everything has been read. */
+  /** Does nothing, because everything has been read. */
   cancel(): void {}
   drain(): void {}
   hurry(): void {}

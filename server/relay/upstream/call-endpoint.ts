@@ -18,19 +18,21 @@ import { type Attempting, type Prepared, prepare } from './prepare.ts'
 import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { leftUnsent, send } from './send.ts'
 
-/** The request that was sent, and the head of the answer, whatever its status. */
+/** The request that was sent, and the head of the response, whatever its status. */
 interface Asked {
   prepared: Prepared
   response: Response
 }
 
-/** How long an upstream may take to be reached and to begin its answer, in milliseconds; 0 = no limit. */
+/**
+ * How long it may take to reach an upstream, and for the upstream to begin its response, in milliseconds; 0 = no limit.
+ */
 export interface Patience {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
 }
 
-/** The time limits of a channel, or else those of the settings. */
+/** The time limits of a channel, or those of the settings if the channel has none. */
 export function patienceOf(channel: Channel, settings: Settings): Patience {
   return {
     connectTimeoutMs: channel.connectTimeoutMs ?? settings.ConnectTimeout * 1000,
@@ -71,7 +73,7 @@ export function endpointsOf(
   throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
 }
 
-/** Statuses that mean that a server has no such address. */
+/** Statuses that mean that a server has no such endpoint. */
 const noSuchPlace: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** True for a status that may mean that the service does not support a dialect. */
@@ -89,7 +91,9 @@ export function isChat(endpoint: ChatEndpoint | ModeEndpoint): endpoint is ChatE
   return 'dialect' in endpoint
 }
 
-/** A call in a provider's terms. A service that cannot stream is asked for a whole answer, which is streamed here. */
+/**
+ * A call in a provider's terms. A service that cannot stream is asked for a complete response, which is streamed here.
+ */
 export function upstreamCallOf(
   { mode, path, facts }: RelayCall,
   endpoint: ChatEndpoint | ModeEndpoint,
@@ -111,7 +115,7 @@ export async function askAt(
   return { prepared, response: await callUpstream(deps, attempting, prepared, patience) }
 }
 
-/** Prepares a call for one endpoint. Throws GatewayError, also before a promise is returned, and AttemptFailed. */
+/** Prepares a call for one endpoint. Throws GatewayError (possibly before a promise is returned) and AttemptFailed. */
 export function prepareCall(deps: RelayDeps, attempting: Attempting): Prepared | Promise<Prepared> {
   return isConversing(attempting) ? prepareConversation(deps, attempting) : prepare(attempting)
 }
@@ -121,8 +125,8 @@ function isConversing(attempting: Attempting): attempting is Conversing {
 }
 
 /**
- * Sends a prepared call. Resolves with the head of the answer, whatever its status. Throws GatewayError, also before a
- * promise is returned, and CallerLeft.
+ * Sends a prepared call. Resolves with the head of the response, whatever its status. Throws GatewayError (possibly
+ * before a promise is returned) and CallerLeft.
  */
 export function callUpstream(
   deps: RelayDeps,
@@ -179,7 +183,7 @@ function targetFor(
   })
 }
 
-/** Notes the tokens that came from the cache; one made for this call cannot be out of date. */
+/** Records the tokens that came from the cache. A token made for this call cannot be out of date. */
 function lending(tokens: AccessTokens, lent: Map<string, string>): AccessTokens {
   return {
     async get(name, make) {

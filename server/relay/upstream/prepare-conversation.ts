@@ -27,15 +27,15 @@ import { inlineMedia, namesAddresses } from '../request/inline-media.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import { type Attempting, chatPlaced, edited, type Prepared, placedMembers, prepare, written } from './prepare.ts'
 
-/** Fields of a Responses request that refer to something kept by the service that answered before. */
+/** Fields of a Responses request that refer to something stored by the service that gave an earlier response. */
 const keptFields = ['previous_response_id', 'conversation'] as const
 
 /** A conversation at one endpoint of a channel. */
 export type Conversing = Attempting & { endpoint: ChatEndpoint }
 
 /**
- * Prepares a conversation for one channel: passed on if the channel speaks the caller's dialect, otherwise translated.
- * Throws GatewayError if the request is wrong, AttemptFailed if this channel cannot serve it.
+ * Prepares a conversation for one channel. It is passed on if the channel speaks the caller's dialect, and otherwise
+ * translated. Throws GatewayError if the request is wrong, and AttemptFailed if this channel cannot serve it.
  */
 export function prepareConversation(deps: RelayDeps, attempting: Conversing): Prepared | Promise<Prepared> {
   const { call, endpoint } = attempting
@@ -50,7 +50,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   return prepared
 }
 
-/** The conversation, unless it has too many parts to be translated. Throws AttemptFailed, GatewayError. */
+/** Returns the conversation. Throws AttemptFailed if it has too many parts to be translated, and GatewayError. */
 function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call.state
   if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
@@ -63,7 +63,10 @@ function partsOf(call: RelayCall): Conversation {
   )
 }
 
-/** Claude outside Anthropic does not open URLs. Google's own URLs name files that Google already has. */
+/**
+ * True if files must be sent as bytes, because Claude outside Anthropic does not open URLs. Google's own URLs name
+ * files that Google already has.
+ */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
   if (!wantsBytes || call.dialect !== 'anthropic-messages') return false
   return call.known?.namesFiles ?? namesAddresses(partsOf(call))
@@ -78,7 +81,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     refuseBackground(json)
     refuseKept(deps, call, json)
   }
-  // A thread keeps the system prompt it was begun with, and the service refuses another.
+  // A thread keeps the system prompt it was begun with, and the service refuses a different one.
   const systemPromptReset = channel.systemPrompt !== '' && continuedFrom(call) === undefined
   const headerEdits = endpoint.headersInBody?.(call.headers, upstreamModel) ?? nothingOfHeaders
   const repair = repairs[call.dialect](json, text, {
@@ -113,7 +116,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const { call, channel, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.dialect === 'openai-responses' && call.state.body.kind === 'json') refuseUnknown(call.state.body.json)
   refuseLacking(attempting)
-  // Kept with the call, so that another channel need not download them again.
+  // The files are kept with the call, so that another channel does not need to download them again.
   if (endpoint.wantsBytes)
     call.state.conversation = await inlineMedia(partsOf(call), (url) => deps.fetchMedia(url, call.signal))
   const original = attempting.withoutThoughts ? withoutThoughts(partsOf(call)) : partsOf(call)
@@ -129,7 +132,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   }
   const isForeign = endpoint.dialect.name !== call.dialect
   const turns = isForeign ? spokenTurns(conversation, endpoint.dialect.name) : { conversation, dropped: [] }
-  // In an answer that is passed on unchanged, changed tool names could not be mapped back to the caller's.
+  // In a response that is passed on unchanged, changed tool names could not be mapped back to the caller's names.
   const fit = fitTools(
     turns.conversation,
     endpoint.options?.toolRules ?? endpoint.dialect.toolRules ?? chatRules,
@@ -154,7 +157,8 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
     createdAtSeconds: nowSeconds(),
     nowSeconds,
     promptTokens: call.state.promptGuess,
-    // Some dialects repeat the request in the answer. The messages are not repeated, and would only stay in memory.
+    // Some dialects repeat the request in the response. The messages are not repeated, so they would only take up
+    // memory.
     request: { ...rest, messages: [] },
   }
   const caller = callerDialects[call.dialect]
@@ -172,14 +176,17 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   }
 }
 
-/** True for OpenAI's chat form, whatever form its errors have. */
+/** True for OpenAI's chat format, whatever format its errors have. */
 function isChatForm({ dialect }: ChatEndpoint): boolean {
   return dialect.encodeRequest === openaiChat.encodeRequest
 }
 
 const nothingOfHeaders: HeadersInBody = { members: {}, dropped: [] }
 
-/** Adds the caller's headers that the service takes in the body; headers of another dialect mean nothing to it. */
+/**
+ * Adds the caller's headers that the service accepts in the body. Headers of another dialect mean nothing to the
+ * service.
+ */
 function withHeaders(
   { body, dropped }: EncodedRequest,
   call: RelayCall | undefined,
@@ -194,7 +201,10 @@ function refuseLosses(deps: RelayDeps, { provider }: Channel, dropped: readonly 
     throw cannot(`${droppedNames(dropped)} cannot be said to channel type ${provider.meta.label}`)
 }
 
-/** Another channel may be able to express what this dialect refuses to drop. */
+/**
+ * An error here fails only this attempt, because another channel may be able to express what this dialect refuses to
+ * drop.
+ */
 function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
   try {
     return endpoint.dialect.encodeRequest(conversation, endpoint.options)
@@ -215,7 +225,10 @@ function refuseLacking({ call, channel, endpoint }: Conversing): void {
   if (missing.length > 0) throw cannot(`channel type ${channel.provider.meta.label} cannot do ${missing.join(', ')}`)
 }
 
-/** Work that continues after the call has ended would not be charged. Throws GatewayError (400). */
+/**
+ * Refuses background work, because work that continues after the call has ended would not be charged. Throws
+ * GatewayError (400).
+ */
 function refuseBackground({ background }: JsonObject): void {
   if (background === undefined || background === null || background === false) return
   throw new GatewayError(
@@ -225,7 +238,7 @@ function refuseBackground({ background }: JsonObject): void {
   )
 }
 
-/** Refuses a reference to an answer that only the service that gave it can know. */
+/** Refuses a reference to a response that only the service that gave it can know. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.caller.chosenChannel) return
@@ -237,7 +250,10 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   )
 }
 
-/** A service's own tool may call another model, whose tokens are not in the usage or cost more than is charged. */
+/**
+ * Refuses tools without a price. A service's own tool may call another model, whose tokens are not in the usage or cost
+ * more than is charged.
+ */
 function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing, body: JsonObject): void {
   try {
     refuseUnpricedTools(body, deps.prices(), upstreamModel, channel.type)
@@ -255,7 +271,7 @@ function refuseUnpriced(deps: RelayDeps, { channel, upstreamModel }: Conversing,
 function whyUnpriced(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined
   const { type, model } = tool
-  // Its image has its own price, whichever model makes it.
+  // The image that this tool makes has its own price, whichever model makes it.
   if (type === 'image_generation') return undefined
   if (typeof type !== 'string' || type === 'function' || (typeof model !== 'string' && !type.startsWith('advisor_')))
     return undefined

@@ -14,13 +14,13 @@ import type { RelayCall } from '../call/call.ts'
 import type { Channel } from '../routing/routing-table.ts'
 import type { Sending } from './send.ts'
 
-/** How the answer to a conversation is read and written, if the caller or the upstream does not speak OpenAI chat. */
+/** How the response to a conversation is read and written, if the caller or the upstream does not speak OpenAI chat. */
 export interface Codec {
   /** The upstream's dialect. */
   from: UpstreamDialect
-  /** The caller's dialect; absent = the same, so that the answer is passed on unchanged. */
+  /** The caller's dialect; absent = the same as the upstream's, so that the response is passed on unchanged. */
   to: { dialect: Dialect; frame: Frame } | undefined
-  /** Names of the fields that were dropped because the upstream cannot take them. */
+  /** Names of the fields that were dropped because the upstream does not accept them. */
   dropped: readonly string[]
 }
 
@@ -29,24 +29,24 @@ export interface Prepared {
   body: Sending['body']
   contentLength: number | undefined
   contentType: string
-  /** We requested the usage chunk; a caller who did not gets the stream without it. */
+  /** The gateway requested the usage chunk. A caller who did not request it gets the stream without it. */
   askedForUsage: boolean
   systemPromptReset: boolean
   /** The requested service tier is not sent. */
   tierLost?: boolean
   /** Fields sent to the service under another name. */
   renamed?: readonly string[]
-  /** Names of fields dropped for a service in OpenAI's form; a codec lists its own. */
+  /** Names of fields dropped for a service that uses OpenAI's format. A codec has its own list. */
   dropped?: readonly string[]
-  /** Absent = both sides speak OpenAI's form. */
+  /** Absent if both sides use OpenAI's format. */
   codec?: Codec
-  /** The service's answer to another kind of call → OpenAI's form. */
+  /** Converts the service's response to a call other than a conversation into OpenAI's format. */
   translation?: { reply(answer: JsonObject): JsonObject }
 }
 
 const nothing: readonly string[] = []
 
-/** Names of a request's fields that were dropped, or sent under another name. */
+/** Names of a request's fields that were dropped or sent under another name. */
 export function leftOutOf({ codec, renamed, dropped }: Prepared): readonly string[] {
   if (codec) return codec.dropped
   return renamed ? [...renamed, ...(dropped ?? nothing)] : (dropped ?? nothing)
@@ -57,28 +57,28 @@ export interface Attempting {
   call: RelayCall
   channel: Channel
   endpoint: ChatEndpoint | ModeEndpoint
-  /** Model name as sent upstream. */
+  /** The model name as sent upstream. */
   upstreamModel: string
   upstreamCall: UpstreamCall
-  /** Most tokens of the answer, if the balance covers less than was requested. */
+  /** The maximum number of tokens in the response, if the balance covers less than was requested. */
   capTokens: number | undefined
   /** The service refuses a request for the usage of a stream. */
   withoutUsage?: boolean
   /** The service refused reasoning from earlier in the conversation, so it is dropped. */
   withoutThoughts?: boolean
-  /** Cached upstream tokens that are sent with the call, by their names. */
+  /** Cached upstream tokens that are sent with the call, by name. */
   lent?: Map<string, string>
 }
 
 /**
  * The caller's bytes with only the necessary changes: the mapped model, the channel's system prompt, the request for
- * usage, and a cap on the answer if the balance covers less than was requested.
+ * usage, and a cap on the response if the balance covers less than was requested.
  */
 export function prepare(attempting: Attempting): Prepared {
   const { call, endpoint, upstreamModel, upstreamCall, capTokens } = attempting
   if (call.state.body.kind === 'form') {
     const { form: callerForm } = call.state.body
-    // A call without a model is charged for the default one, so that one is requested.
+    // A call without a model is charged for the default model, so that model is requested.
     const form = callerForm.withField(
       'model',
       upstreamModel === callerForm.fields.get('model') ? undefined : upstreamModel,
@@ -132,7 +132,7 @@ export function prepare(attempting: Attempting): Prepared {
   }
 }
 
-/** OpenAI's own reasoning models refuse the older name of the limit; other services may know only that one. */
+/** OpenAI's own reasoning models refuse the older name of the limit. Other services may support only the older name. */
 function refusesMaxTokens({ call, endpoint, upstreamModel }: Attempting, { max_tokens: limit }: JsonObject): boolean {
   if (call.mode !== 'chat' || limit === undefined || limit === null || !wantsCompletionLimit(upstreamModel))
     return false
@@ -181,7 +181,7 @@ function asksForUsage({ call: { facts, mode }, channel, withoutUsage }: Attempti
   return streamsChat && !facts.wantsStreamUsage && channel.provider.asksForStreamUsage && !withoutUsage
 }
 
-/** Replaces the content of the first message if it is a system message; otherwise puts one in front. */
+/** Replaces the content of the first message if it is a system message. Otherwise inserts a system message in front. */
 function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
   const list = Array.isArray(messages) ? (messages as unknown[]) : []
   const first = list[0]
@@ -191,8 +191,8 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 }
 
 /**
- * The caller's limits, each at most the cap, since services differ in which one they use; the cap if there are none.
- * Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
+ * The caller's limits, each at most the cap, because services differ in which limit they use. If the caller set no
+ * limit, the cap. Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
  */
 function capped(json: JsonObject, model: string, capTokens: number): JsonObject {
   const limits = ['max_completion_tokens', 'max_tokens'].flatMap((field) => {
@@ -203,7 +203,7 @@ function capped(json: JsonObject, model: string, capTokens: number): JsonObject 
   return { [wantsCompletionLimit(model) ? 'max_completion_tokens' : 'max_tokens']: capTokens }
 }
 
-/** What decides where system messages go. */
+/** What determines where system messages are placed. */
 interface Placing {
   readonly channel: Pick<Channel, 'systemPlacement'>
   readonly endpoint: ChatEndpoint | ModeEndpoint
@@ -212,8 +212,8 @@ interface Placing {
 
 /**
  * OpenAI chat messages, with system messages moved to where the channel's service accepts them; undefined = they are
- * already there. For callers who speak chat themselves (`isPassedOn`) several at the beginning are left alone, unless
- * the channel's setting says otherwise.
+ * already there. For callers who speak chat themselves (`isPassedOn`), several system messages at the beginning are
+ * left unchanged, unless the channel's setting requires otherwise.
  */
 export function chatPlaced(placing: Placing, messages: unknown, isPassedOn: boolean): unknown[] | undefined {
   const placement = placementOf(placing)
@@ -239,8 +239,8 @@ export function placedMembers(placing: Placing, dialect: DialectName, body: Json
 }
 
 /**
- * Newer Claude models accept system messages between turns, wherever they run; older ones and those of other makers do
- * not.
+ * Newer Claude models accept system messages between turns, wherever they are hosted. Older Claude models and models of
+ * other makers do not.
  */
 function takesTurns({ channel, endpoint, upstreamModel }: Placing): boolean {
   if (channel.systemPlacement !== undefined) return false

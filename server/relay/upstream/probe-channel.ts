@@ -18,7 +18,7 @@ import { askAt, endpointsOf, patienceOf } from './call-endpoint.ts'
 import type { Prepared } from './prepare.ts'
 import { readBounded } from './read-answer.ts'
 
-/** How a test call went. */
+/** The result of a test call. */
 export interface Probe {
   ok: boolean
   timeMs: number
@@ -30,14 +30,17 @@ export interface Probe {
 }
 
 const probeTimeoutMs = 60_000
-/** An answer to one word is short; anything longer is not an answer. */
+/** An answer to one word is short. Anything longer than this is not an answer. */
 const probeBytes = 1024 * 1024
-/** An answer that begins and never ends must not hold up the tests of the other channels. */
+/**
+ * The time limit for a whole test, so that a response that begins and never ends does not delay the tests of the other
+ * channels.
+ */
 const wholeProbeMs = 90_000
 const tooLate = 'the upstream did not finish its answer in time'
 
 /**
- * Makes one small real call at a channel, on the relay's own path but without an account: nothing is held or charged.
+ * Makes one small real call to a channel, on the relay's own path but without an account: nothing is held or charged.
  */
 export async function probeChannel(deps: RelayDeps, channel: Channel, model: string | undefined): Promise<Probe> {
   const startedAtMs = deps.clock.nowMs()
@@ -87,7 +90,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
   }
 }
 
-/** Most characters of the reply that are shown. */
+/** The maximum number of characters of the reply that are shown. */
 const shownReply = 500
 
 /** The text of the model's reply. */
@@ -101,7 +104,7 @@ function replyIn(mode: RelayMode, body: JsonObject, { codec, translation }: Prep
   return text.slice(0, shownReply).toWellFormed()
 }
 
-/** The error in an answer of status 200. */
+/** The error in a response with status 200. */
 function errorOf(
   mode: RelayMode,
   body: JsonObject,
@@ -134,7 +137,8 @@ const questions: Partial<Record<RelayMode, JsonObject>> = {
 
 function probeCall(channel: Channel, model: string, startedAtMs: number, signal: AbortSignal): RelayCall {
   const known = modeOfModel(mappedModel(channel, model))
-  // Images and audio are too expensive for a test, but some of those models also serve chat. And a name may mislead.
+  // Images and audio are too expensive for a test, but some of the models that make them also serve chat. A model's
+  // name may also be misleading.
   const mode = known !== 'chat' && questions[known] && channel.provider.modes[known] ? known : 'chat'
   const json: JsonObject = { model, ...questions[mode] }
   return {

@@ -9,19 +9,22 @@ import { AttemptFailed, judgeFailure } from '../failures/retry-policy.ts'
 import { badBody, failedAttempt } from '../failures/upstream-failure.ts'
 import { type ReadLimits, type UpstreamPiece, UpstreamReader } from './upstream-reader.ts'
 
-/** Most bytes of an error body that are read, and how long to wait for it; more would help nobody. */
+/**
+ * The maximum number of bytes of an error body that are read, and how long to wait for them. Reading more would help
+ * nobody.
+ */
 const errorBodyBytes = 64 * 1024
 const errorBodyMs = 2_000
-/** An answer up to this length is read in one go, if it may take this long. */
+/** A response up to this length is read in one step, if it is allowed to take this long. */
 const shortAnswerBytes = 64 * 1024
 const shortAnswerMs = 10_000
-/** Longest whole answer kept in memory until it is charged. */
+/** The maximum length of a complete response that is kept in memory until it is charged. */
 const replyBytes = 256 * 1024 * 1024
 
-/** Why no more was read. */
+/** Why reading ended. */
 type Ending = UpstreamPiece['kind'] | 'too-long'
 
-/** The time limits for the answer of a call. */
+/** The time limits for the response to a call. */
 export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): ReadLimits {
   const settings = deps.settings()
   const relayMs = open.channel.relayTimeoutMs ?? settings.RelayTimeout * 1000
@@ -32,12 +35,12 @@ export function timeLimits(deps: RelayDeps, open: OpenCall, sentAtMs: number): R
   }
 }
 
-/** Returns a reader of an upstream's body under limits. */
+/** Returns a reader of an upstream's body with the given limits. */
 export function readerOf(deps: RelayDeps, body: ReadableStream<Uint8Array>, limits: ReadLimits): UpstreamReader {
   return new UpstreamReader(body, deps.deadlineWatch, limits)
 }
 
-/** As much of the error body as arrives without trouble; its status alone is enough. */
+/** As much of the error body as arrives without problems. The response's status alone would be enough. */
 export async function readErrorAnswer(deps: RelayDeps, response: Response): Promise<string> {
   if (!response.body) return ''
   const limits = { idleMs: errorBodyMs, keepAliveMs: 0, deadlineMs: deps.deadlineWatch.nowMs() + errorBodyMs }
@@ -45,7 +48,7 @@ export async function readErrorAnswer(deps: RelayDeps, response: Response): Prom
   return bytes.toString('utf8')
 }
 
-/** The text of an answer to the gateway's own request, as much as arrives, and what ended it. */
+/** The text of a response to the gateway's own request, or as much of it as arrives, and why reading ended. */
 export async function readBounded(
   deps: RelayDeps,
   response: Response,
@@ -58,7 +61,7 @@ export async function readBounded(
   return { text: bytes.toString('utf8'), ending }
 }
 
-/** The whole answer. Rejects with AttemptFailed and CallerLeft. */
+/** Reads the complete response. Rejects with AttemptFailed and CallerLeft. */
 export function readWhole({ deps, open, response, sentAtMs }: Answering): Promise<string> {
   const limits = timeLimits(deps, open, sentAtMs)
   limits.keepAliveMs = 0
@@ -67,7 +70,7 @@ export function readWhole({ deps, open, response, sentAtMs }: Answering): Promis
 }
 
 async function readLong(deps: RelayDeps, open: OpenCall, response: Response, limits: ReadLimits): Promise<string> {
-  // Not earlier: reading `body` turns the response into a stream.
+  // `body` must not be read earlier, because reading it turns the response into a stream.
   if (!response.body) return ''
   const reader = readerOf(deps, response.body, limits)
   const { leaving } = open.call
@@ -79,7 +82,7 @@ async function readLong(deps: RelayDeps, open: OpenCall, response: Response, lim
   throw noWholeAnswer(ending, open, response.status)
 }
 
-/** A short answer arrives with its head or right after it; reading it in one go costs half. */
+/** A short response arrives with its head or right after it. Reading it in one step costs half as much. */
 function isShort(response: Response): boolean {
   const { headers } = response
   const declared = headers.get('content-length')
@@ -90,7 +93,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   return new Promise((resolve, reject) => {
     const dueAtMs = Math.min(limits.deadlineMs, deps.deadlineWatch.nowMs() + limits.idleMs)
     const { leaving } = open.call
-    // There is no reader to cancel here, so the request is aborted as it is when the caller leaves.
+    // There is no reader to cancel here, so the request is aborted, as it is when the caller disconnects.
     const giveUp = (ending: 'stalled' | 'overdue' | 'cut') => {
       fail(ending)
       leaving.act()
@@ -116,7 +119,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
   })
 }
 
-/** The error for an answer that did not arrive whole. */
+/** The error for a response that did not arrive completely. */
 export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): Error {
   if (open.call.leaving.hasLeft) return new CallerLeft()
   switch (ending) {
@@ -130,7 +133,7 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
       return failedAttempt(shuttingDown(), status)
     default: {
       const late = new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')
-      // The limit for the whole call is ours: an upstream that keeps sending is not broken.
+      // The limit for the whole call is ours, so an upstream that keeps sending is not broken.
       return new AttemptFailed(late, { ...judgeFailure(late), upstreamFault: ending !== 'overdue' }, status)
     }
   }

@@ -10,7 +10,10 @@ import { CallerLeft, type Leaving } from '../cancellation/caller-left.ts'
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 import { shuttingDown } from '../cancellation/shutting-down.ts'
 
-/** A request to an upstream. A body that cannot be sent twice is a function that makes a new one for each attempt. */
+/**
+ * A request to an upstream. A body that cannot be sent twice is given as a function that makes a new body for each
+ * attempt.
+ */
 export interface Sending {
   target: Target
   /** The caller's headers. */
@@ -31,9 +34,9 @@ const never = Number.POSITIVE_INFINITY
 const unreachable = 'the upstream cannot be reached'
 
 /**
- * Makes one upstream call. Resolves with the head of the answer, whatever its status; our caller reads the body. The
- * call ends when the gateway's caller leaves, except for an event stream. Throws GatewayError (do_request_failed,
- * upstream_timeout) and CallerLeft.
+ * Makes one upstream call. Resolves with the head of the response, whatever its status; the calling code reads the
+ * body. The call ends when the gateway's caller disconnects, except for an event stream. Throws GatewayError
+ * (do_request_failed, upstream_timeout) and CallerLeft.
  */
 export async function send(sending: Sending): Promise<Response> {
   const { leaving, watch } = sending
@@ -49,7 +52,8 @@ export async function send(sending: Sending): Promise<Response> {
     isAsked = true
     const answer = unpackedAnswer(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
-    // A stream is ended by its reader: if the caller leaves after the last content, the usage is still to come.
+    // A stream is ended by its reader, because the usage is still to come if the caller disconnects after the last
+    // content.
     if (isEventStream(response.headers)) leaving.onLeave(undefined)
     return response
   } catch (error) {
@@ -63,23 +67,23 @@ export async function send(sending: Sending): Promise<Response> {
   }
 }
 
-/** The error for a caller who left before anything was sent, so there is nothing to charge. */
+/** The error for a caller who disconnected before anything was sent, so there is nothing to charge. */
 export function leftUnsent(): GatewayError {
   return new GatewayError('do_request_failed', 'the caller left before the request was sent')
 }
 
-/** Watches how long the head of an answer takes. */
+/** Watches how long the head of a response takes. */
 class Patience implements DeadlineWait {
   dueAtMs: number
   place: number | undefined
-  /** Why the request was given up. */
+  /** Why the request was abandoned. */
   lost: GatewayError | undefined
   isOver = false
   readonly #sending: Sending
   readonly #controller: AbortController
   readonly #answerAtMs: number
   #connectAtMs: number
-  /** The reachability check begun at the connect limit; undefined = not begun. */
+  /** The reachability check that begins at the connect limit; undefined = not begun. */
   #reachable: Promise<boolean> | undefined
 
   constructor(sending: Sending, controller: AbortController) {
@@ -109,8 +113,8 @@ class Patience implements DeadlineWait {
   }
 
   /**
-   * How a call ends whose caller left while we waited: an upstream that cannot be reached did no work, so nothing is
-   * charged.
+   * The error for a call whose caller disconnected while we waited. An upstream that cannot be reached did no work, so
+   * nothing is charged in that case.
    */
   async callerLeft(): Promise<CallerLeft | GatewayError> {
     const unasked = this.#connectAtMs === never ? true : this.#isReachable()
@@ -157,8 +161,8 @@ function requestInit(sending: Sending, signal: AbortSignal): BunRequestInit {
 }
 
 /**
- * fetch does not report when the connection is established. If no answer has come by the connect limit, a bare TCP
- * connection to the same host and port tells "still thinking" from "not there".
+ * fetch does not report when the connection is established. If no response has arrived by the connect limit, a bare TCP
+ * connection to the same host and port shows whether the upstream is slow or unreachable.
  */
 function isReachable(url: string, timeoutMs: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url)

@@ -1,8 +1,9 @@
 import type { DeadlineWait, DeadlineWatch } from '../cancellation/deadline-watch.ts'
 
 /**
- * The next piece from the upstream. `quiet`: nothing for a keep-alive interval; reading continues. `stalled`: silent
- * for longer than allowed. `overdue`: the whole answer takes too long. `cut`: this process is shutting down.
+ * The next piece from the upstream. `quiet`: nothing arrived for a keep-alive interval, and reading continues.
+ * `stalled`: the upstream was silent for longer than allowed. `overdue`: the whole response takes too long. `cut`: this
+ * process is shutting down.
  */
 export type UpstreamPiece =
   | { kind: 'chunk'; bytes: Uint8Array }
@@ -13,15 +14,15 @@ export type UpstreamPiece =
   | { kind: 'overdue' }
   | { kind: 'cut' }
 
-/** How long an answer may take. */
+/** How long a response may take. */
 export interface ReadLimits {
-  /** Longest silence; 0 = no limit. */
+  /** The longest silence allowed; 0 = no limit. */
   idleMs: number
   /** Report `quiet` after this long without a piece; 0 = never. */
   keepAliveMs: number
-  /** When the answer must have ended, in milliseconds of the watch's clock. */
+  /** When the response must have ended, in milliseconds of the watch's clock. */
   deadlineMs: number
-  /** Longest piece that is returned, in bytes; absent = as it came. */
+  /** The maximum length of a returned piece, in bytes; absent = pieces are returned as they arrive. */
   pieceBytes?: number
 }
 
@@ -34,11 +35,12 @@ interface BodyReader {
 const never = Number.POSITIVE_INFINITY
 
 /**
- * Reads an upstream body piece by piece, one read at a time, so that a caller who does not read stops the upstream too.
- * Thousands of these wait at a time, so anything a wait needs is made once and not for each piece.
+ * Reads an upstream body piece by piece, one read at a time, so that the upstream has to stop too if the caller does
+ * not read. Thousands of these readers wait at a time, so anything that a wait needs is made once and not for each
+ * piece.
  */
 export class UpstreamReader implements DeadlineWait {
-  /** When to report to the waiting code that nothing came. */
+  /** When to report to the waiting code that nothing has arrived. */
   dueAtMs = never
   place: number | undefined
   readonly #reader: BodyReader
@@ -47,7 +49,7 @@ export class UpstreamReader implements DeadlineWait {
   /** A wait of this length is reported as `quiet`. */
   #quietMs: number
   #reading = false
-  /** A piece that arrived while nobody waited. */
+  /** A piece that arrived while no code was waiting for it. */
   #ready: UpstreamPiece | undefined
   #answer: ((piece: UpstreamPiece) => void) | undefined
   #silentSinceMs: number
@@ -68,7 +70,7 @@ export class UpstreamReader implements DeadlineWait {
     return new Promise((resolve) => this.ask(resolve))
   }
 
-  /** Passes the next piece to `answer`, at once if it is there. Only one call may be waiting. */
+  /** Passes the next piece to `answer`, at once if the piece has already arrived. Only one call may be waiting. */
   ask(answer: (piece: UpstreamPiece) => void): void {
     if (this.#isCut) {
       answer({ kind: 'cut' })
@@ -88,7 +90,7 @@ export class UpstreamReader implements DeadlineWait {
     }
     this.#answer = answer
     if (!this.#reading) {
-      // Only waiting for the upstream counts as its silence, not the time the caller took to read.
+      // Only the time spent waiting for the upstream counts as its silence, not the time that the caller took to read.
       this.#silentSinceMs = nowMs
       this.#read()
     }
@@ -103,8 +105,8 @@ export class UpstreamReader implements DeadlineWait {
   }
 
   /**
-   * The answer is complete, and only its formal end is still to come. It is read so that the connection can be reused,
-   * but for at most `limitMs`.
+   * Must be called when the response is complete and only its formal end is still to come. The end is read so that the
+   * connection can be reused, but for at most `limitMs`.
    */
   drain(limitMs: number): void {
     const untilMs = this.#watch.nowMs() + limitMs
@@ -117,12 +119,12 @@ export class UpstreamReader implements DeadlineWait {
     this.ask(step)
   }
 
-  /** From now on a wait longer than this is reported as `quiet`. */
+  /** From now on, a wait longer than `limitMs` is reported as `quiet`. */
   hurry(limitMs: number): void {
     this.#quietMs = limitMs
   }
 
-  /** Frees the watch after the end. */
+  /** Removes this reader from the watch after the end. */
   close(): void {
     this.#watch.remove(this)
   }
@@ -142,7 +144,7 @@ export class UpstreamReader implements DeadlineWait {
         return { bytes: Buffer.concat(parts), ending: piece.kind, ...cause }
       }
       length += piece.bytes.length
-      // The runtime may reuse the memory of a piece when the next one is read.
+      // The runtime may reuse the memory of a piece when the next one is read, so the piece is copied.
       parts.push(piece.bytes.slice())
       if (length <= limitBytes) continue
       this.cancel()
@@ -150,7 +152,7 @@ export class UpstreamReader implements DeadlineWait {
     }
   }
 
-  /** Starts one read. Its piece goes to the waiting call, or is kept for the next one. */
+  /** Starts one read. Its piece is passed to the waiting call, or kept for the next one. */
   #read(): void {
     this.#reading = true
     this.#reader.read().then(this.#onRead, this.#onBroken)
@@ -191,7 +193,7 @@ export class UpstreamReader implements DeadlineWait {
     this.cancel()
   }
 
-  /** Tells the waiting call that nothing came for long enough; reading continues. */
+  /** Reports to the waiting call that nothing has arrived for long enough. Reading continues. */
   due(): void {
     const now = this.#watch.nowMs()
     if (now >= this.#limits.deadlineMs) this.#give({ kind: 'overdue' })

@@ -18,9 +18,9 @@ export interface CallerRow {
   userStatus: number
   role: number
   group: string
-  /** Undefined if there are none. */
+  /** Undefined if the token has no limits. */
   tokenLimits: Limits | undefined
-  /** The user's own; the group's limits are an option. */
+  /** The user's own limits; the group's limits are in an option. */
   userLimits: Limits | undefined
 }
 
@@ -83,7 +83,7 @@ export async function findCaller(db: Db, keyHash: string): Promise<CallerRow | u
   }
 }
 
-/** Marks a token expired, unless somebody changed its status in the meantime; true if it did. */
+/** Marks a token as expired, unless its status was changed in the meantime. Returns true if the token was marked. */
 export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
   const result = await trx
     .updateTable('tokens')
@@ -95,10 +95,11 @@ export async function markExpired(trx: Trx, tokenId: number): Promise<boolean> {
 }
 
 /**
- * Marks a token exhausted if it still is: nothing left, and no open call that could give quota back. True if it did.
+ * Marks a token as exhausted if it still is: nothing is left, and no open call could give quota back. Returns true if
+ * the token was marked.
  */
 export async function markExhausted(trx: Trx, tokenId: number): Promise<boolean> {
-  // The ledger locks the row too, so that no hold begins or ends in between.
+  // The ledger locks the row, too, so that no hold begins or ends in between.
   const token = await trx
     .selectFrom('tokens')
     .select('status')

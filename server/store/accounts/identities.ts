@@ -7,24 +7,28 @@ import type { Db, Trx } from '../store.ts'
 
 const columns = ['id', 'username', 'display_name', 'role', 'status', 'group', 'email', 'github_id'] as const
 
-/** An account as logins see it. */
+/** The part of an account that logins need. */
 export type Account = Pick<Selectable<UsersTable>, (typeof columns)[number]>
 
-/** The outside identity by which an account is looked up. */
+/** The external identity by which an account is looked up. */
 export type Identity = { github_account_id: string } | { wechat_id: string } | { importedGitHubLogin: string }
 
 function living(db: Db) {
   return db.selectFrom('users').where('status', '<>', userStatus.deleted)
 }
 
-/** Accounts with that identity: at most one unless rows were imported. Two are enough to know that it is ambiguous. */
+/**
+ * Accounts with that identity: at most one unless rows were imported. Two are enough to know that the identity is
+ * ambiguous.
+ */
 export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[]> {
   const query = living(db).select(columns).limit(2)
   if ('github_account_id' in identity) {
     return query.where('github_account_id', '=', identity.github_account_id).execute()
   }
   if ('wechat_id' in identity) return query.where('wechat_id', '=', identity.wechat_id).execute()
-  // Rows of one-api contain only the login name; rows used by a login since then also have the account's id.
+  // Rows imported from one-api contain only the login name. Rows that a login has used since then also contain the
+  // account's id.
   return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
 }
 
@@ -47,7 +51,7 @@ export function rootsWithMail(db: Db): Promise<Account[]> {
     .execute()
 }
 
-/** The bindings of an account to outside identities. */
+/** The external identities to which an account is linked. */
 export type Bindings = Pick<Updateable<UsersTable>, 'email' | 'github_id' | 'github_account_id' | 'wechat_id'>
 
 export async function bindAccount(trx: Trx, id: number, bindings: Bindings): Promise<void> {
@@ -60,7 +64,10 @@ export async function lockIdentity(trx: Trx, kind: 'email' | 'github' | 'wechat'
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${kind} ${value.toLowerCase()}`}, 0))`.execute(trx)
 }
 
-/** The enabled account that an invite code belongs to; locked, because it is about to be given quota. */
+/**
+ * The enabled account that an invite code belongs to. Its row is locked, because the account is about to be given
+ * quota.
+ */
 export function inviterOf(trx: Trx, affCode: string): Promise<{ id: number; username: string } | undefined> {
   return living(trx)
     .select(['id', 'username'])
@@ -70,7 +77,7 @@ export function inviterOf(trx: Trx, affCode: string): Promise<{ id: number; user
     .executeTakeFirst()
 }
 
-/** The invite code of an account; `fresh` becomes the code if it has none. */
+/** The invite code of an account. If the account has none, `fresh` becomes its code. */
 export async function affCodeOf(trx: Trx, id: number, fresh: string): Promise<string> {
   await trx
     .updateTable('users')

@@ -4,14 +4,14 @@ import type { Trx } from '../store.ts'
 export interface MailRule {
   /** Minimum time between two mails to one recipient. */
   pauseSeconds: number
-  /** Maximum mails to one recipient within `windowSeconds`, counted from the first. */
+  /** Maximum mails to one recipient within `windowSeconds`, counted from the first mail. */
   limit: number
   windowSeconds: number
 }
 
 /**
- * Counts one mail to the recipient, on all nodes together. Returns 0 if it may be sent, otherwise the seconds until one
- * may.
+ * Counts one mail to the recipient, on all nodes together. Returns 0 if the mail may be sent, otherwise the seconds
+ * until it may be sent.
  */
 export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, nowSeconds: number): Promise<number> {
   const isOver = sql<boolean>`mail_limits.window_start <= ${nowSeconds - rule.windowSeconds}`

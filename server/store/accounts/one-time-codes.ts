@@ -4,7 +4,7 @@ import type { Db, Trx } from '../store.ts'
 /** A code that can be used once; only its keyed hash is stored. */
 export interface OneTimeCode {
   purpose: string
-  /** The person or thing it is for; a new code replaces the one with the same purpose and subject. */
+  /** The person or thing that the code is for. A new code replaces the one with the same purpose and subject. */
   subject: string
   code_hash: string
 }
@@ -24,8 +24,8 @@ export async function saveCode(
 }
 
 /**
- * True if this is the valid code, which is then used up. A wrong one is counted, and after `maxAttempts` of them the
- * code is invalid. The transaction must be committed in either case.
+ * True if this is the valid code, which is then used up. A wrong code is counted, and after `maxAttempts` wrong codes
+ * the valid one becomes invalid. The transaction must be committed in either case.
  */
 export async function useCode(trx: Trx, code: OneTimeCode, nowSeconds: number, maxAttempts: number): Promise<boolean> {
   const row = await codeRow(trx, code, nowSeconds, maxAttempts)
@@ -47,7 +47,7 @@ export async function isCode(db: Db, code: OneTimeCode, nowSeconds: number, maxA
   return (await codeRow(db, code, nowSeconds, maxAttempts))?.code_hash === code.code_hash
 }
 
-/** The valid code of that purpose and subject; locked if called in a transaction. */
+/** The valid code for that purpose and subject; its row is locked if this is called in a transaction. */
 async function codeRow(
   db: Db,
   { purpose, subject }: OneTimeCode,

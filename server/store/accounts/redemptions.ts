@@ -7,7 +7,7 @@ import type { Db, Trx } from '../store.ts'
 
 export type RedemptionRow = Selectable<RedemptionsTable>
 
-/** Which codes are listed; 0 and '' mean any. */
+/** Filters the listed codes; 0 and '' mean any. */
 export interface RedemptionFilter {
   keyword?: string
   status: number
@@ -31,7 +31,7 @@ export function redemptionById(db: Db, id: number): Promise<RedemptionRow | unde
   return db.selectFrom('redemptions').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Reads a code in order to change it: nobody else changes or redeems it until the transaction ends. */
+/** Reads a code in order to change it. Nobody else can change or redeem it until the transaction ends. */
 export function lockRedemption(trx: Trx, id: number): Promise<RedemptionRow | undefined> {
   return trx
     .selectFrom('redemptions')
@@ -62,7 +62,7 @@ export async function updateRedemption(
   await trx.updateTable('redemptions').set(fields).where('id', '=', id).execute()
 }
 
-/** Deletes a code and returns it; undefined if there is none. */
+/** Deletes a code and returns it; undefined if there is no such code. */
 export function deleteRedemption(
   trx: Trx,
   id: number,
@@ -71,8 +71,8 @@ export function deleteRedemption(
 }
 
 /**
- * Marks an unused code as used by somebody and returns its quota; undefined if there is no such unused code. One
- * conditional statement: of any number of people who try at once, on whichever node, one gets the row.
+ * Marks an unused code as used by somebody and returns its quota; undefined if there is no such unused code. This is
+ * one conditional statement, so that of all people who try at once, on any node, only one gets the row.
  */
 export function takeRedemption(
   trx: Trx,

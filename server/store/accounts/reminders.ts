@@ -13,8 +13,8 @@ export interface Crossing {
 }
 
 /**
- * Checks the accounts with ids in (after, upTo]: `risen` are those above the threshold that are not armed yet, `fallen`
- * those that are armed and below it. One range of ids at a time, so that no read is long.
+ * Checks the accounts with ids in (after, upTo]. `risen` are the accounts above the threshold that are not armed yet,
+ * `fallen` the armed accounts below it. One range of ids is read at a time, so that no read takes long.
  */
 export async function quotaCrossings(
   db: Db,
@@ -46,12 +46,12 @@ export async function quotaCrossings(
 }
 
 /**
- * Arms accounts, or (false) disarms them in order to send the reminder. Returns which of them changed, so that only one
- * node reminds.
+ * Arms accounts (true), or disarms them in order to send the reminder (false). Returns the ids of the accounts that
+ * changed, so that only one node sends the reminder.
  */
 export async function armQuota(trx: Trx, ids: readonly number[], armed: boolean): Promise<number[]> {
   if (ids.length === 0) return []
-  // Locked in id order first, as the ledger does; a plain UPDATE locks them in physical order.
+  // The rows are locked in id order first, as in the ledger. A plain UPDATE would lock them in physical order.
   const rows = await trx
     .selectFrom('users')
     .select('id')

@@ -2,7 +2,7 @@ import type { Db, Trx } from '../store.ts'
 
 const personColumns = ['users.id', 'users.username', 'users.role', 'users.status', 'users.group'] as const
 
-/** The account behind a session, as it is now; undefined if the session has ended. */
+/** The account of a session, with its current values; undefined if the session has ended. */
 export function personBySession(db: Db, idHash: string, nowSeconds: number) {
   return db
     .selectFrom('sessions')

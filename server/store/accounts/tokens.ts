@@ -29,19 +29,19 @@ export function listTokens(db: Db, userId: number, page: Page<TokenSort>, keywor
   return listPage(
     db,
     matching,
-    // A token without a limit has more left than any number.
+    // A token with unlimited quota has more left than any number.
     (query) =>
       query.selectAll().$if(page.sort === 'remain_quota', (sorted) => sorted.orderBy('unlimited_quota', direction)),
     page,
   )
 }
 
-/** A token of that user; somebody else's counts as missing. */
+/** A token of that user. A token of another user counts as missing. */
 export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | undefined> {
   return db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
 }
 
-/** As `tokenOf`, in order to change it: nobody else changes the row until the transaction ends. */
+/** Like `tokenOf`, but in order to change the token: nobody else can change the row until the transaction ends. */
 export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
   return trx
     .selectFrom('tokens')
@@ -73,7 +73,7 @@ export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
     .executeTakeFirstOrThrow()
 }
 
-/** The fields of a token that its owner may write; the quota has its own calls. */
+/** The fields of a token that its owner may write; the quota has separate calls. */
 export type TokenFields = Pick<
   Updateable<TokensTable>,
   'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet' | LimitField
@@ -96,7 +96,7 @@ export async function setTokenQuota(trx: Trx, id: number, quota: number): Promis
     .execute()
 }
 
-/** Gives (or takes, when negative) quota. */
+/** Gives quota, or takes it if `delta` is negative. */
 export async function addTokenQuota(trx: Trx, id: number, delta: number): Promise<void> {
   await trx
     .updateTable('tokens')
@@ -105,7 +105,7 @@ export async function addTokenQuota(trx: Trx, id: number, delta: number): Promis
     .execute()
 }
 
-/** Deletes a token of that user and returns its name; undefined if there is none. */
+/** Deletes a token of that user and returns its name; undefined if there is no such token. */
 export function deleteToken(trx: Trx, userId: number, id: number): Promise<{ name: string } | undefined> {
   return trx
     .deleteFrom('tokens')

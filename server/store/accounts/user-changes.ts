@@ -9,7 +9,7 @@ import { endSessionsOf } from './sessions.ts'
 
 export interface NewUser {
   username: string
-  /** Hash; '' for accounts without a password. */
+  /** The hash of the password; '' for accounts without a password. */
   password: string
   display_name: string
   role?: number
@@ -49,7 +49,7 @@ export async function addUser(trx: Trx, user: NewUser): Promise<number> {
   return row.id
 }
 
-/** The fields of a user row that a person may write; quotas have their own call. */
+/** The fields of a user row that a person may write; the quota has separate calls. */
 export type UserFields = Pick<
   Updateable<UsersTable>,
   'username' | 'display_name' | 'password' | 'group' | 'role' | 'status' | 'access_token_hash' | LimitField
@@ -71,7 +71,7 @@ export async function setUserQuota(trx: Trx, id: number, quota: number): Promise
     .execute()
 }
 
-/** Gives (or takes, when negative) quota. */
+/** Gives quota, or takes it if `delta` is negative. */
 export async function addUserQuota(trx: Trx, id: number, delta: number): Promise<void> {
   await trx
     .updateTable('users')
@@ -81,8 +81,8 @@ export async function addUserQuota(trx: Trx, id: number, delta: number): Promise
 }
 
 /**
- * Gives quota to an account in use, unless its balance would exceed `most`; false if it was not given. One conditional
- * statement, so that no two gifts can exceed the limit together.
+ * Gives quota to an account that is not deleted, unless its balance would exceed `most`; false if no quota was given.
+ * This is one conditional statement, so that two gifts together cannot exceed the limit.
  */
 export async function giveUserQuota(trx: Trx, id: number, quota: number, most: number): Promise<boolean> {
   const result = await trx
@@ -95,13 +95,16 @@ export async function giveUserQuota(trx: Trx, id: number, quota: number, most: n
   return result.numUpdatedRows > 0n
 }
 
-/** Revokes everything that logs in: sessions, and the access token too. */
+/** Revokes everything that can be used to log in: sessions and the access token. */
 export async function revokeLogins(trx: Trx, id: number): Promise<void> {
   await endSessionsOf(trx, id)
   await trx.updateTable('users').set({ access_token_hash: null }).where('id', '=', id).execute()
 }
 
-/** Deletes an account: the row stays for its logs and sums, but name and bindings are freed and secrets deleted. */
+/**
+ * Deletes an account. The row stays for its logs and sums, but the name and the bindings are freed and the secrets are
+ * deleted.
+ */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)
   await trx

@@ -34,7 +34,7 @@ const columns = [
   'spent_at',
 ] as const
 
-/** A user without anything secret. */
+/** A user without the secret columns. */
 export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number]>
 
 /** Accounts that were not deleted. A deleted account keeps its row, so that logs and sums keep their owner. */
@@ -60,7 +60,7 @@ export function userById(db: Db, id: number): Promise<UserRow | undefined> {
   return living(db).select(columns).where('id', '=', id).executeTakeFirst()
 }
 
-/** Reads a user in order to change it: nobody else changes the row until the transaction ends. */
+/** Reads a user in order to change it. Nobody else can change the row until the transaction ends. */
 export function lockUser(trx: Trx, by: { id: number } | { username: string }): Promise<UserRow | undefined> {
   const locking = living(trx)
     .select(columns)
@@ -95,13 +95,13 @@ export async function lockLogin(trx: Trx, id: number, passwordHash: string): Pro
 }
 
 /**
- * The account that a person means who types this at the login: by name, otherwise by an e-mail address that only one
- * account has.
+ * The account that a person means by what they type at login: the account with this name, otherwise the account with
+ * this e-mail address if only one has it.
  */
 export async function userForLogin(db: Db, name: string) {
   const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])
   const named = (username: string) => find().where('username', '=', username).executeTakeFirst()
-  // Some keyboards send letters in parts; names are stored normalised.
+  // Some keyboards send one letter as several characters; names are stored normalised.
   const byName = (await named(name)) ?? (await named(name.normalize('NFKC')))
   if (byName || name === '') return byName
   const byEmail = await find()
@@ -112,8 +112,9 @@ export async function userForLogin(db: Db, name: string) {
 }
 
 /**
- * Reserves a name for the account that this transaction gives it to; false if another account has it, or is just
- * getting it. Nothing waits here: a waiting transaction could hold the row that the other one waits for.
+ * Reserves a name for the account to which this transaction gives it; false if another account has the name, or is just
+ * getting it. Nothing waits here, because a waiting transaction could hold the row that the other transaction waits
+ * for.
  */
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {
@@ -126,8 +127,8 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 }
 
 /**
- * True if another account has that name, ignoring case in any script, or a name that looks like it in another alphabet:
- * look-alikes help nobody.
+ * True if another account has that name, ignoring case in any script, or has a name that looks like it in another
+ * alphabet. Look-alike names help nobody.
  */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)
@@ -136,13 +137,13 @@ export async function usernameTaken(db: Db, username: string, exceptId = 0): Pro
     .where((eb) => eb.fn<string>('lower', ['username']), 'in', [username, lower, latinLookalike(username) ?? lower])
     .executeTakeFirst()
   if (sameName || !hasOtherCase(username)) return sameName !== undefined
-  // Databases differ in what they consider the other case of a letter: SQLite knows it for ASCII only.
+  // Databases differ in which letters they treat as the same in another case. SQLite does so only for ASCII.
   const alike = await others.where(sql<number>`length(username)`, '=', [...username].length).execute()
   const shown = latinLookalike(username) ?? lower
   return alike.some(({ username: other }) => (latinLookalike(other) ?? other.toLowerCase()) === shown)
 }
 
-/** True for a name with non-ASCII letters that have upper and lower case. */
+/** True for a name that contains non-ASCII letters with an upper and a lower case. */
 function hasOtherCase(name: string): boolean {
   const others = name.replaceAll(/\p{ASCII}/gu, '')
   return others.toLowerCase() !== others.toUpperCase()

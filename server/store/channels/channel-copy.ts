@@ -20,7 +20,7 @@ const copied = [
 ] as const
 
 /**
- * Creates a channel like another, with the health of its keys and without its figures; the encrypted key stays in the
+ * Creates a copy of a channel, with the health of its keys and without its statistics. The encrypted key stays in the
  * database. Returns the new id, or undefined if there is no such channel.
  */
 export async function copyChannel(

@@ -6,7 +6,9 @@ import { recordAudit } from '../installation/audit.ts'
 import { emptyLogRow } from '../logs/logs.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** Moves a channel from one status to another, with its abilities; false if it no longer had the first status. */
+/**
+ * Moves a channel and its abilities from one status to another; false if the channel no longer had the first status.
+ */
 export async function moveChannelStatus(trx: Trx, id: number, from: number, to: number): Promise<boolean> {
   const result = await trx
     .updateTable('channels')
@@ -31,7 +33,7 @@ export interface ChannelEvent {
   action: AuditAction
   /** For the log: which channel, and what was done. */
   content: string
-  /** Why; '' = no reason to show. */
+  /** The reason; '' if there is no reason to show. */
   reason: string
 }
 
@@ -76,13 +78,13 @@ function cleaned(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }
 
-/** Channels to test: the enabled and the automatically disabled ones, or only the latter. */
+/** Channels to test: the enabled and the automatically disabled channels, or only the latter. */
 export function channelsToTest(db: Db, scope: 'all' | 'disabled'): Promise<{ id: number; status: number }[]> {
   const statuses = scope === 'all' ? [channelStatus.enabled, channelStatus.autoDisabled] : [channelStatus.autoDisabled]
   return db.selectFrom('channels').select(['id', 'status']).where('status', 'in', statuses).orderBy('id').execute()
 }
 
-/** The log row of one channel test. Times: epoch seconds, milliseconds. */
+/** Adds the log row of one channel test. `at` is in epoch seconds, `elapsedMs` in milliseconds. */
 export async function addTestLog(
   trx: Trx,
   test: { at: number; channelId: number; model: string; elapsedMs: number; content: string },

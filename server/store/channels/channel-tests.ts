@@ -2,12 +2,12 @@ import type { Selectable } from 'kysely'
 import type { ChannelTestsTable } from '../schema/tables.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** Tests kept per channel. */
+/** The number of tests that are kept per channel. */
 const mostTests = 20
 
 export type ChannelTestRow = Omit<Selectable<ChannelTestsTable>, 'id' | 'channel_id'>
 
-/** Records the result of a test, and deletes the oldest. */
+/** Records the result of a test, and deletes the oldest results. */
 export async function addChannelTest(trx: Trx, channelId: number, test: ChannelTestRow): Promise<void> {
   await trx
     .insertInto('channel_tests')
@@ -27,7 +27,7 @@ export async function addChannelTest(trx: Trx, channelId: number, test: ChannelT
     .execute()
 }
 
-/** Newest first. */
+/** The tests of a channel, newest first. */
 export async function channelTests(db: Db, channelId: number): Promise<ChannelTestRow[]> {
   const rows = await db
     .selectFrom('channel_tests')

@@ -36,7 +36,7 @@ const columns = [
 export type ChannelRow = Pick<Selectable<ChannelsTable>, (typeof columns)[number]>
 
 /**
- * A channel as lists show it: how many of its keys are set aside, and what its last test found wrong ('' = nothing).
+ * A channel as shown in lists: how many of its keys are set aside, and what was wrong in its last test ('' = nothing).
  */
 export type ListedChannel = ChannelRow & { keys_dead: number; test_error: string }
 
@@ -64,10 +64,10 @@ function counted(row: CountedRow): ListedChannel {
   return { ...row, keys_dead: Number(row.keys_dead ?? 0), test_error: row.test_error ?? '' }
 }
 
-/** Which channels are listed; 0 and '' mean any. */
+/** Filters the listed channels; 0 and '' mean any. */
 export interface ChannelFilter {
   keyword?: string
-  /** Channels that match the keyword by something other than their rows. */
+  /** Ids of channels whose key matches the keyword. */
   withKey?: readonly number[]
   type: number
   status: number
@@ -117,7 +117,7 @@ export async function channelById(db: Db, id: number): Promise<ListedChannel | u
   return row && counted(row)
 }
 
-/** Reads a channel in order to change it: nobody else changes the row until the transaction ends. */
+/** Reads a channel in order to change it. Nobody else can change the row until the transaction ends. */
 export function lockChannel(trx: Trx, id: number): Promise<ChannelRow | undefined> {
   return trx
     .selectFrom('channels')
@@ -195,7 +195,9 @@ export async function setChannelStatus(trx: Trx, id: number, status: number): Pr
   await trx.updateTable('abilities').set({ enabled }).where('channel_id', '=', id).execute()
 }
 
-/** The result of a test: how long the channel took, and when. False when the channel is gone. */
+/**
+ * Records the result of a test: how long the channel took, and when the test was made. False if the channel is gone.
+ */
 export async function recordChannelTest(
   trx: Trx,
   id: number,
@@ -210,12 +212,12 @@ export async function recordChannelTest(
   return result.numUpdatedRows > 0n
 }
 
-/** Records the balance that the upstream reported, and when. */
+/** Records the balance that the upstream reported, and when it did so. */
 export async function recordBalance(trx: Trx, id: number, balance: number, atSeconds: number): Promise<void> {
   await trx.updateTable('channels').set({ balance, balance_updated_time: atSeconds }).where('id', '=', id).execute()
 }
 
-/** Deletes a channel and its abilities and returns its name; undefined if there is none. */
+/** Deletes a channel and its abilities and returns its name; undefined if there is no such channel. */
 export function deleteChannel(trx: Trx, id: number): Promise<{ name: string } | undefined> {
   return trx.deleteFrom('channels').where('id', '=', id).returning('name').executeTakeFirst()
 }
@@ -224,7 +226,8 @@ const rowsPerStep = 500
 
 /** Deletes every channel that is not enabled and returns the ids. */
 export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
-  // Locked in id order first, as all code locks channels; a plain DELETE locks them in physical order.
+  // The rows are locked in id order first, as all code locks channels. A plain DELETE would lock them in physical
+  // order.
   const rows = await trx
     .selectFrom('channels')
     .select('id')
@@ -242,7 +245,7 @@ export async function deleteDisabledChannels(trx: Trx): Promise<number[]> {
   return ids
 }
 
-/** Rebuilds the abilities of a channel from its row: each of its groups with each of its models. */
+/** Rebuilds the abilities of a channel from its row: every combination of its groups and models. */
 export async function rebuildAbilities(trx: Trx, id: number): Promise<void> {
   await trx.deleteFrom('abilities').where('channel_id', '=', id).execute()
   const channel = await trx

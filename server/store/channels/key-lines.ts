@@ -1,4 +1,4 @@
-/** One key per line: trimmed, without empty lines. */
+/** The keys in a text with one key per line: trimmed, without empty lines. */
 export function keyLines(text: string): string[] {
   return text
     .split('\n')

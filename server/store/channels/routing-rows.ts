@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import type { ChannelsTable } from '../schema/tables.ts'
 import type { Db } from '../store.ts'
 
-/** The columns that routing depends on, without those that every call changes. */
+/** The columns that routing depends on, without the columns that every call changes. */
 const columns = [
   'id',
   'type',
@@ -46,7 +46,7 @@ export async function routingRows(db: Db): Promise<
   return { ...rows, abilities, mark: markOf(rows) }
 }
 
-/** A text that changes whenever a channel does; abilities are derived from the channels and change with them. */
+/** A text that changes whenever a channel changes. Abilities are derived from the channels and change with them. */
 export async function routingMark(db: Db): Promise<string> {
   return markOf(await channelRows(db))
 }

@@ -17,7 +17,7 @@ export async function storedToken(db: Db, nameHash: string): Promise<StoredToken
   return row && { value: row.value, expiresTime: Number(row.expires_time) }
 }
 
-/** Stores a token under a name, replacing an older one. Deletes those that expired before `nowSeconds`. */
+/** Stores a token under a name, replacing an older token. Deletes tokens that expired before `nowSeconds`. */
 export async function storeToken(trx: Trx, nameHash: string, token: StoredToken, nowSeconds: number): Promise<void> {
   await trx.deleteFrom('access_tokens').where('expires_time', '<', nowSeconds).execute()
   const row = { value: token.value, expires_time: token.expiresTime }

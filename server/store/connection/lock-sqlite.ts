@@ -9,14 +9,14 @@ export interface Claim {
   release(): void
 }
 
-/** A server that was just told to end may still be writing its last rows. */
+/** How long to wait for a server that was just told to end, because it may still be writing its last rows. */
 const patienceMs = 3_000
 const pollMs = 50
 
 /**
- * Claims a SQLite database for this server, so that no second one writes to it; PostgreSQL serves any number and needs
- * no claim. The claim is a lock that SQLite holds on a file beside the database: the system releases it with the
- * process, however that ends. Commands need no claim. Throws an error with a sentence for the operator.
+ * Claims a SQLite database for this server, so that no second server writes to it. PostgreSQL serves any number of
+ * servers and needs no claim. The claim is a lock that SQLite holds on a file beside the database. The system releases
+ * it when the process ends, however it ends. Commands need no claim. Throws an error with a sentence for the operator.
  */
 export async function claimDatabase(url: string): Promise<Claim> {
   if (isPostgresUrl(url)) return { release: () => undefined }
@@ -39,9 +39,9 @@ export async function claimDatabase(url: string): Promise<Claim> {
 
 function locked(database: Database): boolean {
   try {
-    // Avoids another file that would stay behind.
+    // This avoids a journal file, which would be left behind.
     database.run('PRAGMA journal_mode = MEMORY')
-    // Left open: the lock lasts as long as the transaction, which never writes.
+    // The database is left open, because the lock lasts as long as the transaction, which never writes.
     database.run('BEGIN EXCLUSIVE')
     return true
   } catch (error) {

@@ -4,13 +4,16 @@ import { PatientClient } from './patient-postgres.ts'
 
 const channel = 'tollgate'
 const reconnectDelayMs = 1000
-/** A silent connection may be dead: how often it is probed, and how long it may take to answer. */
+/**
+ * A silent connection may be dead. These are the interval at which it is probed, and the time that it may take to
+ * respond.
+ */
 const probeEveryMs = 15_000
 const answerLimitMs = 10_000
 
 /**
- * LISTEN/NOTIFY on a separate connection. When the connection is lost, notices may have been missed. So each time it is
- * restored, listeners get `reconnected` and drop everything they cache.
+ * LISTEN/NOTIFY on a separate connection. When the connection is lost, notices may have been missed. So each time the
+ * connection is restored, listeners get `reconnected` and drop everything they cache.
  */
 export function postgresNotices(url: string, pool: pg.Pool): Notices {
   const listeners: NoticeListener[] = []
@@ -21,7 +24,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
 
   const tell = (notice: Notice | 'reconnected') => Promise.all(listeners.map((listener) => listener(notice)))
 
-  /** One connection from beginning to end. */
+  /** Runs one listening connection from beginning to end. */
   async function listen(): Promise<void> {
     const client = new PatientClient({
       connectionString: url,
@@ -38,7 +41,7 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
     const begin = async () => {
       await client.connect()
       await client.query(`LISTEN ${channel}`)
-      // The first time too: something may have changed between reading and listening.
+      // This is sent the first time, too, because something may have changed between reading and listening.
       void tell('reconnected')
       probing = setInterval(() => void client.query('select 1').catch(() => lose()), probeEveryMs)
       probing.unref()
@@ -47,10 +50,10 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
     try {
       await Promise.race([begin(), lost])
     } catch {
-      // The next one may do better.
+      // The next connection may succeed.
     } finally {
       clearInterval(probing)
-      // Not awaited: the other end may no longer answer.
+      // Not awaited, because the other end may no longer respond.
       void client.end().catch(() => undefined)
     }
   }
@@ -68,9 +71,10 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
 
   return {
     async publish(notice) {
-      // Own caches first: the caller of the change must see it even if the listening connection is down.
+      // This process's caches come first, because the caller who made the change must see it even if the listening
+      // connection is down.
       const delivery = tell(notice)
-      // Not on the listening connection: while that one is down, the other nodes must still receive the notice.
+      // Not sent on the listening connection: while it is down, the other nodes must still receive the notice.
       await pool.query('SELECT pg_notify($1, $2)', [channel, JSON.stringify(notice)])
       await delivery
     },
@@ -86,7 +90,10 @@ export function postgresNotices(url: string, pool: pg.Pool): Notices {
   }
 }
 
-/** Somebody else may write on the channel; an unreadable message could have meant anything. */
+/**
+ * Another program may write to the channel. An unreadable message could have meant anything, so it counts as
+ * `reconnected`.
+ */
 function parse(payload = ''): Notice | 'reconnected' {
   try {
     const { topic, id } = JSON.parse(payload) as Notice

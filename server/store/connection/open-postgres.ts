@@ -8,28 +8,29 @@ import { postgresNotices } from './notices-postgres.ts'
 import type { OpenedStore, OpenOptions } from './open-options.ts'
 import { type LimitedQuery, PatientPool } from './patient-postgres.ts'
 
-/** A database that does not answer is a failure, not a wait. */
+/** A database that does not respond within these limits counts as failed. */
 const limits = { connectLimitMs: 5_000, queryLimitMs: 120_000, keepAlive: true }
 const noLimit = { queryLimitMs: 0 }
 const ledgerTimeoutMs = 10_000
 const soonTimeoutMs = 5_000
 
-/** Opens PostgreSQL: a pool, two connections for the ledger, one that listens. */
+/** Opens PostgreSQL with a pool, two connections for the ledger, and one connection that listens. */
 export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOptions): OpenedStore {
   const options = {
     connectionString: url,
     ...limits,
-    // Queries here are short and mostly in memory: an index beats reading a table, and no query should take all cores.
+    // Queries here are short and mostly run in memory. Using an index is therefore faster than reading a table, and no
+    // query should take all cores.
     async onConnect(client: pg.ClientBase) {
       await client.query('set random_page_cost = 1.1; set max_parallel_workers_per_gather = 0').catch(() => undefined)
     },
   }
   const pool = new PatientPool({ ...options, max: poolSize, ...(unlimited && noLimit) })
-  // Reconnects for each use: there is only one, at the start.
+  // The pool connects again for each use, because there is only one use, at the start.
   const unlimitedPool = new PatientPool({ ...options, max: 1, maxUses: 1, ...noLimit })
   const ledgerPool = new PatientPool({ connectionString: url, max: 2, ...limits, queryLimitMs: ledgerTimeoutMs })
-  // The pool replaces a connection that breaks, and the query running on it fails. Without listeners these events would
-  // be uncaught errors.
+  // The pool replaces a broken connection, and the query running on it fails. Without listeners, these events would be
+  // uncaught errors.
   for (const each of [pool, unlimitedPool, ledgerPool]) {
     each.on('error', () => undefined)
     each.on('connect', (client) => client.on('error', () => undefined))
@@ -43,7 +44,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
     writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
-    // Shares the connection of the ledger's short calls: all others may be busy with long queries, or hang for longer.
+    // This shares a connection with the ledger's short calls, because all other connections may be busy with long
+    // queries, or hang for longer.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
       const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }
@@ -56,7 +58,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
       await ledgerPool.end()
       await unlimitedDb.destroy()
       await db.destroy()
-      // Destroying a pool that was never used does not close it, and it would open at the next query.
+      // Destroying the query builder does not close a pool that was never used, and such a pool would open at the next
+      // query.
       for (const each of [pool, unlimitedPool]) if (!each.ending) await each.end()
     },
   }
@@ -66,8 +69,8 @@ const mostBeginnings = 5
 const longestRestMs = 50
 
 /**
- * Repeats a transaction that the database ended in favour of another one. Rows are locked in one order wherever
- * possible; elsewhere nobody should get an error for a conflict with somebody else.
+ * Repeats a transaction that the database aborted in favour of another one. Rows are locked in one order wherever
+ * possible. Elsewhere, nobody should get an error because of a conflict with another transaction.
  */
 async function untilUndisturbed<T>(transaction: () => Promise<T>): Promise<T> {
   for (let begun = 1; ; begun++) {

@@ -9,10 +9,10 @@ import type { Store } from '../store.ts'
 import { localNotices } from './notices-local.ts'
 import type { OpenOptions } from './open-options.ts'
 
-/** Opens a SQLite file, which is made if it does not exist. */
+/** Opens a SQLite file, which is created if it does not exist. */
 export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store {
   mkdirSync(dirname(url), { recursive: true, mode: 0o700 })
-  // Reads have their own connection, so that they never see a half-done write of the writer's open transaction.
+  // Reads have a separate connection, so that they never see the unfinished writes of the writer's open transaction.
   const writer = connectSqlite(url, synchronous)
   // The queue decides how long to wait for the lock, without blocking the process in the meantime.
   writer.run('PRAGMA busy_timeout = 5')
@@ -39,18 +39,18 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
   }
 }
 
-/** Leaves a single file if possible; on a full disk the next start reads the write-ahead log. */
+/** Leaves only a single file if possible. If the disk is full, the next start reads the write-ahead log. */
 function tidy(writer: Database): void {
   try {
     writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // Nothing is lost.
+    // Nothing is lost if this fails.
   }
 }
 
 function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
   try {
-    // Created by us, so that nobody else may read it whatever the folder allows; the WAL inherits its mode.
+    // The file is created here, so that nobody else may read it, whatever the folder allows. The WAL inherits its mode.
     closeSync(openSync(url, 'a', 0o600))
     const database = new Database(url)
     database.run('PRAGMA busy_timeout = 10000')
@@ -79,8 +79,8 @@ function kyselyOn(database: Database): Kysely<Tables> {
         prepare(sql) {
           // A full disk has already ended the transaction; ending it again would hide the original error.
           if (sql === 'rollback' && !database.inTransaction) return nothing
-          // A deferred transaction that later writes can fail with SQLITE_BUSY at once; an immediate one waits its
-          // turn.
+          // A deferred transaction that later writes can fail immediately with SQLITE_BUSY. An immediate transaction
+          // waits its turn.
           const statement = database.query(sql === 'begin' ? 'begin immediate' : sql)
           return {
             reader: statement.columnNames.length > 0,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openStore } from './open.ts'
 
-test('a transaction that SQLite ends by itself, as on a full disk, fails with the reason, and the next one succeeds', async () => {
+test('a transaction that SQLite aborts, as on a full disk, fails with the reason, and the next transaction succeeds', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-open-'))
   const store = openStore({ url: join(folder, 'tollgate.db') })
   const put = (text: string) => store.write((trx) => sql`insert into notes values (${text})`.execute(trx))

@@ -33,7 +33,7 @@ function block(ms: number): void {
 }
 
 describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postgresMissing ?? ''}`, () => {
-  test('a query that takes longer than its limit fails, and the next one has a new connection', async () => {
+  test('a query that takes longer than its limit fails, and the next query gets a new connection', async () => {
     expect(await messageOf(pool.query('select pg_sleep(5)'))).toBe('Query read timeout')
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
     const own = { text: 'select pg_sleep(5)', limitMs: 50 }
@@ -54,7 +54,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     expect(await messageOf(asked[0] as Promise<unknown>)).toBe('done')
   })
 
-  test('a caller who waits too long for a free connection gets an error, and the connection goes to the next', async () => {
+  test('a caller who waits too long for a free connection gets an error, and the connection goes to the next caller', async () => {
     const short = new PatientPool({
       connectionString: await postgresServer(),
       max: 1,
@@ -68,7 +68,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     await short.end()
   })
 
-  test('thousands who waited in vain are removed, and the pool goes on', async () => {
+  test('thousands of callers who gave up waiting are removed, and the pool continues to work', async () => {
     const short = new PatientPool({
       connectionString: await postgresServer(),
       max: 1,
@@ -84,7 +84,7 @@ describe.skipIf(postgresMissing !== undefined)(`the limits of PostgreSQL ${postg
     await short.end()
   })
 
-  test('a server that does not answer is given up', async () => {
+  test('a connection to a server that does not respond is given up', async () => {
     const { port } = silent.address() as { port: number }
     const client = new PatientClient({ host: '127.0.0.1', port, ...patience, connectLimitMs: 100 })
     client.on('error', () => undefined)

@@ -2,13 +2,13 @@ import pg from 'pg'
 import { runningTimer } from '../../lib/running-timer.ts'
 
 /**
- * Limits of waits for the database, in milliseconds in which this process ran; 0 = none. The driver's own timers fire
- * as soon as a stopped process continues, before it has read what arrived in the meantime.
+ * Limits of waits for the database, in milliseconds in which this process ran; 0 = no limit. The driver's own timers
+ * fire as soon as a stopped process continues, before it has read what arrived in the meantime.
  */
 export interface Patience {
-  /** For a connection, whether it is opened or waited for. */
+  /** The limit for getting a connection, whether it is opened or waited for. */
   connectLimitMs: number
-  /** For the answer to a query without its own `limitMs`. */
+  /** The limit for the response to a query without its own `limitMs`. */
   queryLimitMs: number
 }
 
@@ -24,7 +24,7 @@ interface Inner {
 
 /**
  * A client of the driver with these limits. On a timeout it fails with the driver's own message, and its connection is
- * gone.
+ * closed.
  */
 export class PatientClient extends pg.Client {
   readonly #patience: Patience
@@ -69,14 +69,14 @@ export class PatientClient extends pg.Client {
     return answer
   }
 
-  /** Closes the connection when the time is over; whatever waits for it fails. */
+  /** Closes the connection when the time is up. Whatever waits for the connection fails. */
   #limit(limitMs: number, message: string): () => void {
     if (limitMs <= 0) return () => undefined
     return runningTimer(limitMs, () => (this as unknown as Inner).connection.stream.destroy(new Error(message)))
   }
 }
 
-/** A pool of such clients, with the same limit for a free client as for a new one. */
+/** A pool of such clients. Waiting for a free client has the same limit as opening a new one. */
 export class PatientPool extends pg.Pool {
   readonly #limitMs: number
 
@@ -86,7 +86,7 @@ export class PatientPool extends pg.Pool {
     this.connect = this.#waiting(this.connect.bind(this) as never) as never
   }
 
-  /** Removes a caller that has given up, so that the next free connection goes to somebody else. */
+  /** Removes a caller that has given up, so that the next free connection goes to another caller. */
   #forget(answer: Callback): void {
     const { _pendingQueue: waiting } = this as unknown as { _pendingQueue: { callback: Callback }[] }
     const at = waiting.findIndex(({ callback }) => callback === answer)

@@ -2,12 +2,12 @@ import { Database } from 'bun:sqlite'
 import pg from 'pg'
 
 /**
- * A single rollup of the usage has more queries than the runtime caches by default; it would prepare them all again
- * each time.
+ * A single rollup of the usage has more queries than the runtime caches by default. Without this, it would prepare all
+ * of them again each time.
  */
 const preparedStatements = 100
 
-/** What the database drivers of this process share; every store sets the same. */
+/** Settings that the database drivers of this process share. Every store sets the same values. */
 export function setDriversUp(): void {
   Database.MAX_QUERY_CACHE_SIZE = preparedStatements
   // PostgreSQL's bigint is wider than a JavaScript number; quotas and times stay far below 2^53.

@@ -20,7 +20,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
 
   afterEach(() => mock.restore())
 
-  test('a query has a limit; migrations and commands have none, because they process whole tables', async () => {
+  test('a query has a limit, but migrations and commands have none, because they process whole tables', async () => {
     const url = await freshUrl()
     const store = openStore({ url })
     const migrating = await longestLimit(() => migrate(store))

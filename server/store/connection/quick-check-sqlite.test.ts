@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('a sound database has no faults', () => {
+test('an intact database has no faults', () => {
   expect(quickCheck(file)).toEqual([])
 })
 
@@ -30,12 +30,12 @@ test('an overwritten page is found', () => {
   expect(quickCheck(file).length).toBeGreaterThan(0)
 })
 
-test('a file that is not a database is a fault', () => {
+test('a file that is not a database counts as a fault', () => {
   writeFileSync(file, 'no database at all '.repeat(400))
   expect(quickCheck(file).length).toBe(1)
 })
 
-test('a file that cannot be checked is not a fault: locked, missing or a folder', () => {
+test('a file that cannot be checked (locked, missing or a folder) is not a fault', () => {
   using other = new Database(file)
   other.run('BEGIN EXCLUSIVE')
   expect(() => quickCheck(file, 0)).toThrow('database is locked')

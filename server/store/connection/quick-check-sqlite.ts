@@ -1,12 +1,12 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 
-/** Maximum faults reported: one is enough to know. */
+/** Maximum number of faults reported. One is enough to know that the file is damaged. */
 const mostFaults = 10
 
 /**
- * The faults that SQLite's quick check finds in a database file; an empty list for a sound one. Reads through a
- * connection that can change nothing, concurrently with other users of the file, and waits `patienceMs` for a lock to
- * be released. Throws if the file cannot be read, which says nothing about its state.
+ * The faults that SQLite's quick check finds in a database file; an empty list for an intact file. Reads through a
+ * read-only connection, concurrently with other users of the file, and waits `patienceMs` for a lock to be released.
+ * Throws if the file cannot be read, which does not mean that it is damaged.
  */
 export function quickCheck(file: string, patienceMs = 5000): string[] {
   try {
@@ -24,7 +24,10 @@ export function quickCheck(file: string, patienceMs = 5000): string[] {
   }
 }
 
-/** True if SQLite found the content of the file damaged; a file that is locked or cannot be opened may be sound. */
+/**
+ * True if SQLite found that the content of the file is damaged. A file that is locked or cannot be opened may be
+ * intact.
+ */
 function isDamage(error: unknown): error is SQLiteError {
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')
 }

@@ -9,7 +9,7 @@ export type AuditEvent = Omit<Selectable<AuditEventsTable>, 'id'>
 
 const maxDetail = 1000
 
-/** Writes the audit trail in the transaction of the change itself, so that there is no change without its record. */
+/** Writes an audit event in the transaction of the change itself, so that there is no change without its record. */
 export async function recordAudit(trx: Trx, event: AuditEvent): Promise<void> {
   await trx
     .insertInto('audit_events')
@@ -17,7 +17,7 @@ export async function recordAudit(trx: Trx, event: AuditEvent): Promise<void> {
     .execute()
 }
 
-/** Which events; 0 and '' mean any. Times are inclusive. */
+/** Which events are listed; 0 and '' mean any. Times are inclusive. */
 export interface AuditFilter {
   /** A user name or a user's id. */
   actor: string
@@ -40,7 +40,7 @@ function matching(db: Db, filter: AuditFilter) {
   return query
 }
 
-/** Id 0 means everybody who was not logged in, so it belongs to nobody. */
+/** Id 0 stands for everybody who was not logged in, so a search for user 0 finds nobody. */
 function actorId(actor: string): number {
   return idOf(actor) || -1
 }
@@ -53,14 +53,17 @@ export function listAudit(
   return listPage(db, matching(db, filter), (query) => query.selectAll(), page, mostCounted)
 }
 
-/** Tells the check of the books that balances may be negative; without it, sound books would seem wrong. */
+/**
+ * The event from which the balance check learns that balances may be negative. Without it, correct balances would be
+ * reported as faults.
+ */
 export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
 
 const purgedPerStep = 500
 
 /**
  * Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. The few
- * changes of the quota policy are kept for ever.
+ * changes of the quota policy are kept forever.
  */
 export async function purgeAudit(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {
   for (;;) {

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 
-/** An arbitrary number; it names the lock under which processes that start at once take turns. */
+/** An arbitrary number that names the lock under which processes that start at the same time take turns. */
 const startLock = 7_041_977
 
 const secretCheckKey = '_secret_check'
 
-/** Waits until no other process is setting up the same database; the lock ends with the transaction. */
+/** Waits until no other process is setting up the same database. The lock ends with the transaction. */
 export async function lockInstallation(trx: Trx): Promise<void> {
   if (needsRowLocks(trx)) await sql`select pg_advisory_xact_lock(${startLock})`.execute(trx)
 }

@@ -4,17 +4,17 @@ import type { Db, Trx } from '../store.ts'
 
 export type JobRun = Selectable<JobRunsTable>
 
-/** Names of runs. */
+/** Names of job runs. */
 export const channelTestRun = 'test-channels'
 export const retentionRun = 'retention'
 export const errorRetentionRun = 'error-retention'
 
-/** A run that has not reported for this long is considered dead, and another may begin. */
+/** A run that has not reported for this long is considered dead, and another run may begin. */
 export const runDeadSeconds = 300
 
 /**
  * Begins a run unless one is in progress on some node, or began less than `everySeconds` ago. Of several nodes that try
- * at once, one succeeds.
+ * at once, only one succeeds.
  */
 export async function beginRun(trx: Trx, name: string, now: number, everySeconds = 0): Promise<boolean> {
   const fresh = { started_at: now, updated_at: now, finished_at: 0, total: 0, done: 0, failed: 0 }
@@ -37,7 +37,7 @@ export async function beginRun(trx: Trx, name: string, now: number, everySeconds
   return begun !== undefined
 }
 
-/** Records how much work the run has. */
+/** Records how much work the run has to do. */
 export async function planRun(trx: Trx, name: string, total: number): Promise<void> {
   await trx.updateTable('job_runs').set({ total }).where('name', '=', name).execute()
 }

@@ -26,27 +26,31 @@ export interface NodeRow {
   id: string
   host: string
   pid: number
-  /** Seconds since its last heartbeat. */
+  /** Seconds since the node's last heartbeat. */
   silentSeconds: number
 }
 
-/** Nodes that are dead, or may be. */
+/** Nodes that are dead, or may be dead. */
 export interface DeadNodes {
-  /** Their processes have ended. */
+  /** Nodes whose processes have ended. */
   gone: readonly string[]
-  /** Dead if they are silent for `afterSeconds` when the statement runs: a node that is back is alive. */
+  /**
+   * Nodes that are dead if they are silent for `afterSeconds` when the statement runs. A node whose heartbeat has
+   * returned is alive.
+   */
   ifSilent: readonly string[]
   afterSeconds: number
 }
 
-/** The database's time in epoch seconds: clocks of nodes differ, and a node must not look dead because of that. */
+/** The database's time in epoch seconds. The clocks of nodes differ, and a node must not look dead because of that. */
 function databaseNow({ dialect }: Pick<Store, 'dialect'>): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`extract(epoch from now())::bigint` : sql<number>`unixepoch()`
 }
 
 /**
- * Registers a process, or records that it is alive. A missing row is created again: other nodes remove one that was
- * silent for long (a paused machine), and would close its calls if it came back without a row.
+ * Registers a process, or records that it is alive. A missing row is created again: other nodes remove the row of a
+ * process that was silent for long (such as on a paused machine), and would close its calls if it came back without a
+ * row.
  */
 export function beat(store: Store, node: { id: string; host: string; pid: number }): Promise<void> {
   const now = databaseNow(store)
@@ -62,7 +66,7 @@ export async function removeNode(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('nodes').where('id', '=', id).execute()
 }
 
-/** Removes the dead from the list of nodes, except those that have been heard again by now. */
+/** Removes dead nodes from the list, except those whose heartbeat has returned by now. */
 export async function removeDeadNodes(store: Store, dead: DeadNodes): Promise<void> {
   if (dead.gone.length + dead.ifSilent.length === 0) return
   await store.write((trx) =>
@@ -80,7 +84,7 @@ export function allNodes(store: Store): Promise<NodeRow[]> {
     .execute()
 }
 
-/** A list that is never empty, because SQL cannot express an empty one. */
+/** A list that is never empty, because SQL cannot express an empty list. */
 function listOf(ids: readonly string[]): string[] {
   return ids.length > 0 ? [...ids] : ['']
 }
@@ -99,7 +103,7 @@ function holdRows(db: Db) {
     .select(['users.username', 'tokens.name as token_name'])
 }
 
-/** All holds under the name of one process. */
+/** The ids of all holds under the name of one process. */
 export async function holdIdsOf(db: Db, nodeId: string): Promise<string[]> {
   const rows = await db.selectFrom('holds').select('id').where('node_id', '=', nodeId).execute()
   return rows.map(({ id }) => id)
@@ -113,8 +117,8 @@ export function holdsWithIds(db: Db, ids: readonly string[]): Promise<OpenHold[]
 
 /**
  * Holds of processes that are dead or unknown, oldest first. A process registers before its first hold, so a statement
- * cannot see the hold of a new process without the process. A process that others removed registers again; until then,
- * what it has just taken is protected by its age.
+ * cannot see a hold of a new process without seeing the process. A process that other nodes removed registers again;
+ * until then, its latest holds are protected by their age.
  */
 export function abandonedHolds(store: Store, own: string, dead: DeadNodes, limit: number): Promise<OpenHold[]> {
   const longAgo = sql<number>`${databaseNow(store)} - ${dead.afterSeconds}`

@@ -6,11 +6,11 @@ import type { Db, Store, Trx } from '../store.ts'
 export interface OptionRow {
   key: string
   value: string
-  /** `value` is encrypted. */
+  /** True if `value` is encrypted. */
   sealed: boolean
 }
 
-/** All stored options; keys at their default have no row. */
+/** All stored options. An option at its default has no row. */
 export async function optionRows(db: Db): Promise<OptionRow[]> {
   const rows = await db.selectFrom('options').select(['key', 'value', 'sealed']).orderBy('key').execute()
   return rows.map((row) => ({ ...row, sealed: Boolean(row.sealed) }))
@@ -26,8 +26,8 @@ export async function saveOption(trx: Trx, key: string, value: string, sealed = 
 }
 
 /**
- * Encrypts the rows of `keys` that are stored in plain text, and returns which. On SQLite nothing of the plain text
- * remains in the file either.
+ * Encrypts the rows of `keys` that are stored in plain text, and returns their keys. On SQLite, the plain text does not
+ * remain in the file either.
  */
 export async function sealOptionRows(
   store: Store,
@@ -49,7 +49,7 @@ export async function sealOptionRows(
     if (isSqlite && rows.length > 0) await sql`pragma secure_delete = off`.execute(trx)
     return rows.map((row) => row.key)
   })
-  // The write-ahead log still contains the old pages.
+  // The write-ahead log still contains the old pages, so it is truncated.
   if (store.dialect === 'sqlite' && sealedKeys.length > 0)
     await sql`pragma wal_checkpoint(truncate)`.execute(store.read)
   return sealedKeys

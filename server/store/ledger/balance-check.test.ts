@@ -20,7 +20,7 @@ forEachDatabase((_name, openFresh) => {
     return { store, first, second, other }
   }
 
-  test('a sound database has no errors, open calls included', async () => {
+  test('a correct database with settled and open calls has no faults', async () => {
     const { store } = await used()
     expect(await balanceFaults(store)).toEqual({
       faults: [],
@@ -29,7 +29,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('neither has an empty database', async () => {
+  test('an empty database has no faults', async () => {
     expect(await balanceFaults(await openFresh())).toEqual({
       faults: [],
       checked: { users: 0, tokens: 0, channels: 0 },
@@ -37,7 +37,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('rows of other kinds and purged rows change nothing', async () => {
+  test('rows of other kinds and purged rows make no difference', async () => {
     const { store, first } = await used()
     await store.write((trx) =>
       trx
@@ -49,7 +49,7 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([])
   })
 
-  test('quota given without a record is reported, with its figures', async () => {
+  test('quota given without a record is reported, with the amounts', async () => {
     const { store, first } = await used()
     await store.write((trx) => trx.updateTable('users').set({ quota: 5000 }).where('id', '=', first.userId).execute())
     expect((await balanceFaults(store)).faults).toEqual([
@@ -66,10 +66,10 @@ forEachDatabase((_name, openFresh) => {
     expect((await balanceFaults(store)).faults).toEqual([
       { kind: 'token', id: other.tokenId, text: 'the balance is below zero: -1' },
     ])
-    // If the policy allows it, it is not an error.
+    // A negative balance is not an error if the policy allows it.
     await store.write((trx) => trx.insertInto('options').values({ key: 'QuotaPolicy', value: 'compat' }).execute())
     expect((await balanceFaults(store)).faults).toEqual([])
-    // Nor is a negative balance left over after the policy has changed.
+    // A negative balance left over from an earlier policy is not an error either.
     await store.write(async (trx) => {
       await trx.updateTable('options').set({ value: 'strict' }).where('key', '=', 'QuotaPolicy').execute()
       const change = { action: 'option.update', target: 'QuotaPolicy', detail: 'compat → strict' }
@@ -83,14 +83,14 @@ forEachDatabase((_name, openFresh) => {
         .execute()
     })
     expect((await balanceFaults(store)).faults).toEqual([])
-    // However long ago that was.
+    // This is true however long ago the policy changed.
     await purgeAudit(store, 2_000_000_000, () => Promise.resolve())
     expect((await balanceFaults(store)).faults).toEqual([])
     const kept = await store.read.selectFrom('audit_events').select(['action', 'target']).execute()
     expect(kept).toEqual([{ action: 'option.update', target: 'QuotaPolicy' }])
   })
 
-  test('a missing log row shows in its user, its token and its channel', async () => {
+  test('a missing log row is reported for its user, its token and its channel', async () => {
     const { store, second } = await used()
     await store.write((trx) => trx.deleteFrom('logs').where('token_id', '=', second.tokenId).execute())
     const { faults } = await balanceFaults(store)
@@ -102,7 +102,7 @@ forEachDatabase((_name, openFresh) => {
     expect(faults[0]?.text).toBe('used 60, but the log rows sum to 30 and 0 are not in the log')
   })
 
-  test('a missing hold shows in its user, and in a limited token', async () => {
+  test('a missing hold is reported for its user, and for a limited token', async () => {
     const { store, first } = await used()
     await store.write((trx) => trx.deleteFrom('holds').where('token_id', '=', first.tokenId).execute())
     expect((await balanceFaults(store)).faults.map(({ kind, id }) => [kind, id])).toEqual([

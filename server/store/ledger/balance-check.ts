@@ -5,7 +5,7 @@ import type { Store } from '../store.ts'
 
 export interface BalanceFault {
   kind: 'user' | 'token' | 'channel' | 'usage'
-  /** Id of the account; for usage, the type of the log rows. */
+  /** Id of the account; for faults of usage sums, the type of the log rows. */
   id: number
   text: string
 }
@@ -27,8 +27,8 @@ interface Figures {
 }
 
 /**
- * Checks every account: used = logged + unlogged, for users and tokens also granted = left + held + used, and that the
- * usage sums cover exactly the existing rows. Works on a live database: one statement is one snapshot on both
+ * Checks that used = logged + unlogged for every account, that granted = left + held + used for users and tokens, and
+ * that the usage sums cover exactly the existing rows. Works on a live database: one statement is one snapshot on both
  * databases, reads every log row once and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
@@ -116,7 +116,7 @@ function faultsOf(kind: BalanceFault['kind'], rows: readonly Figures[], mayOverd
   return faults
 }
 
-/** Lists find log rows through the usage sums, so a difference means rows that are not shown. */
+/** Lists find log rows through the usage sums, so a difference means that some rows are not shown. */
 async function usageFaults({ read }: Store): Promise<BalanceFault[]> {
   const { rows } = await sql<{ type: number; known: number; there: number }>`
     select type, cast(sum(known) as bigint) as known, cast(sum(there) as bigint) as there from (

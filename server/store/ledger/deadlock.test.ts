@@ -20,7 +20,7 @@ forEachDatabase((name, openFresh) => {
       store.write(async (trx) => {
         begun++
         await addUserQuota(trx, first, 1)
-        // On SQLite the second one begins when the first has ended.
+        // On SQLite the second transaction begins when the first has ended.
         if (begun === 2 || name === 'sqlite') met.resolve()
         await met.promise
         await addUserQuota(trx, second, 1)
@@ -28,14 +28,14 @@ forEachDatabase((name, openFresh) => {
     await Promise.all([cross(one, two), cross(two, one)])
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
-    // A repeated transaction may meet the other once more, as long as the other has not woken up.
+    // A repeated transaction may meet the other one once more, if the other has not continued yet.
     if (name === 'sqlite') expect(begun).toBe(2)
     else expect(begun).toBeGreaterThan(2)
   }, 120_000)
 
   if (name === 'sqlite') return
 
-  test('a ledger batch that the database aborted because of a deadlock is repeated, and applied once', async () => {
+  test('a ledger batch that the database aborted because of a deadlock is repeated, and applied only once', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100 })
     await store.write(async (trx) => {

@@ -1,7 +1,10 @@
 import type pg from 'pg'
 import type { LedgerOp, LedgerResult, LedgerStore } from '../schema/ledger-types.ts'
 
-/** The ledger on PostgreSQL: one call of `tollgate_ledger` (see migrations/ledger-function.ts), one transaction. */
+/**
+ * The ledger on PostgreSQL. Each batch is one call of `tollgate_ledger` (see migrations/ledger-function.ts) and one
+ * transaction.
+ */
 export function postgresLedger(pool: pg.Pool): LedgerStore {
   return {
     async apply(ops) {
@@ -19,8 +22,8 @@ export function postgresLedger(pool: pg.Pool): LedgerStore {
 
 /**
  * PostgreSQL's text type cannot store NUL or half of a surrogate pair, but a model name or an upstream's message may
- * contain them. JSON writes both as an escape, which the quick check finds (and sometimes a backslash of the text
- * itself, which does no harm).
+ * contain them. JSON writes both as an escape. The quick check finds such escapes, and sometimes also a backslash of
+ * the text itself, which does no harm.
  */
 function toJson(ops: readonly LedgerOp[]): string {
   const json = JSON.stringify(ops)

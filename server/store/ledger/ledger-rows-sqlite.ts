@@ -8,7 +8,7 @@ const logRow = {
   user_id: (log) => log.user_id,
   created_at: (log) => log.created_at,
   type: (log) => log.type,
-  // If no balance covered part of the price, the row says so.
+  // If the balances did not cover the whole price, the content of the row states this.
   content: ({ content }, charged, price) =>
     charged < price ? `${content}; price ${price}, only ${charged} could be charged` : content,
   username: (log) => log.username,
@@ -32,7 +32,7 @@ const logRow = {
   asked_model: (log) => log.asked_model ?? '',
 } satisfies Record<Exclude<keyof LogRow, FailedCallColumn> | 'quota', LogValue>
 
-/** Columns that only rows of failed calls fill; the ledger writes none of those. */
+/** Columns that only rows of failed calls fill. The ledger writes no such rows. */
 type FailedCallColumn = 'endpoint' | 'status' | 'code' | 'upstream_message' | 'left_out' | 'left_out_since'
 
 type LogValue = (log: LogRow, charged: number, price: number) => SQLQueryBindings
@@ -40,7 +40,7 @@ type LogValue = (log: LogRow, charged: number, price: number) => SQLQueryBinding
 /** The columns of a log row, in the order of the values that `addLogRow` adds. */
 export const logColumns: readonly string[] = Object.keys(logRow)
 
-// Looked up once: finding each by its name would cost every call.
+// Looked up once, because finding each value by its name would cost time in every call.
 const logValues: readonly LogValue[] = Object.values(logRow)
 
 export const holdColumns = [

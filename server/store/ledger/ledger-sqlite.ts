@@ -97,8 +97,8 @@ export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore
 }
 
 /**
- * Updates what was charged in the current UTC day and month: adds ?1 units, charged at time ?2. The day began at ?3 and
- * the month at ?4.
+ * Updates the amounts charged in the current UTC day and month: adds ?1 units, charged at time ?2. The day began at ?3
+ * and the month at ?4.
  */
 const spent = `spent_today = CASE WHEN spent_at >= ?3 THEN spent_today + ?1 ELSE ?1 END,
   spent_month = CASE WHEN spent_at >= ?4 THEN spent_month + ?1 ELSE ?1 END, spent_at = max(spent_at, ?2)`
@@ -206,8 +206,8 @@ interface EndedHold {
 }
 
 /**
- * Deletes a hold and returns it; null if it no longer exists. If its values are known, they are not read again, which
- * halves the cost.
+ * Deletes a hold and returns it; null if it no longer exists. If the values of the hold are known, they are not read
+ * again, which halves the cost.
  */
 function endHold(statements: Statements, batch: Batch, { id, tokenId, held }: SettleOp): EndedHold | null {
   const limited = remainOf(statements, batch, tokenId)?.unlimited === false ? 1 : 0
@@ -228,7 +228,7 @@ function settle(statements: Statements, batch: Batch, op: SettleOp): LedgerResul
   if (back < 0 && !op.mayGoNegative) {
     const quota = quotaOf(statements, batch, op.userId) ?? 0
     const remain = limited ? (remainOf(statements, batch, op.tokenId)?.remain ?? 0) : quota
-    // This hold has already been deleted, so the room includes its quota.
+    // This hold has already been deleted, so the budget's room includes its quota.
     const budget = op.limits && budgetRoom(statements.limits, op, op.limits, chargedBy(batch, op))
     const room = budget ? budget.room - held.amount : quota
     back = -Math.min(-back, Math.max(0, Math.min(quota, remain, room)))
@@ -284,7 +284,9 @@ function take(statements: Statements, batch: Batch, op: HoldOp | ExtendOp, limit
   return { ok: true, amount }
 }
 
-/** What the batch has charged to the token and the user so far; their rows do not include it yet. */
+/**
+ * The amounts that the batch has charged to the token and the user so far. Their rows do not include these amounts yet.
+ */
 function chargedBy(batch: Batch, op: LedgerOp) {
   return { token: tokenOf(batch, op.tokenId).dUsed, user: userOf(batch, op.userId).dUsed }
 }
@@ -299,7 +301,9 @@ function hold(statements: Statements, batch: Batch, op: HoldOp): TakeResult {
   return { ...result, minutes: result.ok ? minutesOf(statements.limits, op, limits) : minutes }
 }
 
-/** Makes a hold whose limits, if it has any, are already checked. `count` counts the call once its quota is taken. */
+/**
+ * Makes a hold whose limits, if there are any, are already checked. `count` counts the call once its quota is taken.
+ */
 function plainHold(statements: Statements, batch: Batch, op: HoldOp, count?: () => Counted): TakeResult {
   const limited = remainOf(statements, batch, op.tokenId)?.unlimited === false
   const result = take(statements, batch, op, limited)
@@ -340,7 +344,7 @@ function extend(statements: Statements, batch: Batch, op: ExtendOp): TakeResult 
   return result
 }
 
-/** Writes the batch's holds so far, before a query asks what other calls hold. */
+/** Writes the holds that the batch has made so far, before a query reads what other calls hold. */
 function writeHolds(statements: Statements, batch: Batch): void {
   statements.addHolds(batch.holds)
   batch.holds = []

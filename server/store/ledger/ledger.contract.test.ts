@@ -16,14 +16,14 @@ import type { LedgerOp, LedgerResult, TakeResult } from '../schema/ledger-types.
 import type { Store } from '../store.ts'
 import { balanceFaults } from './balance-check.ts'
 
-// One suite for both implementations of the LedgerStore interface: what holds for one must hold for the other.
+// One suite for both implementations of the LedgerStore interface: what is true for one must be true for the other.
 forEachDatabase((name, openFresh) => {
   const apply = (store: Store, ...ops: LedgerOp[]): Promise<LedgerResult[]> => store.ledger.apply(ops)
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await apply(store, ...ops)) as TakeResult[]
   const faultsOf = async (store: Store) => (await balanceFaults(store)).faults
 
   describe('one call', () => {
-    test('hold, extend, settle: the unused part comes back, and every figure changes once', async () => {
+    test('after a hold, an extension and a settle, the unused part is given back, and every figure changes once', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -48,7 +48,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a hold is settled by its row, whatever its owner believes it to be', async () => {
+    test('a hold is settled according to its row, whatever its owner believes it to contain', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       for (const held of [100, 70]) {
@@ -66,7 +66,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('release gives everything back and counts no request', async () => {
+    test('a release gives everything back and counts no request', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -83,7 +83,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('the log row has the given fields, and the quota actually charged', async () => {
+    test('the log row has the given fields and the quota that was actually charged', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 10, token: 10 })
       const hold = holdOp(account, 10)
@@ -106,7 +106,7 @@ forEachDatabase((name, openFresh) => {
       const row = await store.read.selectFrom('logs').selectAll().executeTakeFirstOrThrow()
       expect({ ...row, is_stream: Boolean(row.is_stream), estimated: Boolean(row.estimated) }).toMatchObject({
         ...log,
-        // The part that no balance covered is named.
+        // The row states that the balance covered only part of the price.
         content: 'ratio: 1 × 2 × 3; price 25, only 10 could be charged',
         system_prompt_reset: expect.anything(),
         quota: 10,
@@ -114,8 +114,8 @@ forEachDatabase((name, openFresh) => {
     })
   })
 
-  describe('takes', () => {
-    test('of 20 callers that take 30 each from 100, three succeed and 10 remain', async () => {
+  describe('taking quota', () => {
+    test('of 20 callers that each take 30 from 100, three succeed and 10 remain', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const results = await Promise.all(
@@ -126,7 +126,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test("the same within one batch, and when the user's balance is the limit", async () => {
+    test("the same number succeeds within one batch, and when the user's balance is the limit", async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 1000 })
       const results = await takes(store, ...Array.from({ length: 20 }, () => holdOp(account, 30)))
@@ -135,7 +135,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ remain: 910, quota: 10, held: 90 })
     })
 
-    test('a refusal says whose balance it was, how much is left, and whether more may come back', async () => {
+    test('a refusal reports whose balance it was, how much is left, and whether more may come back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 50 })
       expect(await takes(store, holdOp(account, 60))).toEqual([
@@ -155,7 +155,7 @@ forEachDatabase((name, openFresh) => {
       ])
     })
 
-    test('a take may be partial, down to its minimum', async () => {
+    test('a hold may get only part of its amount, but at least its minimum', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       expect(await takes(store, holdOp(account, 150, { minimum: 101 }))).toMatchObject([{ ok: false, available: 100 }])
@@ -164,7 +164,7 @@ forEachDatabase((name, openFresh) => {
       expect(await takes(store, holdOp(account, 1))).toMatchObject([{ ok: false, available: 0, othersOpen: true }])
     })
 
-    test('an extension may be partial, and is refused at zero', async () => {
+    test('an extension may get only part of its amount, and is refused if nothing is left', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 130, token: 500 })
       const hold = holdOp(account, 100)
@@ -182,7 +182,7 @@ forEachDatabase((name, openFresh) => {
       expect(await takes(store, holdOp(account, 10, { minimum: 0 }))).toMatchObject([{ ok: false, available: 0 }])
     })
 
-    test('an unlimited token takes only from the user, and counts its usage', async () => {
+    test('a call with an unlimited token takes quota only from the user, and the token counts its usage', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100 })
       const hold = holdOp(account, 80)
@@ -193,7 +193,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a token made unlimited, or limited, during a call keeps its old state for that call', async () => {
+    test('a token that is made unlimited or limited during a call keeps its old state for that call', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const other = await addSecondToken(store, account)
@@ -214,7 +214,7 @@ forEachDatabase((name, openFresh) => {
     test.each([
       ['the user', { user: 150, token: 1000 }, { quota: 0, remain: 850 }],
       ['the token', { user: 1000, token: 150 }, { quota: 850, remain: 0 }],
-    ])('strict: is covered as far as the balance of %s goes, never below zero', async (_whose, quota, left) => {
+    ])('strict: is charged up to the balance of %s, never below zero', async (_whose, quota, left) => {
       const store = await openFresh()
       const account = await addAccount(store, quota)
       const hold = holdOp(account, 100)
@@ -224,7 +224,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('strict: an already overdrawn account is charged what was held', async () => {
+    test('strict: an already overdrawn account is charged the amount that was held', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 100 })
       const hold = holdOp(account, 100)
@@ -236,7 +236,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ quota: -50, remain: 0 })
     })
 
-    test('compat: overdraws', async () => {
+    test('compat: overdraws the balance', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 150, token: 120 })
       const hold = holdOp(account, 100)
@@ -248,8 +248,8 @@ forEachDatabase((name, openFresh) => {
     })
   })
 
-  describe('exactly once', () => {
-    test('a hold is settled once, however often and in whatever batch it is tried', async () => {
+  describe('holds are closed exactly once', () => {
+    test('a hold is settled once, however often it is tried and in whichever batch', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const hold = holdOp(account, 100)
@@ -276,7 +276,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ quota: 1000, used: 0, logs: [] })
     })
 
-    test('two holds cannot have one id', async () => {
+    test('two holds cannot have the same id', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const hold = holdOp(account, 100)
@@ -287,7 +287,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   describe('accounts that change during a call', () => {
-    test('a deleted token: the user is charged and gets the rest back', async () => {
+    test('if the token was deleted, the user is charged and gets the rest back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -302,7 +302,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a user row that is gone: nothing fails, and no other account moves', async () => {
+    test('if the user row is gone, nothing fails and no other account changes', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const bystander = await addAccount(store, { user: 1000, token: 500 })
@@ -314,7 +314,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, bystander)).toMatchObject({ quota: 1000, remain: 500, used: 0 })
     })
 
-    test('with logging off the charge counts as not logged', async () => {
+    test('if logging is off, the charge counts as unlogged', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
       const hold = holdOp(account, 100)
@@ -332,7 +332,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   describe('a batch', () => {
-    test('settles run first, then extends, then holds; results come in the order given', async () => {
+    test('settles run first, then extends, then holds, and results are in the order of the operations', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const [first, second, third] = [holdOp(account, 60), holdOp(account, 40), holdOp(account, 50)]
@@ -349,7 +349,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('a batch that cannot be written as a whole leaves nothing behind', async () => {
+    test('a batch that cannot be written completely leaves nothing behind', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 100 })
       const open = holdOp(account, 60)
@@ -421,7 +421,7 @@ forEachDatabase((name, openFresh) => {
     })
   })
 
-  test('granted = left + held + used, whatever happens in whatever order', async () => {
+  test('granted = left + held + used stays true for any operations in any order', async () => {
     const store = await openFresh()
     const accounts = [
       await addAccount(store, { user: 3_000, token: 1_000 }),
@@ -475,7 +475,7 @@ forEachDatabase((name, openFresh) => {
       await Promise.all(
         nodes.map(async (node, index) => {
           for (let round = 0; round < each; round++) {
-            // Every node visits the accounts in its own order, forwards and backwards.
+            // Every node goes through the accounts in a different order, forwards and backwards.
             const order = accounts.map((_account, at) => accounts[(at * 5 + index + round) % accounts.length])
             if ((index + round) % 2 === 1) order.reverse()
             const pairs = order.flatMap((account) => (account ? [{ account, hold: holdOp(account, 10) }] : []))

@@ -11,7 +11,7 @@ import type { TakeResult } from '../schema/ledger-types.ts'
 
 const none: Limits = { rpm_limit: 0, tpm_limit: 0, concurrency_limit: 0, daily_budget: 0, monthly_budget: 0 }
 
-/** A ledger with one account, and its two operations at given times. */
+/** A ledger with one account, and two operations on it at given times. */
 async function startClocked() {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const store = openStore({ url: join(folder, 'test.db') })
@@ -19,7 +19,7 @@ async function startClocked() {
   const account: Account = await addAccount(store, { user: 1e12 })
   const first = async (op: Parameters<typeof store.ledger.apply>[0][number]) => (await store.ledger.apply([op]))[0]
   return {
-    /** A hold of `amount` units and one token, ended at once with `charge` if that is given. */
+    /** A hold of `amount` units and one token, which is ended immediately with `charge` if that is given. */
     async call(limits: Partial<Limits>, at: number, { amount = 0, charge }: { amount?: number; charge?: number } = {}) {
       const token = { ...none, ...limits }
       const op = holdOp(account, amount, { createdAt: at, limits: { token, tokens: 1, at } })
@@ -36,11 +36,12 @@ async function startClocked() {
 
 const waitOf = (result: TakeResult) => ('retryAfter' in result ? result.retryAfter : undefined)
 
-test('in any 60 seconds no more calls are admitted than the limit says, and none is refused for longer than needed', async () => {
+test('in any 60 seconds no more calls are admitted than the limit allows, and none is refused for longer than necessary', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 7 }
   const letThrough: number[] = []
-  // The current time in milliseconds; the ledger sees only the seconds. Bursts and pauses are the same in every run.
+  // The current time in milliseconds; the ledger sees only the seconds. The bursts and pauses are the same in every
+  // run.
   let nowMs = 1_700_000_000_123
   let step = 1
   let refusals = 0
@@ -70,7 +71,7 @@ test('in any 60 seconds no more calls are admitted than the limit says, and none
   expect(Math.min(...eighth)).toBeLessThanOrEqual(61_000)
 })
 
-test('the minute reports how much is used and how long until it is empty', async () => {
+test('the minute reports how much is used and how long it takes until it is empty', async () => {
   await using clocked = await startClocked()
   const limits = { rpm_limit: 3, tpm_limit: 100 }
   await clocked.call(limits, 1000)
@@ -86,7 +87,7 @@ test('the minute reports how much is used and how long until it is empty', async
   })
 })
 
-test('a clock that is set back admits no more calls', async () => {
+test('a clock that is set back does not admit additional calls', async () => {
   await using clocked = await startClocked()
   expect((await clocked.call({ rpm_limit: 1 }, 2000)).ok).toBe(true)
   expect((await clocked.call({ rpm_limit: 1 }, 1500)).ok).toBe(false)
@@ -100,7 +101,7 @@ test('days and months begin at 00:00 UTC', async () => {
   expect((await spend('2024-02-28T10:00:00Z', 100)).ok).toBe(true)
   expect(await spend('2024-02-28T23:59:00Z', 1)).toMatchObject({ budget: 'daily', available: 0, retryAfter: 60 })
   expect((await spend('2024-02-29T00:00:00Z', 100)).ok).toBe(true)
-  // The last day of the month; the second call of the next month starts with nothing spent.
+  // On the last day of the month the daily budget is used up. The next month then starts with nothing spent.
   expect(await spend('2024-02-29T23:59:59Z', 1)).toMatchObject({ budget: 'daily', retryAfter: 1 })
   expect((await spend('2024-03-01T00:00:00Z', 100)).ok).toBe(true)
   expect((await spend('2024-03-02T00:00:00Z', 100)).ok).toBe(true)

@@ -4,25 +4,25 @@ import { utcPeriods } from '../../lib/utc.ts'
 import type { HoldOp, LimitOwner, LimitReached, Minute, Minutes, OpLimits } from '../schema/ledger-types.ts'
 import { windowSeconds } from './limits.ts'
 
-// The limits on SQLite, within the ledger's transaction. Counts are written at once, so that the next operation of the
-// batch sees them. Open calls and held quota are read from the holds themselves.
+// The limits on SQLite, within the ledger's transaction. Counts are written immediately, so that the next operation of
+// the batch sees them. Open calls and held quota are read from the holds themselves.
 
 /** Bits of `holds.counted`. */
 const counted = { open: 1, token: 2, user: 4 } as const
 /**
- * The wait reported to a call that asks for more tokens than a minute allows. Waiting will not help it, but the answer
- * needs a time.
+ * The wait reported to a call that asks for more tokens than a minute allows. Waiting does not help such a call, but
+ * the response needs a time.
  */
 const neverSeconds = 60
 
-/** How a hold is counted: `holds.counted`, and its entry in the minutes. */
+/** How a hold is counted: `holds.counted`, and what it adds to the minutes. */
 export interface Counted {
   mask: number
   second: number
   tokens: number
 }
 
-/** What the tightest budget leaves; negative if more is held or spent already. */
+/** What the tightest budget leaves; negative if more than the budget is already held or spent. */
 export interface BudgetRoom {
   owner: LimitOwner
   budget: 'daily' | 'monthly'
@@ -38,7 +38,7 @@ const owners = ['token', 'user'] as const
 const idOf = (ids: Ids, owner: LimitOwner) => (owner === 'token' ? ids.tokenId : ids.userId)
 const hasMinute = (limits: Limits | undefined) => limits !== undefined && (limits.rpm_limit > 0 || limits.tpm_limit > 0)
 
-/** Open calls that are counted; both conditions have an index. A token has one user. */
+/** Conditions for open calls that are counted. Both conditions have an index. A token belongs to one user. */
 const ofUser = 'counted > 0 AND user_id = ?1'
 const ofToken = `${ofUser} AND token_id = ?2`
 
@@ -84,7 +84,7 @@ function minuteOf(statements: LimitStatements, owner: LimitOwner, id: number, no
   return { calls, tokens, callsReset: reset(lastCall), tokensReset: reset(lastToken) }
 }
 
-/** The minutes that the limits refer to. */
+/** The minutes to which the limits apply. */
 export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimits): Minutes {
   const minutes: Minutes = {}
   for (const owner of owners) {
@@ -93,7 +93,7 @@ export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimit
   return minutes
 }
 
-/** Why a hold must be refused, or undefined. */
+/** The reason why a hold must be refused, or undefined. */
 export function limitReached(
   statements: LimitStatements,
   ids: Ids,
@@ -157,7 +157,7 @@ function waitFor(
   return neverSeconds
 }
 
-/** Counts a call in the minutes that its limits refer to; the result goes into its hold. */
+/** Counts a call in the minutes to which its limits apply. The result is stored in its hold. */
 export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLimits): Counted {
   let mask: number = counted.open
   for (const owner of owners) {
@@ -168,7 +168,7 @@ export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLim
   return { mask, second: limits.at, tokens: limits.tokens }
 }
 
-/** Replaces what was reserved for a call by what it really used; any excess counts from now on. */
+/** Replaces the tokens reserved for a call with those that it used; any excess counts from now on. */
 export function settleMinutes(
   statements: LimitStatements,
   ids: Ids,
@@ -184,7 +184,7 @@ export function settleMinutes(
   }
 }
 
-/** What the budgets leave; `pending`: units that the batch has charged and that are not in the rows yet. */
+/** What the budgets leave. `pending`: units that the batch has charged and that are not in the rows yet. */
 export function budgetRoom(
   statements: LimitStatements,
   ids: Ids,

@@ -40,7 +40,7 @@ function limited(account: Account, asked: Asked, fields: Partial<HoldOp> = {}): 
   return holdOp(account, amount, { limits, ...fields })
 }
 
-/** As `settleOp`, at the current time. */
+/** Like `settleOp`, at the current time. */
 function settled(account: Account, hold: HoldOp, charge: number, fields: Partial<SettleOp> = {}): SettleOp {
   return settleOp(account, hold, charge, { at: nowSeconds(), ...fields })
 }
@@ -51,8 +51,8 @@ function furtherOp(hold: HoldOp, amount: number) {
   return extendOp(hold, amount, limits && { limits: { token: limits.token, user: limits.user, at: nowSeconds() } })
 }
 
-// One suite for both implementations of the LedgerStore interface. PostgreSQL uses its own clock, so time passes here
-// by moving the stored rows into the past.
+// One suite for both implementations of the LedgerStore interface. PostgreSQL uses its own clock, so the tests let time
+// pass by moving the stored rows into the past.
 forEachDatabase((_name, openFresh) => {
   const takes = async (store: Store, ...ops: LedgerOp[]) => (await store.ledger.apply(ops)) as TakeResult[]
   const take = async (store: Store, op: LedgerOp) => (await takes(store, op))[0] as TakeResult
@@ -70,7 +70,7 @@ forEachDatabase((_name, openFresh) => {
   }
 
   describe('requests per minute', () => {
-    test('of 20 simultaneous callers five are admitted, in separate batches or in one', async () => {
+    test('of 20 simultaneous callers, five are admitted, in separate batches or in one', async () => {
       for (const together of [false, true]) {
         const store = await openFresh()
         const account = await addAccount(store, plenty)
@@ -89,7 +89,7 @@ forEachDatabase((_name, openFresh) => {
       }
     })
 
-    test('a call leaves the window a minute later, ended or not; the refusal says when', async () => {
+    test('a call leaves the window after a minute, whether it has ended or not, and a refusal reports when', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = () => limited(account, { token: { rpm_limit: 2 } })
@@ -131,7 +131,7 @@ forEachDatabase((_name, openFresh) => {
   describe('tokens per minute', () => {
     const limits = { token: { tpm_limit: 100 } }
 
-    test('the reservation counts until the real usage replaces it', async () => {
+    test('the reserved tokens count until the real usage replaces them', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const [first, second] = [limited(account, { ...limits, tokens: 60 }), limited(account, { ...limits, tokens: 40 })]
@@ -143,7 +143,7 @@ forEachDatabase((_name, openFresh) => {
         ok: true,
         minutes: { token: { calls: 3, tokens: 100 } },
       })
-      // A release gives all of it back; a settle without a figure gives nothing back.
+      // A release gives back all reserved tokens. A settle without a token count gives nothing back.
       await ends(store, settled(account, second, 0, { channelId: 0, requests: 0, log: undefined, tokens: 0 }))
       const third = limited(account, { ...limits, tokens: 40 })
       expect(await passed(store, third)).toBe(true)
@@ -151,7 +151,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(account, limits))).toBe(false)
     })
 
-    test('usage beyond the reservation counts from the end of the call on', async () => {
+    test('usage that exceeds the reservation counts from the end of the call on', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = limited(account, { ...limits, tokens: 10 })
@@ -177,7 +177,7 @@ forEachDatabase((_name, openFresh) => {
       })
     })
 
-    test('a call that asks for more than a minute allows is told so, with a wait time like any other', async () => {
+    test('a call that asks for more tokens than a minute allows is told so, with a wait time like any other refusal', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       expect(await take(store, limited(account, { ...limits, tokens: 101 }))).toMatchObject({
@@ -191,7 +191,7 @@ forEachDatabase((_name, openFresh) => {
   describe('concurrent calls', () => {
     const limits = { token: { concurrency_limit: 3 } }
 
-    test('with three open, the fourth has to wait until one ends, however it ends', async () => {
+    test('with three calls open, a fourth has to wait until one ends, however it ends', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const calls = Array.from({ length: 5 }, () => limited(account, limits))
@@ -244,7 +244,7 @@ forEachDatabase((_name, openFresh) => {
   })
 
   describe("a user's limits", () => {
-    test("count over all of the user's tokens, and the tokens keep their own limits", async () => {
+    test("apply to all tokens of the user together, and the tokens keep their own limits", async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -261,7 +261,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(stranger, { user }))).toBe(true)
     })
 
-    test('concurrent calls, and tokens counted for both', async () => {
+    test('limit concurrent calls, and tokens are counted for the user and for each token', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -307,7 +307,7 @@ forEachDatabase((_name, openFresh) => {
       ['user', 'daily'],
       ['user', 'monthly'],
     ] as const)(
-      'of a %s, %s: what is spent and held counts; what is left can be taken in part',
+      'of a %s, %s: spent and held quota counts, and part of what is left can be taken',
       async (owner, budget) => {
         const store = await openFresh()
         const account = await addAccount(store, plenty)
@@ -388,7 +388,7 @@ forEachDatabase((_name, openFresh) => {
       })
     })
 
-    test('the smallest of balance and budgets decides', async () => {
+    test('the smallest of the balance and the budgets decides', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 30 })
       const wish = { amount: 100, token: { daily_budget: 50 } }
@@ -398,7 +398,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('minutes can be read without a call, and old ones are deleted', async () => {
+  test('minutes can be read without a call, and old minutes are deleted', async () => {
     const store = await openFresh()
     const account = await addAccount(store, plenty)
     const token = { ...none, rpm_limit: 10, tpm_limit: 1000 }

@@ -6,12 +6,12 @@ import type { Store, Trx } from '../store.ts'
 /** How long a second counts after it began, so that any 60 seconds are covered. */
 export const windowSeconds = 61
 
-/** PostgreSQL's own time, which all nodes share; elsewhere the one given. In epoch seconds. */
+/** PostgreSQL's own time, which all nodes share; on SQLite, the given time. In epoch seconds. */
 function nowOf({ dialect }: Store, seconds: number): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`floor(extract(epoch from clock_timestamp()))::bigint` : sql`${seconds}`
 }
 
-/** The current minutes of the limits' owners, without a call that counts. */
+/** The current minutes of the limits' owners, without counting a call. */
 export async function currentMinutes(
   store: Store,
   ids: { tokenId: number; userId: number },
@@ -54,8 +54,8 @@ async function minuteOf(store: Store, owner: LimitOwner, id: number, seconds: nu
 }
 
 /**
- * Calls that are open when a limit is set began uncounted. From now on they count as open, and the quota they hold
- * counts in the budgets.
+ * Calls that are open when a limit is set were not counted when they began. From now on they count as open, and the
+ * quota they hold counts in the budgets.
  */
 export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: number } = {}): Promise<void> {
   const { tokenId, userId } = of
@@ -65,12 +65,12 @@ export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: 
     .where('counted', '=', 0)
     .$if(tokenId !== undefined, (query) => query.where('token_id', '=', tokenId ?? 0))
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? 0))
-    // A hold that the ledger has locked is ending or growing; waiting for it could be a deadlock.
+    // A hold that the ledger has locked is ending or growing, and waiting for it could cause a deadlock.
     .$if(needsRowLocks(trx), (query) => query.forUpdate().skipLocked())
   await trx.updateTable('holds').set({ counted: 1 }).where('id', 'in', uncounted).execute()
 }
 
-/** Deletes the seconds that no limit considers any more; the ledger does not touch rows that old. */
+/** Deletes the seconds that no limit considers any more. The ledger does not touch rows that are this old. */
 export async function forgetMinutes(store: Store, seconds: number): Promise<void> {
   const before = sql<number>`${nowOf(store, seconds)} - ${2 * windowSeconds}`
   await store.write((trx) => trx.deleteFrom('limit_windows').where('second', '<', before).execute())

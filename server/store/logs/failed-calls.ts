@@ -8,7 +8,7 @@ import type { LogRow as StoredRow } from './log-pages.ts'
 export interface FailedCalls {
   tokenId: number
   code: string
-  /** Calls that get a row each, as long as the minute's limit allows. */
+  /** Calls that get a row each, up to the limit per minute. */
   rows: readonly LogRow[]
   /** Calls that share one row; undefined if there are none, or if that row is not due yet. */
   shared: SharedRow | undefined
@@ -16,27 +16,28 @@ export interface FailedCalls {
 
 /** Failed calls that share one row. */
 export interface SharedRow {
-  /** The row of the first of them. */
+  /** The row of the first call. */
   row: LogRow
-  /** How many there are, this one included. */
+  /** The number of calls, including the first. */
   calls: number
-  /** Epoch seconds at which the first of them began. */
+  /** Epoch seconds at which the first call began. */
   since: number
 }
 
-/** This many failed calls of a token with one code get their own row in a minute, on all nodes together. */
+/** This many failed calls of a token with the same code get their own row in a minute, on all nodes together. */
 export const failedRowsPerMinute = 100
 
 const minuteSeconds = 60
 /** Rows per statement. */
 const rowsPerInsert = 100
-/** How many shared rows are shown for a call that has no row of its own. */
+/** How many shared rows are shown for a call that has no separate row. */
 const mostShared = 20
 
 /**
- * Writes the rows that the limit allows. Calls beyond it are merged into the shared row, which is written once a
- * second. Returns for each entry what still waits for such a row. `atOnce` writes it now, whenever the last one was.
- * Entries must come in the same order on every node, so that two nodes cannot deadlock.
+ * Writes the rows that the limit allows. Calls beyond the limit are merged into the shared row, which is written once a
+ * second. Returns for each entry the calls that still wait for such a row. `atOnce` writes the shared row now, no
+ * matter when the last one was written. Entries must be in the same order on every node, so that two nodes cannot
+ * deadlock.
  */
 export async function addFailedCalls(
   trx: Trx,
@@ -74,7 +75,7 @@ async function takePlaces(trx: Trx, { tokenId, code, rows }: FailedCalls, now: n
   return Math.max(0, Math.min(rows.length, failedRowsPerMinute - before))
 }
 
-/** True for one node in each second. */
+/** True for only one node in each second. */
 async function takeSecond(trx: Trx, { tokenId, code }: FailedCalls, now: number, atOnce: boolean): Promise<boolean> {
   if (atOnce) return true
   const taken = await sql`
@@ -92,13 +93,13 @@ function withOthers(shared: SharedRow | undefined, rows: readonly LogRow[]): Sha
   return joined({ row, calls: rows.length, since }, shared)
 }
 
-/** Merges two shared parts into one. */
+/** Merges two shared rows into one. */
 export function joined(first: SharedRow | undefined, second: SharedRow | undefined): SharedRow | undefined {
   if (!first || !second) return first ?? second
   return { row: first.row, calls: first.calls + second.calls, since: Math.min(first.since, second.since) }
 }
 
-/** The row of several calls; its text says so as well. */
+/** The row of several calls. Its text also states how many there are. */
 function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
   const others = calls - 1
   if (others === 0) return row
@@ -106,7 +107,7 @@ function rowOf({ row, calls, since }: SharedRow, now: number): LogRow {
   return { ...row, content: `${row.content} (${more})`, created_at: now, left_out: others, left_out_since: since }
 }
 
-/** Deletes the minutes that are over. */
+/** Deletes the counts of past minutes. */
 export async function forgetErrorMinutes(store: Store, now: number): Promise<void> {
   const past = Math.floor(now / minuteSeconds) - 1
   await store.write((trx) => trx.deleteFrom('error_minutes').where('minute', '<', past).execute())

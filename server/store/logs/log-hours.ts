@@ -3,13 +3,13 @@ import type { Db } from '../store.ts'
 import { inHourOf, splitRange } from '../usage/usage-range.ts'
 import { hourSeconds, hoursOf, kindFor, matches, type RowFilter, uncounted } from '../usage/usage-series.ts'
 
-/** Which log rows; 0, '' and absent mean any. Times are inclusive. */
+/** Which log rows are meant; 0, '' and absent fields mean any. Times are inclusive. */
 export interface LogFilter extends RowFilter {
   start_timestamp: number
   end_timestamp: number
 }
 
-/** An hour with matching rows: how many, and between which ids they are. */
+/** An hour with matching rows: how many there are, and between which ids. */
 export interface LogHour {
   /** Hours since 1970. */
   hour: number
@@ -20,7 +20,7 @@ export interface LogHour {
 
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
 
-/** Rows `hour`, `type`, `rows`, `first_id`, `last_id` for everything that matches and still exists: one snapshot. */
+/** Rows `hour`, `type`, `rows`, `first_id`, `last_id` for everything that matches and still exists, in one snapshot. */
 function rowsByHour(filter: LogFilter): RawBuilder<unknown> {
   const { whole, edges, from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const ofRows = (where: RawBuilder<unknown>, range: { from: number; until: number }) => sql`
@@ -50,16 +50,16 @@ export async function logHours(db: Db, filter: LogFilter): Promise<LogHour[]> {
   return rows
 }
 
-/** The hours that contain a stretch of the list, in list order. */
+/** The hours that contain a part of the list, in list order. */
 export interface LogStretch {
-  /** Rows of the whole list. */
+  /** The number of rows in the whole list. */
   total: number
-  /** Rows of the first hour that come before the stretch. */
+  /** Rows of the first hour that come before this part. */
   skip: number
   hours: LogHour[]
 }
 
-/** Finds a stretch of the list without reading the hours before and after it. */
+/** Finds a part of the list without reading the hours before and after it. */
 export async function logStretch(
   db: Db,
   filter: LogFilter,
@@ -92,7 +92,7 @@ export interface TypeCount {
   rows: number
 }
 
-/** Counts by type in buckets of whole hours; `shift` (minutes) moves where a bucket begins. */
+/** Counts rows by type in buckets of whole hours; `shift` (minutes) moves the start of the buckets. */
 export async function countByHour(
   db: Db,
   filter: LogFilter,
@@ -105,7 +105,7 @@ export async function countByHour(
   return rows
 }
 
-/** Counts by type in buckets of some seconds, from the rows themselves: for ranges with few rows. */
+/** Counts rows by type in buckets of some seconds, from the rows themselves. This is for ranges with few rows. */
 export async function countBySecond(
   db: Db,
   filter: LogFilter,

@@ -19,15 +19,15 @@ export type LogSort =
   | 'first_byte_time'
 
 /**
- * A list sorted by anything except time covers the newest hours with this many of its rows. Unless it is for one user,
- * whose rows have an index, it also covers at most this many rows of the whole log.
+ * A list sorted by anything except time covers the newest hours with `sortedRows` of its rows. Unless the list is for
+ * one user, whose rows have an index, these hours may span at most `sortedSpan` rows of the whole log.
  */
 const sortedRows = 5000
 const sortedSpan = 25_000
 
 /**
- * One page and the number of the list's rows; if the list may be truncated, also how many match. By id or time, rows
- * are read hour by hour, and sorted by that column within an hour.
+ * One page of a list and the number of rows in the list; if the list may be truncated, also the number of rows that
+ * match. For lists by id or time, rows are read hour by hour, and sorted by that column within an hour.
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
   if (page.sort === 'id' || page.sort === 'created_at') return pageByTime(db, filter, page)
@@ -63,7 +63,7 @@ async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promi
   return { rows: matches, total }
 }
 
-/** All rows that match, newest first, some at a time; rows written in the meantime may be missing. */
+/** All matching rows, newest first, some at a time. Rows that are written in the meantime may be missing. */
 export async function* walkLogs(db: Db, filter: LogFilter, rowsPerStep: number): AsyncGenerator<LogRow[]> {
   const hours = await logHours(db, filter)
   for (let at = 0; at < hours.length; ) {
@@ -93,7 +93,7 @@ async function* walkHour(db: Db, filter: LogFilter, hour: LogHour, rowsPerStep: 
 /** Hours with few rows each are read together as long as their ids span no more than this. */
 const groupSpan = 5000
 
-/** The hours from `at` on that are read in one query: at least one, several if together they have few rows. */
+/** The hours from `at` on that are read in one query: at least one, or several if together they have few rows. */
 function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHour[] {
   const group: LogHour[] = []
   let [rows, firstId, lastId] = [0, Number.POSITIVE_INFINITY, 0]
@@ -109,7 +109,7 @@ function groupAt(hours: readonly LogHour[], at: number, mostRows: number): LogHo
 
 const hourOfRow = sql.raw(`created_at / ${hourSeconds}`)
 
-/** The filter's rows in these hours, which are adjacent or a single one. */
+/** The filter's rows in these hours, which are adjacent hours or a single hour. */
 function inHours(db: Db, filter: LogFilter, hours: readonly LogHour[]) {
   const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const oldest = Math.min(...hours.map((each) => each.hour)) * hourSeconds

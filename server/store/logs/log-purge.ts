@@ -5,7 +5,7 @@ import { foldUsage, forgetRows, lockUsage } from '../usage/usage-rollup.ts'
 import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
 
-/** Rows per transaction: a purge of millions must not hold up calls that are charged in the meantime. */
+/** Rows per transaction. A purge of millions of rows must not hold up calls that are charged at the same time. */
 const rowsPerStep = 500
 
 export interface PurgeOptions {
@@ -13,18 +13,19 @@ export interface PurgeOptions {
   before: number
   /** Epoch seconds. */
   now: number
-  /** Rows of failed calls, or all others; default both. */
+  /** Only rows of failed calls, or only the other rows; both by default. */
   only?: 'errors' | 'others'
   /** Awaited between two steps. */
   pause?: () => Promise<unknown>
 }
 
 /**
- * Deletes the log rows older than `before` and returns how many. Their charges move into `unlogged_quota` of user,
- * token and channel in the same transaction, so that used quota can still be proved from the logs. The usage sums stay.
+ * Deletes the log rows older than `before` and returns how many. In the same transaction, their charges are added to
+ * `unlogged_quota` of user, token and channel, so that the used quota can still be verified from the logs. The usage
+ * sums stay.
  */
 export async function purgeLogs(store: Store, { before, now, only, pause }: PurgeOptions): Promise<number> {
-  // Only counted rows may be deleted, or usage would lose them.
+  // Only counted rows may be deleted; otherwise their usage would be lost.
   await foldUsage(store, now)
   let total = 0
   for (const hour of await hoursBefore(store, before, only)) {
@@ -38,7 +39,7 @@ export async function purgeLogs(store: Store, { before, now, only, pause }: Purg
   return total
 }
 
-/** The condition on the types of rows. Uses literals, which the planner can match with a partial index. */
+/** The condition on the types of rows. It uses literals, which the planner can match with a partial index. */
 function typesOf(only: PurgeOptions['only'], type: string): RawBuilder<SqlBool> {
   if (only === undefined) return sql<SqlBool>`true`
   return sql<SqlBool>`${sql.ref(type)} ${sql.raw(only === 'errors' ? '=' : '<>')} ${sql.lit(logType.error)}`
@@ -59,7 +60,7 @@ async function purgeStep(
   before: number,
   only: PurgeOptions['only'],
 ): Promise<number> {
-  // Of two simultaneous purges, each must account only for the rows that it deletes itself.
+  // If two purges run at the same time, each must account only for the rows that it deletes itself.
   const { folded_to } = await lockUsage(trx)
   const rows = await trx
     .selectFrom('logs')
@@ -74,7 +75,8 @@ async function purgeStep(
     .execute()
   if (rows.length === 0) return 0
   const charged = rows.filter((row) => row.type === logType.consume && row.quota !== 0)
-  // Users, tokens, channels, each in id order: the ledger's lock order, so that the two cannot deadlock.
+  // Users, tokens and channels, each in id order. This is the ledger's lock order, so that the purge and the ledger
+  // cannot deadlock.
   for (const [table, column] of owners) {
     for (const [id, quota] of sumBy(charged, column)) {
       await trx

@@ -3,9 +3,11 @@ import type { Store } from '../store.ts'
 import { matches, type RowFilter } from '../usage/usage-series.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** Reads log rows in the order in which they appear, each once. */
+/** Reads log rows in the order in which they appear, each row once. */
 export interface LogReader {
-  /** Rows that appeared since the last call, at most `limit`; the first call only finds the end of the log. */
+  /**
+   * Returns the rows that appeared since the last call, at most `limit`. The first call only finds the end of the log.
+   */
   next(limit: number): Promise<LogRow[]>
 }
 
@@ -17,7 +19,7 @@ const mostGaps = 1000
 
 /**
  * Follows the end of the log. On PostgreSQL ids become visible in commit order, so missing ids are looked up again; on
- * SQLite there are none.
+ * SQLite no ids are missing.
  */
 export function createLogReader({ read, dialect }: Store, nowMs: () => number): LogReader {
   let last: number | undefined
@@ -73,7 +75,7 @@ export function createLogReader({ read, dialect }: Store, nowMs: () => number): 
   }
 }
 
-/** The newest rows after `id` that match, oldest first; only the newest `depth` rows of the log are read. */
+/** The newest rows after `id` that match, oldest first. Only the newest `depth` rows of the log are read. */
 export async function rowsAfter(
   { read }: Store,
   filter: RowFilter,

@@ -7,12 +7,12 @@ import type { LogRow } from './log-pages.ts'
 const searchLimit = 100
 
 /**
- * A search reads this many of the newest rows, of the newest rows except charged calls, and of the newest rows except
- * calls.
+ * A search reads this many of the newest rows, this many of the newest rows other than charged calls, and this many of
+ * the newest rows other than calls.
  */
 const searchDepth = 20_000
 
-/** Newest logs with a type number, or whose content begins with the keyword. */
+/** The newest log rows of the type with that number, or whose content begins with the keyword. */
 export async function searchLogs(db: Db, keyword: string, userId?: number): Promise<LogRow[]> {
   const newest = db
     .selectFrom('logs')
@@ -49,7 +49,7 @@ export function logById(db: Db, id: number, userId?: number): Promise<LogRow[]> 
     .execute()
 }
 
-/** Values of the columns that have no meaning for log rows other than calls. */
+/** Values of the columns that have a meaning only for calls. */
 export const emptyLogRow = {
   token_name: '',
   model_name: '',
@@ -70,7 +70,7 @@ export const emptyLogRow = {
   attempts: '',
 } as const
 
-/** An event other than a relayed call that concerns a user's quota, as people read it. */
+/** An event other than a relayed call that concerns a user's quota, in a form for people to read. */
 export interface AccountLog {
   user_id: number
   username: string

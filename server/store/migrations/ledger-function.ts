@@ -4,9 +4,9 @@ import type { Migration } from '../migration.ts'
 type Database = Parameters<Migration['up']>[0]
 
 /**
- * The current ledger batch, as PostgreSQL functions. A batch is one round trip, and its row locks are held only while it
- * runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock. The
- * rules are those of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite runs against both.
+ * The current ledger batch, as PostgreSQL functions. A batch is one round trip, and its row locks are held only while
+ * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
+ * The rules are those of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite tests both.
  *
  * A migration that changes the ledger changes this text and calls this function, so each such migration installs the
  * newest version. Only `tollgate_ledger` is called from outside, and a node of the previous version may still call it.
@@ -27,7 +27,7 @@ export async function installLedger(db: Database): Promise<void> {
   }
 }
 
-/** What a token or a user did in the last minute: 60 whole seconds and the current one. */
+/** What a token or a user used in the last minute: 60 whole seconds and the current one. */
 const minuteFunction = `
 create or replace function tollgate_minute(whose text, whose_id bigint, now_s bigint) returns jsonb language plpgsql as $$
 begin
@@ -37,7 +37,7 @@ begin
     from limit_windows where owner = whose and owner_id = whose_id and second > now_s - 61);
 end $$`
 
-/** The minutes that a hold's limits refer to, by owner. */
+/** The minutes to which a hold's limits apply, by owner. */
 const minutesFunction = `
 create or replace function tollgate_minutes(op jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -65,7 +65,10 @@ begin
     ) gone where calls_gone >= need_calls and tokens_gone >= need_tokens), 60);
 end $$`
 
-/** Why a limit of its token or user refuses a hold, or null. \`minutes\` has the minute of each owner that has one. */
+/**
+ * The reason why a limit of its token or user refuses a hold, or null. \`minutes\` has the minute of each owner that
+ * has one.
+ */
 const limitFunction = `
 create or replace function tollgate_limit(op jsonb, minutes jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -106,7 +109,7 @@ begin
   return null;
 end $$`
 
-/** What the tightest budget of token and user leaves; null if there is no budget. */
+/** What the tightest budget of the token and the user leaves; null if there is no budget. */
 const budgetFunction = `
 create or replace function tollgate_budget(op jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -206,7 +209,10 @@ begin
   return jsonb_build_object('ok', true, 'amount', taken);
 end $$`
 
-/** A hold with limits. It is also counted, as an open call and in the minutes of the owners that have one. */
+/**
+ * Takes a hold with limits. The hold is also counted, as an open call and in the minutes of the owners that have a
+ * minute.
+ */
 const holdFunction = `
 create or replace function tollgate_hold(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -240,7 +246,7 @@ begin
   return answer || jsonb_build_object('minutes', minutes);
 end $$`
 
-/** Replaces a counted call's reservation by what it really used; any excess counts from now on. */
+/** Replaces the tokens reserved for a counted call with those that it used; any excess counts from now on. */
 const settleMinuteFunction = `
 create or replace function tollgate_settle_minute(op jsonb, held holds, now_s bigint) returns void language plpgsql as $$
 declare

@@ -8,58 +8,64 @@ export type LogRow = Omit<Insertable<LogsTable>, 'id' | 'quota'>
 /** The owner of a limit. */
 export type LimitOwner = 'token' | 'user'
 
-/** The limits of a call: its token's own, and those of its user. */
+/** The limits of a call: those of its token, and those of its user. */
 export interface OpLimits {
   token?: Limits | undefined
   user?: Limits | undefined
-  /** Epoch seconds by the process's clock, which SQLite uses; PostgreSQL has its own. */
+  /** Epoch seconds of the process's clock, which SQLite uses; PostgreSQL uses its own clock. */
   at: number
 }
 
-/** What a token or a user did in the last minute: 60 whole seconds and the current one. */
+/** What a token or a user used in the last minute: 60 whole seconds and the current one. */
 export interface Minute {
   calls: number
   tokens: number
-  /** Seconds until all of these calls, or all of these tokens, have left it. */
+  /** Seconds until all of these calls, or all of these tokens, have left the minute. */
   callsReset: number
   tokensReset: number
 }
 
 export type Minutes = Partial<Record<LimitOwner, Minute>>
 
-/** What the log says of a call that dies with its process; its crash charge is for these tokens. */
+/**
+ * What the log row of a call contains if the call dies with its process. The crash charge of the call is for these
+ * tokens.
+ */
 export interface CrashRow {
   channelId: number
   promptTokens: number
   completionTokens: number
 }
 
-/** Takes `amount` units of user and token, or less, but at least `minimum`. */
+/** Takes `amount` units from the user and the token; fewer if necessary, but at least `minimum`. */
 export interface HoldOp {
   kind: 'hold'
   id: string
   userId: number
   tokenId: number
-  /** Wanted units. */
+  /** The units wanted. */
   amount: number
-  /** The least that is useful; if less is available, the hold is refused. */
+  /** The fewest units that are useful. If fewer are available, the hold is refused. */
   minimum: number
   /** What the call costs if this process dies before settling. */
   crashCharge: number
   nodeId: string
-  /** Default: nothing is known. */
+  /** If absent, nothing is known. */
   crashRow?: CrashRow | undefined
   /** Epoch seconds. */
   createdAt: number
   modelName: string
   requestId: string
-  /** Default: no limit is in force, and the call is not counted. `tokens` are reserved in the minute until it ends. */
+  /**
+   * If absent, no limit is in force and the call is not counted. `tokens` are reserved in the minute until the call
+   * ends.
+   */
   limits?: OpLimits & { tokens: number }
 }
 
 /**
- * Takes up to `amount` further units (at least `minimum`) for an open hold; with 0 it only records what the call costs
- * if the process dies.
+ * Takes up to `amount` further units (at least `minimum`) for an open hold. With 0 units it only records what the call
+ * costs if the process dies.
  */
 export interface ExtendOp {
   kind: 'extend'
@@ -69,13 +75,13 @@ export interface ExtendOp {
   amount: number
   minimum: number
   crashCharge: number
-  /** Default: unchanged. */
+  /** If absent, it is unchanged. */
   crashRow?: CrashRow | undefined
-  /** Only the budgets count. */
+  /** Only the budgets are checked. */
   limits?: OpLimits
 }
 
-/** Ends a hold: charges `charge`, gives the rest back, writes the log row; a release is a settle with charge 0. */
+/** Ends a hold: charges `charge`, gives the rest back and writes the log row. A release is a settle with charge 0. */
 export interface SettleOp {
   kind: 'settle'
   id: string
@@ -87,23 +93,25 @@ export interface SettleOp {
   mayGoNegative: boolean
   /** 1 if the call counts as a request, otherwise 0. */
   requests: 0 | 1
-  /** The row to write, or undefined: nothing to log, or logging is off (then the charge counts as unlogged). */
+  /**
+   * The row to write; undefined if there is nothing to log, or if logging is off (then the charge counts as unlogged).
+   */
   log: LogRow | undefined
   /** Epoch seconds. */
   at: number
-  /** Units held, as the hold's owner knows it; if the store's own row differs, the row decides. */
+  /** Units held, according to the hold's owner. If the row in the store differs, the row decides. */
   held?: number
-  /** What a call with limits used; replaces the reservation. Default: the reservation stays. */
+  /** What a call with limits used, which replaces its reservation. If absent, the reservation stays. */
   tokens?: number
-  /** Only the budgets count: a charge above the hold never exceeds them. */
+  /** Only the budgets are checked: a charge above the hold never exceeds them. */
   limits?: OpLimits
 }
 
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
 
 /**
- * Outcome of a hold or an extension. `minutes`: for a hold with limits, those of each owner that has a limit per
- * minute.
+ * The outcome of a hold or an extension. `minutes`: for a hold with limits, the minute of each owner that has a limit
+ * per minute.
  */
 export type TakeResult = { minutes?: Minutes } & (
   | { ok: true; amount: number }
@@ -111,13 +119,13 @@ export type TakeResult = { minutes?: Minutes } & (
       ok: false
       /** Whose balance or budget was insufficient. `gone`: the account or the hold does not exist (any more). */
       reason: 'user' | 'token' | 'gone'
-      /** Units that were available in it. */
+      /** Units that were available in that balance or budget. */
       available: number
-      /** Other holds are open on that account, so more may come back soon. */
+      /** True if other holds are open on that account, so that more may come back soon. */
       othersOpen: boolean
-      /** Units charged to it so far; rises whenever a call is settled, on whichever node. */
+      /** Units charged to that account so far. The number rises whenever a call is settled, on any node. */
       used: number
-      /** This budget, not the balance, was insufficient; it starts again in `retryAfter` seconds. */
+      /** Set if this budget, and not the balance, was insufficient. It starts again in `retryAfter` seconds. */
       budget?: 'daily' | 'monthly'
       retryAfter?: number
     }
@@ -130,24 +138,26 @@ export interface LimitReached {
   reason: 'limit'
   limit: 'requests' | 'tokens' | 'concurrency'
   owner: LimitOwner
-  /** The limit. */
+  /** The value of the limit. */
   most: number
-  /** Seconds until there may be room. */
+  /** Seconds until there may be room for the call. */
   retryAfter: number
 }
 
 export interface SettleResult {
-  /** Units charged; below the request only in strict mode if the balance could not cover the excess. */
+  /**
+   * Units charged. They are below the requested charge only in strict mode, if the balance could not cover the excess.
+   */
   charged: number
-  /** False if somebody else had already closed the hold; then nothing was done. */
+  /** False if the hold had already been closed by another process; then nothing was done. */
   found: boolean
 }
 
 export type LedgerResult = TakeResult | SettleResult
 
 /**
- * Applies a batch in one transaction: settles first, then extensions, then holds, each group in the order given.
- * Results come in the order of `ops`. Rejects if the transaction failed; then nothing was done.
+ * Applies a batch in one transaction: settles first, then extensions, then holds, each group in the given order.
+ * Results are in the order of `ops`. Rejects if the transaction failed; then nothing was done.
  */
 export interface LedgerStore {
   apply(ops: readonly LedgerOp[]): Promise<LedgerResult[]>

@@ -8,8 +8,9 @@ import type {
 } from './usage-tables.ts'
 
 /**
- * Row types of all tables. Names and meanings are one-api's if one-api has the column; our additions are marked. Times
- * are epoch seconds, quotas integer units. Booleans come back from SQLite as 0/1: read them through `Boolean()`.
+ * Row types of all tables. If one-api has a column, its name and meaning are those of one-api. Our additions are
+ * marked. Times are epoch seconds, quotas are integer units. SQLite returns booleans as 0/1: read them through
+ * `Boolean()`.
  */
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
@@ -32,20 +33,21 @@ export interface UsersTable extends LimitColumns {
   group: string
   aff_code: string | null
   inviter_id: number
-  /** Ours: everything ever given or taken other than by usage; quota + used_quota + open holds = granted_quota. */
+  /** Ours: all quota ever given or taken, other than by usage; quota + used_quota + open holds = granted_quota. */
   granted_quota: number
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
   /**
-   * Ours: id and host of the bound code-hosting account. github_id is its login name, which can pass to somebody else.
+   * Ours: id and host of the linked code-hosting account. github_id is its login name, which can pass to another
+   * person.
    */
   github_account_id: Generated<string>
-  /** Ours: the balance has been above QuotaRemindThreshold since the last reminder. */
+  /** Ours: true if the balance has been above QuotaRemindThreshold since the last reminder. */
   quota_armed: Generated<boolean>
 }
 
-/** Ours: limits, 0 = none, and what was charged in the UTC day and month that contain `spent_at`. */
+/** Ours: limits (0 = none), and the amounts charged in the UTC day and month that contain `spent_at`. */
 interface LimitColumns {
   rpm_limit: Generated<number>
   tpm_limit: Generated<number>
@@ -74,7 +76,7 @@ export interface TokensTable extends LimitColumns {
   used_quota: number
   models: string | null
   subnet: string | null
-  /** Ours: as users.granted_quota, kept for limited and unlimited tokens alike. */
+  /** Ours: like users.granted_quota, kept for limited and unlimited tokens alike. */
   granted_quota: number
   unlogged_quota: number
 }
@@ -82,7 +84,7 @@ export interface TokensTable extends LimitColumns {
 export interface ChannelsTable {
   id: Generated<number>
   type: number
-  /** Upstream credential, encrypted; several keys one per line. */
+  /** Upstream credential, encrypted. Several keys are stored one per line. */
   key: string
   status: number
   name: string
@@ -99,7 +101,7 @@ export interface ChannelsTable {
   used_quota: number
   model_mapping: string
   priority: number
-  /** JSON object text: per-channel settings (time limits, HTTP version, …). */
+  /** The text of a JSON object with per-channel settings (time limits, HTTP version, …). */
   config: string
   system_prompt: string
   unlogged_quota: number
@@ -109,12 +111,15 @@ export interface ChannelsTable {
    */
   status_reason: Generated<string>
   status_time: Generated<number>
-  /** Ours: `multi` = every line of `key` is a key, used in turn; and the number of keys. */
+  /**
+   * Ours: `multi` means that every line of `key` is a key, and that the keys are used in turn. `key_count` is the
+   * number of keys.
+   */
   key_mode: Generated<'single' | 'multi'>
   key_count: Generated<number>
 }
 
-/** Ours: keys of a channel that are currently unusable, by the keyed hash of the key. */
+/** Ours: keys of a channel that are currently unusable, identified by the keyed hash of the key. */
 export interface ChannelDeadKeysTable {
   channel_id: number
   key_hash: string
@@ -138,9 +143,9 @@ export interface ChannelTestsTable {
 export interface JobRunsTable {
   name: string
   started_at: number
-  /** When the node that runs it last reported. */
+  /** When the node that runs the job last reported. */
   updated_at: number
-  /** 0 while it runs. */
+  /** 0 while the job runs. */
   finished_at: number
   total: number
   done: number
@@ -164,7 +169,7 @@ export interface RedemptionsTable {
   quota: number
   created_time: number
   redeemed_time: number
-  /** Ours: who redeemed it; 0 = nobody yet. */
+  /** Ours: who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: number
 }
 
@@ -182,39 +187,39 @@ export interface LogsTable {
   completion_tokens: number
   channel_id: number
   request_id: string
-  /** Milliseconds from the caller's request to the end of the answer. */
+  /** Milliseconds from the caller's request to the end of the response. */
   elapsed_time: number
   is_stream: boolean
   system_prompt_reset: boolean
   /** The following columns are ours. */
   token_id: number
-  /** Milliseconds to the first byte of the answer; 0 = none. */
+  /** Milliseconds to the first byte of the response; 0 = none. */
   first_byte_time: number
   cached_tokens: number
   reasoning_tokens: number
-  /** The usage was counted here because the upstream reported no credible one. */
+  /** True if the usage was counted here because the upstream reported no credible usage. */
   estimated: boolean
   /** How the call ended: complete, aborted, interrupted. */
   outcome: string
-  /** JSON array of the channels tried, each with status and time; '' if the first one answered. */
+  /** JSON array of the channels tried, each with status and time; '' if the first channel answered. */
   attempts: string
   /** The model that the caller named; '' if it equals `model_name`. */
   asked_model: Generated<string>
   /** For failed calls: the path that was called. */
   endpoint: Generated<string>
-  /** For failed calls: the HTTP status and the error code of the answer. */
+  /** For failed calls: the HTTP status and the error code of the response. */
   status: Generated<number>
   code: Generated<string>
   /** For failed calls: the upstream's message, truncated. */
   upstream_message: Generated<string>
-  /** For failed calls: how many similar ones have no row, and when the first of them began (epoch seconds). */
+  /** For failed calls: how many similar calls have no row, and when the first of them began (epoch seconds). */
   left_out: Generated<number>
   left_out_since: Generated<number>
 }
 
 /**
- * Ours: number of rows that a token's failed calls with one error code wrote in a minute, so that all nodes share one
- * limit.
+ * Ours: the number of rows that were written in a minute for a token's failed calls with one error code, so that all
+ * nodes share one limit.
  */
 export interface ErrorMinutesTable {
   token_id: number
@@ -226,7 +231,7 @@ export interface ErrorMinutesTable {
   summed_at: number
 }
 
-/** Ours: failed attempts of a channel in an hour, whatever became of the calls. */
+/** Ours: failed attempts of a channel in an hour, however the calls ended. */
 export interface ChannelFailuresTable {
   channel_id: number
   model_name: string
@@ -260,7 +265,7 @@ export interface HoldsTable {
    * Units charged if the process that owns the hold dies: prompt estimate plus what is known to have been delivered.
    */
   crash_charge: number
-  /** The last channel that was tried, and the tokens of that charge. */
+  /** The last channel that was tried, and the tokens of the crash charge. */
   channel_id: Generated<number>
   prompt_tokens: Generated<number>
   completion_tokens: Generated<number>
@@ -268,19 +273,19 @@ export interface HoldsTable {
   created_at: number
   model_name: string
   request_id: string
-  /** 1 if the token's remain_quota carries part of the hold (the token is limited). */
+  /** 1 if part of the hold was taken from the token's remain_quota (the token is limited). */
   token_limited: boolean
   /**
-   * 0 = no limit was in force; 1 = counts as an open call; plus 2 and 4: counted in the token's and in the user's
-   * minute.
+   * 0 = no limit was in force; 1 = counts as an open call; 2 and 4 are added if the call is counted in the token's and
+   * in the user's minute.
    */
   counted: Generated<number>
-  /** The second of `limit_windows` in which it is counted, and its tokens. */
+  /** The second of `limit_windows` in which the call is counted, and the tokens counted there. */
   window_second: Generated<number>
   window_tokens: Generated<number>
 }
 
-/** Ours: what tokens and users with limits did in each second of the last minute. */
+/** Ours: what tokens and users with limits used in each second of the last minute. */
 export interface LimitWindowsTable {
   owner: 'token' | 'user'
   owner_id: number
@@ -308,7 +313,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/** Ours: how often mails went to an address, so that nobody can flood a mailbox through us. */
+/** Ours: how often mails were sent to an address, so that nobody can flood a mailbox through us. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number
@@ -322,9 +327,9 @@ export interface AuditEventsTable {
   /** 0 if nobody is logged in. */
   actor_id: number
   actor_name: string
-  /** The action, as `object.verb`: `channel.update`. */
+  /** The action, as `object.verb`, such as `channel.update`. */
   action: string
-  /** The target: `channel 7`. */
+  /** The target, such as `channel 7`. */
   target: string
   detail: string
   ip: string

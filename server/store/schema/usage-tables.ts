@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
 
 /**
- * A series: log rows with the same dimensions, whose figures are added up. Columns that its `kind` does not keep apart
- * are 0 or ''. Its own figures are the totals of all days that are summed up.
+ * A series: log rows with the same dimensions, whose figures are added up. Columns that its `kind` does not distinguish
+ * are 0 or ''. The figures of the series itself are the totals of all days that are summed up.
  */
 export interface UsageSeriesTable extends UsageFigures {
   id: Generated<number>
@@ -23,26 +23,26 @@ export interface UsageFigures {
   prompt_tokens: number
   completion_tokens: number
   cached_tokens: number
-  /** Rows whose call broke off for another reason than the caller leaving. */
+  /** Rows whose call was interrupted for a reason other than the caller disconnecting. */
   failed: number
   /** Milliseconds. */
   elapsed_time: number
   first_byte_time: number
-  /** Rows with a first byte time. */
+  /** The number of rows with a first byte time. */
   first_byte_count: number
 }
 
-/** A day with hours, counted from 1970 (UTC). */
+/** A day that has hours, as a number of days since 1970 (UTC). */
 export interface UsageDatesTable {
   day: number
 }
 
-/** A series in one hour (`slot`: hours since 1970; `day`: its day), and the ids of its rows. */
+/** A series in one hour, and the ids of its rows (`slot`: hours since 1970; `day`: the day of that hour). */
 export interface UsageHoursTable extends UsageFigures {
   day: number
   series_id: number
   slot: number
-  /** Rows that still exist; their ids are between the next two. */
+  /** The number of rows that still exist. Their ids are between the next two values. */
   log_rows: number
   first_id: number
   last_id: number
@@ -55,8 +55,8 @@ export interface UsageSlotsTable extends UsageFigures {
 }
 
 /**
- * A single row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` in days and in series, days
- * before week `weeks_to` in weeks.
+ * A single row. Log rows up to `folded_to` are counted in hours, hours before day `days_to` are counted in days and in
+ * series, and days before week `weeks_to` are counted in weeks.
  */
 export interface UsageStateTable {
   folded_to: number

@@ -14,12 +14,12 @@ export function isAmong(column: Expression<string>, part: string): RawBuilder<Sq
   return sql<SqlBool>`replace(${parts}, ${`,${part},`}, '') <> ${parts}`
 }
 
-/** The keyword as a row id, or 0 (no row) if it is not one. */
+/** The keyword as a row id, or 0 (no row) if it is not a number. */
 export function idOf(keyword: string): number {
   return /^\d{1,15}$/.test(keyword) ? Number(keyword) : 0
 }
 
-/** True on PostgreSQL, where rows that are read in order to change them must be locked; SQLite has one writer. */
+/** True on PostgreSQL, where rows that are read in order to change them must be locked. SQLite has a single writer. */
 export function needsRowLocks(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }

@@ -1,12 +1,12 @@
-/** True if the database rejected a row because another one has the same unique value. */
+/** True if the database rejected a row because another row has the same unique value. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = codeOf(error)
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
 }
 
 /**
- * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure (each changed what the
- * other had read). Nothing of it happened, and it may be repeated.
+ * True if PostgreSQL aborted a transaction because of a deadlock or a serialization failure (each transaction changed
+ * what the other had read). The transaction had no effect, and it may be repeated.
  */
 export function isDeadlock(error: unknown): boolean {
   const code = codeOf(error)
@@ -21,7 +21,8 @@ export function isLocked(error: unknown): boolean {
 /** True if the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  // SQLiteError is Bun's; PostgreSQL's errors carry a severity, lost connections a system code or the driver's text.
+  // SQLiteError is Bun's. PostgreSQL's errors have a severity, and lost connections have a system code or the driver's
+  // text.
   if (error.name === 'SQLiteError' || 'severity' in error) return true
   return (
     /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)/.test(codeOf(error)) ||

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from '../schema/tables.ts'
 import type { Db } from '../store.ts'
 
-/** A stretch of a sorted list. */
+/** A part of a sorted list. */
 export interface Page<Column extends string> {
   offset: number
   limit: number
@@ -18,12 +18,15 @@ export interface Listed<Row> {
   matching?: number
 }
 
-/** Where counting stops in tables that grow with every call: nobody pages further, and counting millions is slow. */
+/**
+ * Counting stops at this number in tables that grow with every call, because nobody pages further and counting millions
+ * of rows is slow.
+ */
 export const mostCounted = 100_000
 
 /**
- * Reads one page of the matching rows; rows that are equal in the sorted column come in id order. `select` chooses the
- * columns, and may sort by something before the page's own column. `total` is at most `countLimit`.
+ * Reads one page of the matching rows. Rows that are equal in the sorted column are in id order. `select` chooses the
+ * columns, and may sort by something else before the page's own column. `total` is at most `countLimit`.
  */
 export async function listPage<Table extends keyof Tables, Row>(
   db: Db,

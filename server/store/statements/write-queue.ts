@@ -8,22 +8,22 @@ const anotherMs = 1_000
 /** Runs one write at a time, in order of arrival. */
 export interface WriteQueue {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** True if nothing runs or waits, so that synchronous work may go ahead without queueing. */
+  /** True if nothing runs or waits, so that synchronous work may run without queueing. */
   idle(): boolean
 }
 
 /**
- * SQLite has one writer. A transaction left open across an `await` would swallow the statements that the ledger sends
- * on the same connection in the meantime, so every write passes through here. While another program holds the lock,
- * writing waits and everything else goes on; SQLite's own wait would stop the whole process.
+ * SQLite has a single writer. If a transaction stayed open across an `await`, it would include the statements that the
+ * ledger sends on the same connection in the meantime, so every write passes through this queue. While another program
+ * holds the lock, writes wait and everything else continues. SQLite's own wait would stop the whole process.
  */
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
   let pending = 0
-  /** When another program's lock was first and last encountered; everything that waits shares the same patience. */
+  /** When another program's lock was first and last seen. All waiting work shares the same patience. */
   let locked: { sinceMs: number; seenMs: number } | undefined
 
-  /** Work begins by taking the lock, so none of it has happened if that fails. */
+  /** Work begins by taking the lock. If that fails, none of the work has been done. */
   async function whenUnlocked<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -32,7 +32,7 @@ export function createWriteQueue(): WriteQueue {
         return result
       } catch (error) {
         const nowMs = performance.now()
-        // If it was not encountered for a while, it is another lock.
+        // If no lock was seen for a while, this is a different lock.
         const sinceMs = locked && nowMs - locked.seenMs < anotherMs ? locked.sinceMs : nowMs
         locked = isLocked(error) ? { sinceMs, seenMs: nowMs } : undefined
         if (!locked || nowMs - sinceMs > patienceMs) throw error

@@ -6,9 +6,9 @@ import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
 /** Failed attempts at one channel for one model in one hour. */
 export type FailuresOfHour = ChannelFailuresTable
 
-/** Adds to the hours' figures. Channels that are gone have no hours any more. */
+/** Adds the counts to the figures of their hours. Channels that no longer exist have no figures any more. */
 export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHour[]): Promise<void> {
-  // One order for all nodes, so that two cannot deadlock.
+  // All nodes use the same order, so that two nodes cannot deadlock.
   const ordered = [...counts].sort(
     (a, b) => a.slot - b.slot || a.channel_id - b.channel_id || (a.model_name < b.model_name ? -1 : 1),
   )
@@ -22,7 +22,7 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 }
 
 /**
- * The hours `f` that belong to a query about calls. Undefined for queries that are not about channels, and for those
+ * The hours `f` that belong to a query about calls. Undefined for queries that are not about channels, and for queries
  * about people or tokens, which have nothing to do with a channel's failures.
  */
 export function failuresFor(
@@ -41,13 +41,13 @@ export function failuresFor(
 /** The dimensions that these hours have. */
 const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
 
-/** Failed attempts in a query about channels: of each group, and in total. */
+/** Failed attempts for a query about channels: of each group, and in total. */
 export interface FailedAttempts {
   total: number
   of(group: string | number): number
 }
 
-/** The failed attempts in `failed`, the answer to such a query; none for other queries. */
+/** The failed attempts that such a query includes in `failed`; none for other queries. */
 export async function failedAttempts(
   db: Db,
   ask: { filter: RowFilter; group: Dimension | undefined; range: HourRange },

@@ -1,4 +1,5 @@
-// The totals of series replace their days only if a range contains all of these; otherwise days and hours are added up.
+// The totals of series replace their days only if a range contains all of these days. Otherwise days and hours are
+// added up.
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
@@ -56,7 +57,7 @@ forEachDatabase((_, openFresh) => {
     expect([range, summed.quota]).toEqual([range, quota])
   }
 
-  test('sums are exact for ranges that begin and end at, before and after what is counted and summed up', async () => {
+  test('sums are exact for ranges that begin and end before, at and after the rows that are counted and summed up', async () => {
     const store = await openFresh()
     const first = start + 7 * hour
     const rows = await write(
@@ -70,7 +71,8 @@ forEachDatabase((_, openFresh) => {
         for (const to of ends)
           if (from < to) await expectUsage(store, rows, { from, to }, from % 2 ? {} : { userId: 2 })
     }
-    // Days are summed up before the first row, on its day, right after it, and with it in the middle.
+    // Days are summed up before the first row, on the day of that row, right after that day, and in the middle of the
+    // rows.
     for (const now of [start - day, start, start + day, start + 10 * day + 5 * hour]) {
       await foldUsage(store, now)
       await expectAll(first, start + day, start + 10 * day)
@@ -85,7 +87,7 @@ forEachDatabase((_, openFresh) => {
       await expectUsage(store, rows, { from: 0, to: to / hour }, { username: 'renamed' })
   }, 120_000)
 
-  test('a database that was filled earlier has the sums that counting would have produced', async () => {
+  test('a database that was filled before the migration has the sums that counting would have produced', async () => {
     const store = await openFresh()
     await write(
       store,
@@ -100,7 +102,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-/** Everything known about users and their models, the totals of all series, and where they begin. */
+/** Everything known about users and their models, the totals of all series, and the hour in which they begin. */
 async function sumsOf({ read }: Store): Promise<unknown[]> {
   const users = ['usage_hours', 'usage_days', 'usage_weeks'].map(
     (table) => sql`
@@ -116,7 +118,7 @@ async function sumsOf({ read }: Store): Promise<unknown[]> {
   return answers
 }
 
-/** Reverts the database to its state before the migration. */
+/** Restores the state of the database before the migration. */
 async function takeBack(store: Store): Promise<void> {
   const figures =
     (await sql<Record<string, unknown>>`select * from usage_days limit 1`.execute(store.read)).rows[0] ?? {}

@@ -22,12 +22,12 @@ import {
 
 const sums = sql.raw(figureColumns.map((name) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`).join(', '))
 
-/** Calls of other types are not usage. */
+/** Only calls count as usage, not rows of other types. */
 const calls = (filter: RowFilter): RowFilter => ({ ...filter, type: logType.consume })
 
 export type GroupKey = string | number
 
-/** The figures of one group, or of all. */
+/** The figures of one group, or of all groups. */
 export interface GroupFigures extends UsageFigures {
   g: GroupKey
 }
@@ -35,14 +35,14 @@ export interface GroupFigures extends UsageFigures {
 /** The largest groups, and the total. */
 export interface Ranking {
   total: UsageFigures
-  /** How many groups there are. */
+  /** The number of groups. */
   count: number
   top: GroupFigures[]
 }
 
 type Figures = readonly (keyof UsageFigures)[]
 
-/** A metric as a quotient of sums; most are divided by nothing. */
+/** A metric as a quotient of sums. Most metrics have no divisor. */
 const quotients: Readonly<Record<UsageMetric, readonly [over: Figures, under: Figures]>> = {
   quota: [['quota'], []],
   requests: [['requests'], []],
@@ -63,7 +63,7 @@ interface Grouped {
   group: Dimension | undefined
 }
 
-/** Sums of all calls that match, and of the groups that lead by a metric. */
+/** The sums of all matching calls, and of the groups with the highest values of a metric. */
 export async function rankUsage(
   db: Db,
   ask: Grouped & { metric: UsageMetric; limit: number; only?: readonly GroupKey[] },
@@ -115,7 +115,10 @@ async function totalUsage(db: Db, rowFilter: RowFilter, range: HourRange): Promi
   return answer.rows[0] ?? noUsage
 }
 
-/** A metric of one group, or of everything (`g` is null), in one bucket: `over` divided by `under`, if there is one. */
+/**
+ * A metric of one group, or of all groups together (`g` is null), in one bucket: `over` divided by `under`, if there is
+ * a divisor.
+ */
 export interface BucketFigures {
   g: GroupKey | null
   bucket: number
@@ -123,7 +126,7 @@ export interface BucketFigures {
   under: number
 }
 
-/** A metric over time: for the given groups and for everything, in buckets of hours or local days. */
+/** A metric over time, for the given groups and for all groups together, in buckets of hours or local days. */
 export async function usageInBuckets(
   db: Db,
   ask: Grouped & { metric: UsageMetric; only: readonly GroupKey[]; bucket: { minutes: number; shift: number } },
@@ -158,13 +161,13 @@ export async function usageInBuckets(
   return answer.rows
 }
 
-/** If everything in a bucket was moved to its neighbour, nothing is left to show. */
+/** If everything in a bucket was moved to the next bucket, there is nothing left to show. */
 function withCalls(figures: Figures) {
   const counts = figures.includes('failed') ? 'sum(requests) > 0 or sum(failed) > 0' : 'sum(requests) > 0'
   return sql.raw(`having ${counts}`)
 }
 
-/** Merges the rows of all other groups into rows of everything. */
+/** Adds rows for all groups together (`g` is null), into which the rows of groups that are not listed are merged. */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   const totals = new Map<number, BucketFigures>()
   for (const { bucket, over, under } of rows) {
@@ -174,14 +177,14 @@ function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   return [...totals.values(), ...rows.filter(({ g }) => g !== null)]
 }
 
-/** The first hour with a match, or undefined. */
+/** The first hour with a matching call, or undefined. */
 export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<number | undefined> {
   const filter = calls(rowFilter)
   const wanted = sql`s.kind = ${kindFor(filter)} and ${matches('s', filter)}`
   const failures = failuresFor(filter, undefined, splitRange(0, 0).whole)
   const firstFailure = failures ? sql`union all select min(f.slot) from ${failures}` : sql``
-  // Only the first day of each series is looked up, and hours only on the first of these days and on days not summed
-  // up.
+  // Only the first day of each series is looked up. Hours are looked up only on the first of these days and on days
+  // that are not summed up.
   const answer = await sql<{ hour: number | null }>`
     with begun as materialized (
       select s.id, (select min(u.slot) from usage_days u where u.series_id = s.id) as day from usage_series s where ${wanted}
@@ -199,8 +202,9 @@ export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<numb
 }
 
 /**
- * Quota and tokens of the calls that match, in a time range to the second (both ends included; 0 = open). Whole hours
- * come from the sums, so rows deleted since are included. The partial hours at the ends come from the rows themselves.
+ * Quota and tokens of the matching calls, in a time range to the second (both ends included; 0 = open). Whole hours
+ * come from the sums, so rows that were deleted since then are included. The partial hours at the ends come from the
+ * rows themselves.
  */
 export async function sumCalls(
   db: Db,
@@ -234,7 +238,7 @@ export interface ModelDay extends UsageFigures {
   model: string
 }
 
-/** What a user's calls used since a day, by day and model. */
+/** The usage of a user's calls since a given day, by day and model. */
 export async function usageByDay(db: Db, userId: number, firstDay: number): Promise<ModelDay[]> {
   const filter = calls({ userId })
   const bucket = { minutes: 1440, shift: 0 }
@@ -245,7 +249,7 @@ export async function usageByDay(db: Db, userId: number, firstDay: number): Prom
   return answer.rows
 }
 
-/** The names of users, tokens or channels: the current ones, or those when they were last used. */
+/** The names of users, tokens or channels: the current names, or the names when they were last used. */
 export async function usageNames(
   db: Db,
   group: 'user_id' | 'token_id' | 'channel_id',

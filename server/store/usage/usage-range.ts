@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type HourRange, hourSeconds, hoursOf } from './usage-series.ts'
 
-/** Epoch seconds, `until` excluded; both within one hour. */
+/** A part of one hour, in epoch seconds, `until` excluded. */
 export interface Edge {
   from: number
   until: number
@@ -16,7 +16,7 @@ export interface SplitRange {
   until: number
 }
 
-/** Later than any row; a whole number of days. */
+/** Later than any row, and a whole number of days. */
 const openEnd = 86_400 * 10_000_000
 
 /** Splits a range of epoch seconds, both ends included; an end of 0 is open. */
@@ -30,7 +30,7 @@ export function splitRange(start: number, end: number): SplitRange {
   return { whole: { from, to }, edges, from: start, until }
 }
 
-/** The counted rows `l` of the hour that contains an edge; the sums know between which ids they are. */
+/** The counted rows `l` of the hour that contains an edge. The sums record the ids between which these rows are. */
 export function inHourOf(edge: Edge): RawBuilder<SqlBool> {
   const hour = Math.floor(edge.from / hourSeconds)
   const place = (which: string) =>

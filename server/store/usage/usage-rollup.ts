@@ -13,7 +13,10 @@ import {
   weekDays,
 } from './usage-series.ts'
 
-/** Log rows per transaction. On SQLite, calls charged in the meantime wait for it; on PostgreSQL nobody does. */
+/**
+ * Log rows per transaction. On SQLite, calls that are charged at the same time wait for the transaction; on PostgreSQL
+ * nothing waits.
+ */
 const rowsPerStep = { sqlite: 1000, postgres: 5000 }
 
 const names = (columns: readonly string[], prefix = '') => sql.raw(columns.map((name) => prefix + name).join(', '))
@@ -25,7 +28,7 @@ const kindNames = Object.keys(seriesKinds) as SeriesKind[]
 
 /** How much is not counted in hours and days yet. */
 export interface UsageBacklog {
-  /** Log rows, approximately; never too few. */
+  /** The number of log rows, approximately; never too low. */
   rows: number
   /** Epoch seconds of the last rollup. */
   foldedAt: number
@@ -40,7 +43,7 @@ export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
 
 /**
  * Adds the existing log rows to the sums of their hour and day, in small transactions. The sums and the number up to
- * which rows are counted change together, so every query gets the same answer before, in between and after.
+ * which rows are counted change together, so every query gets the same result before, in between and after.
  */
 export async function foldUsage(store: Store, nowSeconds: number): Promise<void> {
   const upTo = await decidedLogId(store)
@@ -69,21 +72,21 @@ export async function foldUsage(store: Store, nowSeconds: number): Promise<void>
 
 /**
  * Rows that a step deleted stay in PostgreSQL's tables until they are vacuumed, and the next step reads past them.
- * After a single step the server vacuums in time; of hundreds in a row, each would be slower than the one before.
+ * After a single step the server vacuums in time. If hundreds of steps follow each other, each would be slower than the
+ * one before.
  */
 async function clearWorkingTables(store: Store): Promise<void> {
   if (store.dialect === 'postgres') await sql`vacuum usage_fold, usage_part`.execute(store.read)
 }
 
-/** What is summed up once it is over: days from hours, weeks from days. */
+/** The periods that are summed up once they are over: days from hours, weeks from days. */
 const grains = {
   days: { table: 'usage_days', to: 'days_to', add: addDay, daysEach: 1 },
   weeks: { table: 'usage_weeks', to: 'weeks_to', add: addWeek, daysEach: weekDays },
 } as const
 
 /**
- * Sums up the slots before `current`, one per transaction. Rows for such a slot that come later are added to it as
- * well.
+ * Sums up the slots before `current`, one per transaction. Rows that arrive later for such a slot are added to it, too.
  */
 async function sumUp(store: Store, name: keyof typeof grains, current: number): Promise<void> {
   const { to, add, daysEach } = grains[name]
@@ -117,12 +120,12 @@ async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
-      : // One writer, and ids that only rise.
+      : // SQLite has one writer, and ids only rise.
         await sql<{ id: number | null }>`select max(id) as id from logs`.execute(store.read)
   return rows[0]?.id ?? undefined
 }
 
-/** The number up to which rows are counted. Nobody else counts or uncounts rows until the transaction ends. */
+/** Reads the number up to which rows are counted. Nobody else can count or uncount rows until the transaction ends. */
 export async function lockUsage(trx: Trx): Promise<UsageStateTable> {
   return trx
     .selectFrom('usage_state')
@@ -139,7 +142,7 @@ async function stepEnd(trx: Trx, step: { from: number; upTo: number; rows: numbe
   return rows[0]?.id ?? step.upTo
 }
 
-/** Sums the log rows that match a condition, by hour and all dimensions, into the working table of a transaction. */
+/** Sums up the log rows that match a condition, by hour and all dimensions, in the working table of the transaction. */
 async function stage(trx: Trx, which: RawBuilder<unknown>): Promise<void> {
   const sums = sql.raw(figureColumns.map((name) => `sum(${figureOfRow[name]})`).join(', '))
   await sql`
@@ -157,7 +160,7 @@ const wider = `
   first_id = case when excluded.first_id < usage_hours.first_id then excluded.first_id else usage_hours.first_id end,
   last_id = case when excluded.last_id > usage_hours.last_id then excluded.last_id else usage_hours.last_id end`
 
-/** The first hour of the staged rows and of those counted before. */
+/** The first hour of the staged rows and of the rows that were counted before. */
 async function firstSlot(trx: Trx): Promise<number | null> {
   const { rows } = await sql<{ slot: number | null }>`
     select min(slot) as slot from (select slot from usage_fold union all select first_slot from usage_state) counted
@@ -165,15 +168,15 @@ async function firstSlot(trx: Trx): Promise<number | null> {
   return rows[0]?.slot ?? null
 }
 
-/** Adds the staged rows to the hours of a kind, after creating the series that do not exist yet. */
+/** Adds the staged rows to the hours of a kind of series, after creating the series that do not exist yet. */
 async function addHours(trx: Trx, kind: SeriesKind): Promise<void> {
   hourStatements[kind] ??= compiledHours(trx, kind)
   for (const statement of hourStatements[kind]) await trx.executeQuery(statement)
 }
 
 /**
- * Cached, because assembling them costs as much as running them on some hundred rows. Both databases take the same
- * text.
+ * Cached, because assembling the statements costs as much as running them on a few hundred rows. Both databases use the
+ * same text.
  */
 const hourStatements: Partial<Record<SeriesKind, readonly CompiledQuery[]>> = {}
 
@@ -190,7 +193,7 @@ function compiledHours(trx: Trx, kind: SeriesKind): readonly CompiledQuery[] {
   return [newSeries.compile(trx), hours.compile(trx)]
 }
 
-/** The staged rows, by the series of a kind; all these series exist. */
+/** The staged rows, grouped by the series of a kind. All these series already exist. */
 function partsOf(kind: SeriesKind): RawBuilder<unknown> {
   const columns = names(seriesKinds[kind])
   const rows = sql.raw(
@@ -201,14 +204,14 @@ function partsOf(kind: SeriesKind): RawBuilder<unknown> {
     from ${kind === 'call' ? sql`usage_fold` : sql`(select slot, ${columns}, ${rows} from usage_fold group by slot, ${columns})`} f`
 }
 
-/** Stores the staged rows by the series of a kind, to be used more than once. */
+/** Stores the staged rows, grouped by the series of a kind, so that they can be used more than once. */
 async function splitBySeries(trx: Trx, kind: SeriesKind): Promise<void> {
   await sql`
     insert into usage_part (series_id, slot, ${names(figureColumns)}, log_rows, first_id, last_id) ${partsOf(kind)}
   `.execute(trx)
 }
 
-/** Adds rows that came after their day or week was summed up to that day or week as well. */
+/** Adds late rows, whose day or week was already summed up, to that day or week, too. */
 async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
   const { rows } = await sql<{ slot: number | null }>`select min(slot) as slot from usage_fold`.execute(trx)
   const first = rows[0]?.slot ?? Number.POSITIVE_INFINITY
@@ -236,7 +239,7 @@ async function addLateRows(trx: Trx, state: UsageStateTable): Promise<void> {
 
 const sumsOfAll = sql.raw(summed(figureColumns, ''))
 
-/** Adds rows of `series_id` and figures to the totals of these series. */
+/** Adds rows with a `series_id` and figures to the totals of these series. */
 async function addToSeries(trx: Trx, rows: RawBuilder<unknown>): Promise<void> {
   const raised = figureColumns.map((name) => `${name} = usage_series.${name} + more.${name}`)
   await sql`
@@ -263,7 +266,8 @@ async function addWeek(trx: Trx, week: number): Promise<void> {
 
 /**
  * Rewrites rows so that those of a series are adjacent. On PostgreSQL rows stay where they were written, hour by hour,
- * and a query about a series would have to fetch each from another page. On SQLite the key is the order.
+ * and a query about a series would have to fetch each row from another page. On SQLite rows are in the order of the
+ * key.
  */
 async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: RawBuilder<unknown>): Promise<void> {
   if (!needsRowLocks(trx)) return
@@ -274,8 +278,8 @@ async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: 
 }
 
 /**
- * Removes log rows that are about to be deleted from the numbers of existing rows; their sums stay. Call it in the
- * transaction of the deletion, after `lockUsage`, for counted rows only.
+ * Subtracts log rows that are about to be deleted from the numbers of existing rows; their sums stay. Call this in the
+ * transaction of the deletion, after `lockUsage`, and only for counted rows.
  */
 export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void> {
   await stage(trx, sql`l.id in (${sql.join(ids)})`)
@@ -291,8 +295,8 @@ export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void
 }
 
 /**
- * The series of a row `f`: one lookup by all columns of the unique key. Not a join: with old statistics PostgreSQL's
- * planner expects few rows from it, and reads all series for each row.
+ * The series of a row `f`, found by one lookup of all columns of the unique key. This is not a join, because with old
+ * statistics PostgreSQL's planner expects few rows from a join, and reads all series for each row.
  */
 function seriesOf(kind: SeriesKind): RawBuilder<unknown> {
   const columns: readonly string[] = seriesKinds[kind]

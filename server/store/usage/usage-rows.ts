@@ -19,14 +19,19 @@ import {
   weeksTo,
 } from './usage-series.ts'
 
-/** The query: one row per bucket and group, with the figures of one hour, one day or one log row. */
+/**
+ * A query for usage. Its rows have one bucket and one group each, and the figures of one hour, one day or one log row.
+ */
 export interface UsageAsk {
   kind: SeriesKind
   filter: RowFilter
   range: HourRange
   /** The dimension to group by, as column `g`. */
   group?: Dimension
-  /** Minutes of a bucket and of its shift, as column `bucket`: rows belong to the bucket in which their hour begins. */
+  /**
+   * The minutes of a bucket and of its shift. The bucket is column `bucket`; rows belong to the bucket in which their
+   * hour begins.
+   */
   bucket?: { minutes: number; shift: number }
   /** Only rows with one of these values in `group`. */
   only?: readonly (string | number)[]
@@ -36,13 +41,13 @@ export interface UsageAsk {
 
 type Figure = keyof UsageFigures
 
-/** A table of sums, joined as `u` to series `s`, and the hour that determines the bucket of its slot. */
+/** A table of sums, joined as `u` to series `s`, and the hour that determines the bucket of each slot. */
 interface Piece {
   slots: RawBuilder<unknown>
   hour: string
   /**
-   * The hour that determines the bucket from which a `day` of slots is subtracted, because another piece contains it
-   * too.
+   * The hour that determines the bucket from which a `day` of slots is subtracted, because another piece contains that
+   * day, too.
    */
   takenFrom?: string
 }
@@ -64,7 +69,7 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
   if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
   const first = firstDay * dayHours
-  // For days that are not summed up yet, and for the day that the range cuts at its end.
+  // For days that are not summed up yet, and for the day that is cut by the end of the range.
   const unsummed = sql`d.day >= case when ${daysTo} < ${lastDay} then ${daysTo} else ${lastDay} end`
   return [
     ...(bucket === undefined
@@ -74,7 +79,7 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   ]
 }
 
-/** The totals of the series if they can replace the pieces; in that case no row of the pieces is read. */
+/** The totals of the series, if they can replace the pieces. In that case no row of the pieces is read. */
 function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
   const some = sql`cross join usage_series u where u.id = s.id and u.requests > 0`
   const inAll = { slots: sql`${some} and ${holdsAllDays(range)}`, hour: '0' }
@@ -82,9 +87,9 @@ function orInAll(range: HourRange, pieces: readonly Piece[]): Piece[] {
 }
 
 /**
- * Days for buckets of whole days that may begin at another hour. Such an hour splits a day in two: the sums of the day
- * go into the bucket of the larger part, and the hours of the smaller part are moved from there into their own. So at
- * most half of the hours are read.
+ * Days for buckets of whole days that may begin at an hour other than midnight. Such an hour splits a day in two: the
+ * sums of the day go into the bucket of the larger part, and the hours of the smaller part are moved from there into
+ * their own bucket. So at most half of the hours are read.
  */
 function daysByParts(from: number, to: number, shift: number): Piece[] {
   const cut = Math.ceil((dayHours * 60 - (shift % (dayHours * 60))) / 60)
@@ -112,7 +117,7 @@ function daysAndWeeks(from: number, to: number): Piece[] {
   const firstWeek = Math.ceil(from / weekDays)
   const lastWeek = Math.floor(to / weekDays)
   if (firstWeek >= lastWeek) return [days(sql`${from}`, to)]
-  // Weeks are summed up once they are over; after the last of them days are used.
+  // Weeks are summed up once they are over. After the last of these weeks, days are used.
   const rest = sql`case when ${weeksTo} < ${lastWeek} and ${weeksTo} > ${firstWeek} then ${weeksTo}
     when ${weeksTo} <= ${firstWeek} then ${firstWeek} else ${lastWeek} end * ${sql.lit(weekDays)}`
   return [
@@ -123,8 +128,8 @@ function daysAndWeeks(from: number, to: number): Piece[] {
 }
 
 /**
- * Rows of `g`, `bucket` and figures that add up to the answer, whether already counted in hours and days or not: one
- * snapshot. Figures of a row may be negative, those of a bucket are not.
+ * Rows with `g`, `bucket` and figures that add up to the result, whether they are already counted in hours and days or
+ * not, in one snapshot. The figures of a row may be negative, but those of a bucket are not.
  */
 export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
   const pieces = [...piecesOf(ask).map((piece) => slotRows(ask, piece)), tailRows(ask), ...failureRows(ask)]
@@ -141,7 +146,7 @@ export function usageRows(ask: UsageAsk): RawBuilder<unknown> {
 function slotRows(ask: UsageAsk, { slots, hour, takenFrom }: Piece): RawBuilder<unknown> {
   const figures = figuresOf(ask, (name) => `u.${name}`)
   if (takenFrom === undefined) return sql`select s.g, ${bucketOf(ask, hour)} as bucket, ${figures} from s ${slots}`
-  // Added up by day in the order in which they are found, before each is used twice.
+  // The hours are added up by day in the order in which they are found, before each sum is used twice.
   return sql`
     select g, case when sign = 1 then ${bucketOf(ask, hour)} else ${bucketOf(ask, takenFrom)} end as bucket,
       ${figuresOf(ask, (name) => `sign * ${name} as ${name}`)}
@@ -166,7 +171,10 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
       and l.created_at >= ${from * hourSeconds} and l.created_at < ${to * hourSeconds}`
 }
 
-/** Attempts that failed at a channel count as failed there, although their calls have rows elsewhere, or none. */
+/**
+ * Attempts that failed at a channel count as failed there, although their calls have rows at another channel, or no
+ * rows.
+ */
 function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
   const failures = failuresFor(ask.filter, ask.group, ask.range)
   if (!failures || !(ask.figures ?? figureColumns).includes('failed')) return []

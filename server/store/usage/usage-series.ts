@@ -7,8 +7,8 @@ export const dimensions = ['type', 'user_id', 'token_id', 'channel_id', 'model_n
 export type Dimension = (typeof dimensions)[number]
 
 /**
- * The dimensions that each kind of series keeps apart, smallest first. Every log row is in one series of each kind, so
- * that a query about models need not add up the figures of single tokens.
+ * The dimensions that each kind of series distinguishes, smallest kind first. Every log row is in one series of each
+ * kind, so that a query about models need not add up the figures of single tokens.
  */
 export const seriesKinds = {
   all: ['type'],
@@ -47,7 +47,7 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
   first_byte_count: 'case when l.first_byte_time > 0 then 1 else 0 end',
 }
 
-/** Which log rows; 0, '' and absent mean any. */
+/** Which log rows are meant; 0, '' and absent fields mean any. */
 export interface RowFilter {
   userId?: number
   type?: number
@@ -74,7 +74,7 @@ export function matches(alias: 'l' | 's', filter: RowFilter): RawBuilder<SqlBool
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }
 
-/** The smallest kind that has the filter's dimensions and `columns`. */
+/** The smallest kind of series that has the filter's dimensions and `columns`. */
 export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): SeriesKind {
   const needed = [...columns, ...filtered.flatMap(([column, key]) => (filter[key] ? [column] : []))]
   const kinds = Object.entries(seriesKinds) as [SeriesKind, readonly Dimension[]][]
@@ -84,18 +84,18 @@ export function kindFor(filter: RowFilter, columns: readonly Dimension[] = []): 
 const state = (column: string) => sql.raw(`(select ${column} from usage_state)`)
 
 /**
- * Rows that are not counted in hours yet. All rows are below the second bound; with two bounds PostgreSQL's planner
- * expects a small range, which it is.
+ * Rows that are not counted in hours yet. All rows are below the second bound. With two bounds, PostgreSQL's planner
+ * expects a small range, which is correct.
  */
 export const uncounted = sql<SqlBool>`l.id > ${state('folded_to')} and l.id < ${state(`folded_to + ${2 ** 52}`)}`
 
-/** Days before this one are counted in days, weeks before this one in weeks. */
+/** Days before `daysTo` are counted in days, weeks before `weeksTo` in weeks. */
 export const daysTo = state('days_to')
 export const weeksTo = state('weeks_to')
 
 /**
- * Whether the range contains all days that are summed up, and none of it precedes days that are not. The totals of the
- * series can then replace its hours before `daysTo`.
+ * True if the range contains all days that are summed up, and begins no later than the first day that is not. The
+ * totals of the series can then replace the range's hours before `daysTo`.
  */
 export function holdsAllDays({ from, to }: HourRange): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select coalesce(first_slot >= ${from}, true) and days_to >= ${Math.ceil(from / dayHours)}

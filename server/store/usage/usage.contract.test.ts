@@ -1,4 +1,4 @@
-// Every figure shown is compared with one computed in plain code from all the rows ever written.
+// Every figure is compared with one computed in plain code from all the rows ever written.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Insertable } from 'kysely'
 import { addAccount, holdOp, logRow, settleOp } from '../../../test/helpers/accounts.ts'
@@ -17,7 +17,7 @@ import type { Dimension, RowFilter } from './usage-series.ts'
 
 const hour = 3600
 const day = 24 * hour
-/** A Wednesday, in the middle of an hour. */
+/** A time on a Wednesday, in the middle of an hour. */
 const start = 1_700_000_000 - 30 * day
 const end = 1_700_000_000
 const days = (end - start) / day
@@ -233,7 +233,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     )
   }
 
-  /** Each call uses other ranges for other filters. */
+  /** Each call of this function uses different ranges for different filters. */
   async function expectExact(turn: number): Promise<void> {
     const [first, last] = [Math.floor(start / hour), Math.floor(end / hour) + 1]
     const hourRanges = [
@@ -261,13 +261,13 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expectBuckets({ userId: 1 }, 1440, 0)
     await expectBuckets({}, 1440, 480)
     await expectBuckets({ channel: 2 }, 1440, 330)
-    // Days that begin in the first half of a UTC day, in its middle, within its first hour, and within its last.
+    // Days that begin in the first half of a UTC day, in its middle, within its first hour, and within its last hour.
     const shifts = [1440 - 300, 1440 + 720, 45, 1440 + 1425]
     for (const [index, filter] of [{ userId: 2 }, {}, { channel: 1 }, { username: 'user1' }].entries())
       await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
   }
 
-  test('a list sorted by cost covers the newest hours with 5,000 rows, and says how many rows match', async () => {
+  test('a list sorted by cost covers the newest hours with 5,000 rows, and reports how many rows match', async () => {
     await write(2800, { created_at: start })
     await write(2900, { created_at: start + hour })
     const list = async (filter: RowFilter) => {
@@ -287,7 +287,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await list({ userId: 2 })).toEqual({ counts, quotas: highest(ofUser) })
   })
 
-  test('figures, lists and counts agree with the rows: uncounted, counted, partly counted, late, deleted', async () => {
+  test('figures, lists and counts agree with the rows, whether uncounted, counted, partly counted, late or deleted', async () => {
     await write(900)
     await expectExact(0)
     expect((await usageBacklog(store)).rows).toBe(900)
@@ -314,7 +314,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await balanceFaults(store)).faults.filter(({ kind }) => kind === 'usage')).toEqual([])
   }, 120_000)
 
-  test('more rows than one step takes are each counted once', async () => {
+  test('if there are more rows than one step takes, each row is counted once', async () => {
     await write(5200)
     await foldUsage(store, end)
     expect((await usageBacklog(store)).rows).toBe(0)
@@ -323,7 +323,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect((await balanceFaults(store)).faults.filter(({ kind }) => kind === 'usage')).toEqual([])
   }, 120_000)
 
-  test('the first hour is that of the first call that matches', async () => {
+  test('the first hour is that of the first matching call', async () => {
     await write(5, { type: 1, created_at: start })
     await write(3, { type: 2, created_at: start + 5 * hour, model_name: 'a' })
     await write(3, { type: 2, created_at: start + 9 * hour, model_name: 'b' })
@@ -335,7 +335,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     }
   })
 
-  test('the audit finds rows that disappeared unannounced', async () => {
+  test('the audit finds rows that were deleted without being subtracted from the counts', async () => {
     await write(4, { type: 2 })
     await foldUsage(store, end)
     await store.write((trx) => trx.deleteFrom('logs').where('id', '=', 1).execute())
@@ -345,7 +345,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     ])
   })
 
-  test('calls charged while others count and delete are each counted once', async () => {
+  test('calls that are charged during counting and deleting are each counted once', async () => {
     const nodes = name === 'postgres' ? [store, openStore({ url })] : [store]
     try {
       const account = await addAccount(store, { user: 1_000_000 })
@@ -378,7 +378,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await Promise.all(counting)
       const expected = Array.from({ length: 320 }, (_, index) => 1 + (index % 9)).reduce((sum, charge) => sum + charge)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
-      // Whatever was counted, moved and deleted in the meantime, nothing was ever missing.
+      // Whatever was counted, moved and deleted in the meantime, no row was ever missing.
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
       await foldUsage(store, end)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
@@ -403,7 +403,7 @@ forEachDatabaseUrl((name, freshUrl) => {
           await mayCommit.promise
         })
         await isOpen.promise
-        // This one gets the higher number, but is committed first.
+        // This row gets the higher id, but is committed first.
         await write(1, { type: 2, quota: 7 })
         await foldUsage(store, end)
         expect((await sumCalls(store.read, {}, 0, 0)).quota).toBe(7)

@@ -1,4 +1,4 @@
-// LangChain: an agent of createAgent.
+// LangChain: an agent made with createAgent.
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { ChatOpenAI } from '@langchain/openai'

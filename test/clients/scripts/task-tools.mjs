@@ -1,10 +1,10 @@
-// Tools that the scripts of this folder give to a model: to read a file, to change it, to run a command.
+// Tools that the scripts in this folder offer to a model: one reads a file, one changes a file, one runs a command.
 import { execSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const text = (description) => ({ type: 'string', description })
 
-/** Each with a JSON schema of its input, and what it does. */
+/** Each tool has a description and a JSON schema of its input. */
 export const tools = [
   {
     name: 'read_file',
@@ -44,7 +44,7 @@ export const tools = [
   },
 ]
 
-/** What the script was started with. */
+/** The environment variables that the script was started with. */
 export const {
   TASK_URL: url,
   TASK_TOKEN: token,

@@ -1,4 +1,4 @@
-// Vercel's AI SDK: a streamed loop of tools.
+// Vercel's AI SDK: a streamed tool loop.
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'

@@ -9,7 +9,7 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** Rules that other colours, or other words, can break after all rules have passed. */
+/** Sets of rules that can still fail after a change of colours or of texts, once all rules have passed. */
 const some = {
   all: undefined,
   colours: ['color-contrast', 'link-in-text-block'],
@@ -23,12 +23,13 @@ const some = {
   ],
 } as const
 
-/** Which rules of axe are run. */
+/** Which axe rules are run. */
 export type AxeRules = keyof typeof some
 
-/** Axe's findings for the page as it is, one per line. */
+/** Axe's findings for the page in its current state, one per line. */
 export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<string[]> {
-  // Otherwise colours are read while they change. Endless animations, such as a spinner, are not waited for.
+  // Waits for animations, because colours would otherwise be read while they change. Endless animations, such as a
+  // spinner, are not waited for.
   await page.evaluate(() =>
     Promise.all(
       document
@@ -51,7 +52,7 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
   )
 }
 
-/** True if the page scrolls sideways, once self-measuring parts have settled. */
+/** True if the page scrolls sideways, once parts that measure themselves have settled. */
 export function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate(async () => {
     for (let frame = 0; frame < 2; frame++) await new Promise((done) => requestAnimationFrame(done))
@@ -59,7 +60,7 @@ export function scrollsSideways(page: Page): Promise<boolean> {
   })
 }
 
-/** Text on the page that is in no catalogue: in the pseudo-locale every message is between ⟦ and ⟧. */
+/** Text on the page that is in no catalogue. In the pseudo-locale, every message is between ⟦ and ⟧. */
 export function untranslated(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -67,7 +68,7 @@ export function untranslated(page: Page): Promise<string[]> {
     while (walker.nextNode()) {
       const { textContent: text, parentElement: parent } = walker.currentNode
       if (!text || !/\p{L}{2}/u.test(text) || text.includes('⟦')) continue
-      // Data, code, keys and names of languages are not translated.
+      // Data, code, keys and names of languages are not translated, so they are skipped.
       if (parent?.closest('script, style, noscript, code, kbd, [lang], [data-verbatim], option, time')) continue
       if (parent?.closest('tbody th, tbody td, a[href="/"]')) continue
       found.push(text.trim())

@@ -1,12 +1,12 @@
 import { expect } from 'bun:test'
 import type { Locator } from 'playwright-core'
 
-/** The file without which a combobox is a placeholder. */
+/** The file that must load before a placeholder becomes a combobox. */
 export const control = '**/assets/combobox-control-*.js'
 
 /**
- * Resolves after the time in which a list would have opened, which would hide its surroundings from screen-reader
- * users.
+ * Checks that a list stays closed for the time in which it would have opened. An open list would hide its surroundings
+ * from screen-reader users.
  */
 export async function staysShut(box: Locator): Promise<void> {
   await box.page().evaluate(async () => {

@@ -1,6 +1,9 @@
 import type { Page, Route } from 'playwright-core'
 
-/** The calls of the specification's section 7 with their queries; `{id}` is a number, `-` an answer without data. */
+/**
+ * The calls of the specification's section 7 with their query parameters; `{id}` is a number, and `-` is a response
+ * without data.
+ */
 const calls = `
 GET /api/status
 GET /api/option/
@@ -80,7 +83,7 @@ const fields: Record<string, string> = {
 
 type Row = Record<string, unknown>
 
-/** The data of an answer, reduced to the fields of the specification. */
+/** The data of a response, reduced to the fields of the specification. */
 function specified(path: string, data: unknown): unknown {
   const kind = /^\/api\/(\w+)(?:\/(?:\d+|self|search|login)?)?\/?$/.exec(path)?.[1] ?? ''
   const names = fields[kind]?.split(/\s+/)
@@ -92,8 +95,8 @@ function specified(path: string, data: unknown): unknown {
 }
 
 /**
- * Makes the server one that has only the calls of the specification: any other is answered with 404, other query
- * parameters are ignored, lists have no total, and answers have no other fields.
+ * Makes the server behave like one that has only the calls of the specification. Any other call gets a 404, other query
+ * parameters are ignored, lists have no total, and responses have no other fields.
  */
 export async function onlySpecifiedCalls(page: Page): Promise<void> {
   await page.route('**/api/**', async (route: Route) => {

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { patienceMs, untilItPasses } from './eventually.ts'
 
-/** Stops the page's clock, installed by `page.clock.install()`, so that only `runFor` moves it. */
+/** Stops the page's clock, which `page.clock.install()` has installed, so that only `runFor` advances it. */
 export async function stopClock(page: Page): Promise<void> {
-  // The clock runs during the request, and cannot be stopped at a time in the past.
+  // The clock runs during the request, and it cannot be stopped at a time in the past.
   await untilItPasses(async () => {
     const now = await page.evaluate(() => Date.now())
     await page.clock.pauseAt(now + 500)
@@ -11,8 +11,8 @@ export async function stopClock(page: Page): Promise<void> {
 }
 
 /**
- * Advances a stopped clock in steps until a condition holds, and returns the milliseconds: at least the time that the
- * page has waited, and more if it was drawing in the meantime.
+ * Advances a stopped clock in steps until a condition holds, and returns the milliseconds. The result is at least the
+ * time that the page has waited, and more if the page was drawing in the meantime.
  */
 export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<boolean>): Promise<number> {
   const end = performance.now() + 4 * patienceMs
@@ -25,12 +25,12 @@ export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<b
   return ranMs
 }
 
-/** Gives the page time to draw and to start its timers, in milliseconds of its stopped clock. */
+/** Gives the page time to draw and to start its timers; `ms` is on its stopped clock. */
 export async function letDraw(page: Page, ms: number): Promise<void> {
   const frames = 20
   for (let frame = 0; frame < frames; frame++) {
     await page.clock.runFor(ms / frames)
-    // Round trips through the page's own task queue, after what is already in it.
+    // A round trip through the page's own task queue, behind the tasks that are already in it.
     await page.evaluate(
       () =>
         new Promise<void>((done) => {

@@ -22,37 +22,37 @@ export interface Account {
 export const rootAccount: Account = { username: 'root', password: 'root password' }
 
 export interface VisitOptions {
-  /** Logged in as; if omitted, nobody. */
+  /** The logged-in account; if omitted, the visitor is not logged in. */
   as?: Account
   theme?: 'light' | 'dark'
   language?: 'en' | 'zh' | 'pseudo'
-  /** The browser's language, if the visitor has not chosen one. */
+  /** The browser's language, which applies if the visitor has not chosen one. */
   browserLanguage?: 'zh'
-  /** What an earlier visit left in the browser's storage. */
+  /** The values that an earlier visit left in the browser's storage. */
   stored?: Readonly<Record<string, string>>
   width?: number
   height?: number
-  /** Expected messages of the browser's console, such as a refused call. */
+  /** Expected messages in the browser's console, such as for a refused call. */
   expectedErrors?: RegExp
 }
 
-/** A separate page with empty storage; when it ends it fails the test for errors it saw. */
+/** A separate page with empty storage. When the visit ends, it fails the test if it saw errors. */
 export interface Visit extends AsyncDisposable {
   page: Page
   context: BrowserContext
   /** Opens a path of the console and waits for its heading. */
   open(path: string): Promise<void>
-  /** Paths of the calls that the page has made, in order: `GET /api/token/?p=0`. */
+  /** The calls that the page has made, in order, such as `GET /api/token/?p=0`. */
   calls(): string[]
 }
 
 const narrow = 600
-/** Here one browser makes the requests of many visitors. */
+/** No rate limits, because one browser makes the requests of many visitors. */
 const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
-/** Browsers log this for every unsuccessful response; the test decides whether it was right. */
+/** Browsers log this for every unsuccessful response; the test itself decides whether the response was right. */
 const refusedCall = /Failed to load resource: the server responded with a status of 4\d\d/
 
-/** A server with fresh data and a browser, for the tests of one file. All calls are real. */
+/** A server with fresh data and a browser, for the tests of one file. Nothing is mocked. */
 export class Console {
   #installation: Installation | undefined
   #gateway: GatewayProcess | undefined
@@ -75,7 +75,7 @@ export class Console {
   }
 
   async start(): Promise<void> {
-    // If CONSOLE_DIR is set, the console there is already built.
+    // If CONSOLE_DIR is set, the console in that folder is already built.
     if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
@@ -101,7 +101,7 @@ export class Console {
     return { id, username, password }
   }
 
-  /** Calls the management API as that account, with the session of its visits. */
+  /** Calls the management API as an account, with the session of its visits. */
   async apiAs<T = unknown>(account: Account, method: string, path: string, body?: unknown): Promise<T> {
     const { name, value } = await this.#login(account)
     const response = await fetch(this.gateway.url + path, {
@@ -114,7 +114,7 @@ export class Console {
     return answer.data
   }
 
-  /** Logs in once for each account. */
+  /** Logs each account in only once. */
   #login(account: Account): Promise<Session> {
     const known = this.#sessions.get(account.username)
     if (known !== undefined) return known
@@ -150,10 +150,10 @@ export class Console {
     const page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
     await keepToasts(page)
-    // Runs before the scripts of each page, but acts only on the first: what pages store from then on stays.
+    // Runs before the scripts of each page, but acts only on the first page. Values that pages store afterwards stay.
     await context.addInitScript(
       (stored) => {
-        // Frames within a page may have no storage.
+        // Frames within a page may not have storage.
         if (location.protocol === 'about:' || window !== top || localStorage.getItem('test.prepared') !== null) return
         for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value)
       },
@@ -193,7 +193,7 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     calls: () => [...calls],
     async open(path) {
       await page.goto(path)
-      // Checked on every frame; a locator checks again only after half a second.
+      // This is checked on every animation frame; a locator would check again only after half a second.
       await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
     },
     async [Symbol.asyncDispose]() {

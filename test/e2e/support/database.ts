@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { openServerDatabase } from '../../helpers/server-database.ts'
 import type { Console } from './console.ts'
 
-/** The server's database, for rows that no call can create: states of old servers, and many rows at once. */
+/**
+ * The server's database, for rows that no call can create, such as states left by old servers, and for many rows at
+ * once.
+ */
 export function openDatabase(console: Console): Database {
   return openServerDatabase(join(console.folder, 'tollgate.db'))
 }

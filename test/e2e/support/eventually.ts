@@ -1,6 +1,6 @@
 import { expect, type Matchers } from 'bun:test'
 
-/** How long a page may take to reach an expected state. A slow machine only makes the run longer. */
+/** How long a page may take to reach an expected state. On a slow machine, only the run takes longer. */
 export const patienceMs = 30_000
 const longestPauseMs = 100
 
@@ -10,11 +10,11 @@ type Asked<T> = {
     : never
 }
 
-/** The matchers of `expect`; each reads again until it holds, and fails with its last message. */
+/** The matchers of `expect`. Each reads the value again until it matches, or fails with the last message. */
 type Eventually<T> = Omit<Asked<T>, 'not'> & { not: Asked<T> }
 
 /**
- * As `expect`, for a state that a page or a server has yet to reach: `await eventually(() =>
+ * Like `expect`, for a state that a page or a server has yet to reach: `await eventually(() =>
  * box.inputValue()).toBe('x')`.
  */
 export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {
@@ -34,7 +34,7 @@ export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {
   return matchers(false)
 }
 
-/** Repeats an attempt until it does not throw; rethrows its last error if that takes too long. */
+/** Repeats an attempt until it does not throw; rethrows the last error if this takes too long. */
 export async function untilItPasses(attempt: () => Promise<void>): Promise<void> {
   const end = performance.now() + patienceMs
   for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** What the boot script has drawn, while it is there. */
+/** The frame that the boot script has drawn, while it is on the page. */
 export const frame = '#root > [aria-hidden="true"]'
 
-/** Holds back a page's requests that match a pattern; the returned function releases them. */
+/** Delays a page's requests that match a pattern; the returned function releases them. */
 export async function hold(page: Page, pattern: string | RegExp): Promise<() => void> {
   const held = Promise.withResolvers<void>()
   await page.route(pattern, async (route) => {
@@ -13,7 +13,7 @@ export async function hold(page: Page, pattern: string | RegExp): Promise<() => 
   return held.resolve
 }
 
-/** Opens an address while the files of a pattern are held back; the returned function releases them. */
+/** Opens an address while files that match a pattern are delayed; the returned function releases them. */
 export async function openHeld(
   page: Page,
   path: string,

@@ -5,7 +5,7 @@ export function rowsOf(page: Page): Locator {
   return page.locator('.data-table tbody:not([aria-hidden]) tr')
 }
 
-/** The row with that name. */
+/** The row with this name. */
 export function rowOf(page: Page, name: string): Locator {
   return rowsOf(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 }

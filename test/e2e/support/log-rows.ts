@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 
-/** A complete call by root that used nothing. */
+/** A complete call by root without usage. */
 const usual = {
   user_id: 1,
   created_at: 0,
@@ -26,7 +26,7 @@ const usual = {
   attempts: '',
 }
 
-/** Writes log rows, with the given values instead of the usual ones; times in epoch seconds. */
+/** Writes log rows with the given values; other fields have the values in `usual`. Times are in epoch seconds. */
 export function logWriter(database: Database): (row: Partial<typeof usual>) => void {
   const names = Object.keys(usual)
   const places = names.map(() => '?').join(', ')

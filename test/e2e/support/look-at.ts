@@ -21,7 +21,7 @@ async function setTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
   }, theme)
 }
 
-/** Changes the language as another tab of the console would: nothing reloads, nothing closes. */
+/** Changes the language as another tab of the console would: nothing is reloaded or closed. */
 async function setLanguage(page: Page, language: 'en' | 'zh'): Promise<void> {
   await page.evaluate((next) => {
     localStorage.setItem('ui.lang', next)
@@ -30,7 +30,7 @@ async function setLanguage(page: Page, language: 'en' | 'zh'): Promise<void> {
   await page.waitForFunction((lang) => document.documentElement.lang.startsWith(lang), language)
 }
 
-/** Parts of the page or of its overlays that stick out at the right, where nobody can scroll to them. */
+/** Parts of the page or of its overlays that extend past the right edge, where the user cannot scroll to them. */
 function cutOff(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const scrolls = (element: Element) => /auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX)
@@ -48,8 +48,8 @@ function cutOff(page: Page): Promise<string[]> {
 
 /**
  * Checks a screen with axe in both themes, English and Chinese, wide and narrow, each time with the rules that the
- * change can break. Then checks the pseudo-locale, at the smallest width and with all rules, for untranslated texts and
- * for content that does not fit. Returns the problems.
+ * change can break. Then it checks the pseudo-locale, at the smallest width and with all rules, for untranslated texts
+ * and for content that does not fit. Returns the problems.
  */
 export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
   const faults: string[] = []
@@ -66,7 +66,7 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   if (fails !== undefined) await page.route(fails, (route) => route.fulfill({ status: 502, json: {} }))
   if (opens) await page.route(opens, (route) => route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }))
   await open(visit, screen)
-  // Content under a sticky bar can be scrolled out from under it.
+  // Content under a sticky bar is ignored, because the user can scroll it into view.
   const isCovered = (fault: string) => /size because it is partially obscured/.test(fault)
   const look = async (rules: AxeRules, how: string) =>
     faults.push(

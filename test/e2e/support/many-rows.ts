@@ -18,7 +18,7 @@ const models = [
 ]
 const day = 86_400
 
-/** Writes the data of many years into the database: calls could not create so many rows in time. */
+/** Writes the data of many years into the database, because calls could not create so many rows in time. */
 export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Math.floor(Date.now() / 1000)): void {
   using database = openDatabase(console)
   const columnsOf = (table: string, own: readonly string[]) =>
@@ -38,7 +38,7 @@ export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Ma
     )
     for (let index = 1; index <= count; index++) statement.run(...names.map((name) => own[name]?.(index) ?? ''))
   }
-  // Rows are copies of the first one of their table.
+  // Rows are copies of the first row of their table.
   logWriter(database)({
     created_at: nowSeconds,
     content: 'ratio: 1.25 × 4 × 1',

@@ -1,17 +1,17 @@
-// Steps that bring a page into a state, in any language.
+// Steps that bring a page into a state. They work in any language.
 import type { Locator, Page } from 'playwright-core'
 
-/** A list shows its rows. */
+/** Waits until a list shows its rows. */
 export const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hidden]) tr').first().waitFor()
-/** A list has none. */
+/** Waits until a list has no rows. */
 export const empty = (page: Page) => page.locator('.data-table').waitFor({ state: 'detached' })
-/** The page says that something failed. */
+/** Waits until the page shows a failure. */
 export const failed = (page: Page) => page.locator('main [role="alert"]').first().waitFor()
-/** A form has loaded the thing it edits. */
+/** Waits until a form has loaded the item it edits. */
 export const field = (name: string) => (page: Page) => page.locator(`[name="${name}"]`).waitFor()
-/** A dialog or a question is open. */
+/** Waits until a dialog or a question is open. */
 export const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
-/** A drawer shows its content. */
+/** Waits until a drawer shows its content. */
 export const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
 
 /** Clicks something that opens a dialog or asks a question. */

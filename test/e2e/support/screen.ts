@@ -4,19 +4,19 @@ import type { Account } from './console.ts'
 /** A page of the console in one of its states. */
 export interface Screen {
   path: string
-  /** The address it leads to, if that is another page. */
+  /** The address that the path redirects to, if that is another page. */
   goes?: string
-  /** The state, if it is not the page as it opens. */
+  /** Name of the state, if it differs from the page as it opens. */
   state?: string
-  /** The visitor; if omitted, nobody. */
+  /** The visitor's account; if omitted, the visitor is not logged in. */
   as?: Account
-  /** On the installation without any data. */
+  /** Whether the installation without any data is used. */
   bare?: boolean
-  /** Calls that are answered with 502, as a glob of their addresses. */
+  /** Calls that get a 502 response, as a glob of their addresses. */
   fails?: string
-  /** Exists only on screens of this kind. */
+  /** The only screen width on which the state exists. */
   only?: 'wide' | 'narrow'
-  /** Expected messages of the browser's console. */
+  /** Expected messages in the browser's console. */
   says?: RegExp
   /** External addresses that the page is configured to open. */
   opens?: RegExp
@@ -24,5 +24,5 @@ export interface Screen {
   prepare?(page: Page): Promise<unknown>
 }
 
-/** A user without rights, on both installations. */
+/** A user without administrator rights, on both installations. */
 export const person: Account = { username: 'person', password: 'a long password' }

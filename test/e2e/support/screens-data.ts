@@ -37,7 +37,10 @@ const people = [
   ['ken', 'Ken', 'svip,default', 1, 2],
 ] as const
 
-/** Rows, options and codes, so that every page has something to show. Returns the upstream that answers its calls. */
+/**
+ * Creates rows, options and codes, so that every page has something to show. Returns the upstream that responds to the
+ * calls.
+ */
 export async function fillForScreens(site: Console): Promise<FakeUpstream> {
   const upstream = await startFakeUpstream()
   upstream.always(ok({ text: answer, promptTokens: 21 }))
@@ -71,13 +74,13 @@ const options = {
   WeChatAuthEnabled: 'true',
 }
 
-/** A call that was answered by a second channel. */
+/** The attempts of a call that succeeded on a second channel. */
 const failover = JSON.stringify([
   { channelId: 2, status: 429, error: 'rate limit reached for this organisation', elapsedMs: 212 },
   { channelId: 1, status: 200, error: '', elapsedMs: 940 },
 ])
 
-/** Months of usage and states that no call can create. */
+/** Writes months of usage, and states that no call can create. */
 function writeRows(site: Console): void {
   using database = openDatabase(site)
   const now = Math.floor(Date.now() / 1000)

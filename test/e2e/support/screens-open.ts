@@ -61,7 +61,7 @@ export const waysIn: readonly Screen[] = [
   },
 ]
 
-/** Public pages, and what can be opened over every page. */
+/** Public pages, and overlays that can be opened on every page. */
 export const openPages: readonly Screen[] = [
   { path: '/', state: 'to visitors' },
   { path: '/', as: root, prepare: (page) => page.locator('main svg[role="img"]').first().waitFor() },

@@ -9,15 +9,15 @@ const calls = /\/(?:api|v1)\//
 const parts = /\/assets\/[^/]+\.(?:js|css)$/
 
 /**
- * Slows a page down as the environment says, to expose races that a user with a slow connection would meet. Each answer
- * is delayed by up to twice the given time, so answers also overtake each other.
+ * Slows a page down as set by the environment, to expose races that a user with a slow connection would see. Each
+ * response is delayed by up to twice the given time, so responses may also overtake each other.
  */
 export async function slowDown(context: BrowserContext, page: Page): Promise<void> {
   for (const [pattern, lateMs] of [[calls, slow.callsMs] as const, [parts, slow.partsMs] as const]) {
     if (lateMs === 0) continue
     await context.route(pattern, async (route: Route) => {
       await new Promise((done) => setTimeout(done, random.int(2 * lateMs)))
-      // The visit may have ended.
+      // The visit may already have ended.
       await route.continue().catch(() => undefined)
     })
   }

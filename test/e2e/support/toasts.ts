@@ -6,12 +6,15 @@ type Kind = 'success' | 'info' | 'error' | 'warning' | 'notice'
 const shown = new WeakMap<Page, { kind: string; text: string }[]>()
 const plain = (text: string) => text.replaceAll(/\s+/g, ' ').toLowerCase()
 
-/** The toast with this text, of that kind, while it is on the screen. */
+/** The toast with this text and kind, while it is on the screen. */
 export function toastOf(page: Page, kind: Kind, text: string): Locator {
   return page.locator(`[data-toast="${kind}"]`).filter({ hasText: text })
 }
 
-/** Records the texts of toasts from now on: some are shown for less time than a slow machine may need to check them. */
+/**
+ * Records the texts of all following toasts, because some are shown for less time than a slow machine may need to check
+ * them.
+ */
 export async function keepToasts(page: Page): Promise<void> {
   const kept: { kind: string; text: string }[] = []
   shown.set(page, kept)
@@ -32,8 +35,8 @@ export async function keepToasts(page: Page): Promise<void> {
 }
 
 /**
- * Waits until a toast with this text has been shown, even if it is gone again, and returns its text. Each showing
- * counts once.
+ * Waits until a toast with this text has been shown, even if it has already disappeared, and returns its text. Each
+ * time that the toast is shown counts only once.
  */
 export async function toastShown(page: Page, kind: Kind, text: string): Promise<string> {
   const kept = shown.get(page) ?? []

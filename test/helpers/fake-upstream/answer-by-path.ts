@@ -24,7 +24,7 @@ const BY_PATH: readonly (readonly [RegExp, () => Behaviour])[] = [
   [/\/dashboard\/billing\/(subscription|usage)$/, okBilling],
 ]
 
-/** A good answer of the kind that the path requests; 404 for paths that OpenAI does not have. */
+/** A valid response of the kind that the path requests, or 404 for paths that OpenAI does not have. */
 export function answerByPath(): Behaviour {
   return behaviour('answerByPath', (exchange) => {
     const known = BY_PATH.find(([pattern]) => pattern.test(exchange.request.path))

@@ -60,13 +60,13 @@ describe('what a caller sees', () => {
     expect(await seen(fake.redirects(target), { redirect: 'manual' })).toBe('302 ')
   })
 
-  test('an answer with two lengths, and giant headers, are refused or read, but end', async () => {
+  test('a response with two lengths, or with giant headers, is refused or read, but does not hang', async () => {
     for (const behaviour of [fake.twoLengths(), fake.withGiantHeaders(fake.okChat(), 8_192)]) {
       expect(await seen(behaviour)).toMatch(/^(200|failed)/)
     }
   })
 
-  test('a silent answer ends when the caller leaves', async () => {
+  test('a response that never comes ends when the caller disconnects', async () => {
     for (const behaviour of [
       fake.neverAnswers(),
       fake.neverReadsBody(),
@@ -85,7 +85,7 @@ describe('what a caller sees', () => {
     }
   })
 
-  test('a connection that closes after a good answer is not reused', async () => {
+  test('a connection that closes after a good response is not reused', async () => {
     for (const how of ['fin', 'reset'] as const) {
       const before = state.upstream.connections
       expect(await seen(fake.thenCloses(how, fake.okChat()))).toStartWith('200')
@@ -95,7 +95,7 @@ describe('what a caller sees', () => {
     }
   })
 
-  test('HTTP/2: broken frames, and the image as base64', async () => {
+  test('HTTP/2: broken frames, and an image as base64', async () => {
     const h2 = { protocol: 'http2' } as const
     expect(await seen(fake.resetsStream(fake.H2_ERROR.cancel), h2)).toBe('failed')
     expect(await seen(fake.breaksHttp2(), { ...h2, signal: AbortSignal.timeout(500) })).toBe('failed')

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 
-/** Reads a socket by byte counts and delimiters. Every read returns undefined once the peer has closed. */
+/** Reads a socket by byte counts and delimiters. Every read returns undefined after the peer has closed. */
 export class ByteReader {
   #chunks: Buffer[] = []
   #length = 0
@@ -23,7 +23,7 @@ export class ByteReader {
     socket.on('error', finish)
   }
 
-  /** Bytes up to and including the delimiter. */
+  /** Reads bytes up to and including the delimiter. */
   async until(mark: string): Promise<Buffer | undefined> {
     for (;;) {
       const joined = this.#join()
@@ -34,7 +34,7 @@ export class ByteReader {
     }
   }
 
-  /** Exactly this many bytes. */
+  /** Reads exactly this many bytes. */
   async exactly(count: number): Promise<Buffer | undefined> {
     while (this.#length < count) {
       if (this.#closed) return undefined

@@ -8,8 +8,8 @@ export interface SelfSigned {
 }
 
 /**
- * Creates a certificate for 127.0.0.1 and localhost, valid for a day before and after now; no key is stored in the
- * repository.
+ * Creates a certificate for 127.0.0.1 and localhost that is valid from a day ago until a day from now. No key is stored
+ * in the repository.
  */
 export function selfSignedCertificate(): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

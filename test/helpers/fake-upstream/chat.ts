@@ -9,39 +9,39 @@ export interface ToolCall {
   readonly arguments: string
 }
 
-/** The content of a chat answer. By default it is valid: it respects max_tokens and reports matching usage. */
+/** The content of a chat response. By default it is valid: it respects max_tokens and reports matching usage. */
 export interface ChatOptions {
-  /** The text of the answer; one word counts as one token. */
+  /** The text of the response. One word counts as one token. */
   readonly text?: string
-  /** Reported as given, right or wrong; null omits it. Default: prompt_tokens 10 and a token per word. */
+  /** Sent unchanged, right or wrong. null omits it. Default: 10 prompt_tokens and one token per word. */
   readonly usage?: JsonObject | null
   readonly promptTokens?: number
   readonly finishReason?: string
   readonly toolCalls?: readonly ToolCall[]
   /** Sent as reasoning_content. */
   readonly reasoning?: string
-  /** True answers in full, whatever max_tokens says. */
+  /** If true, sends the full text, whatever max_tokens says. */
   readonly ignoreMaxTokens?: boolean
-  /** Extra fields of the answer or of each chunk. */
+  /** Extra fields of the response or of each chunk. */
   readonly extra?: JsonObject
   readonly headers?: HeaderList
 }
 
-/** A streamed chat answer. */
+/** A streamed chat response. */
 export interface StreamOptions extends ChatOptions, SsePace {
   /** The deltas, or how many words to send, one per chunk. */
   readonly chunks?: readonly string[] | number
   /**
-   * When the usage chunk is sent: if stream_options.include_usage asks for it (default), always, never, twice, or on
+   * When the usage chunk is sent: if stream_options.include_usage requests it (default), always, never, twice, or on
    * every chunk.
    */
   readonly usageChunk?: 'asked' | 'always' | 'never' | 'twice' | 'every'
-  /** False ends the stream without `[DONE]`. */
+  /** If false, the stream ends without `[DONE]`. */
   readonly done?: boolean
   readonly style?: SseStyle
 }
 
-/** A plain answer, or a stream if the request asks for one. */
+/** A plain response, or a stream if the request asks for one. */
 export function ok(options: StreamOptions = {}): Behaviour {
   return behaviour('ok', (exchange) =>
     (exchange.request.fields.stream === true ? okStream(options) : okChat(options)).run(exchange),
@@ -66,7 +66,7 @@ export function streamHeaders(extra: HeaderList = []): HeaderList {
   return [['content-type', 'text/event-stream'], ['cache-control', 'no-cache'], ['x-request-id', 'req_fake'], ...extra]
 }
 
-/** The body of a plain answer. */
+/** The body of a plain response. */
 function chatBody(exchange: Exchange, options: ChatOptions): JsonObject {
   const { words, finish } = answerWords(
     exchange,
@@ -87,7 +87,7 @@ function chatBody(exchange: Exchange, options: ChatOptions): JsonObject {
   return { ...envelope(exchange, false), choices: [choice], ...(usage ? { usage } : {}), ...options.extra }
 }
 
-/** All events of a stream, `[DONE]` included. */
+/** All events of a stream, including `[DONE]`. */
 export function streamEvents(exchange: Exchange, options: StreamOptions): unknown[] {
   const { words, finish } = answerWords(exchange, options, deltas(options))
   const usage = usageOf(options, words.length)
@@ -161,7 +161,7 @@ function wireToolCall(call: ToolCall, index: number): JsonObject {
   return { id: call.id ?? `call_${index}`, type: 'function', function: { name: call.name, arguments: call.arguments } }
 }
 
-/** The name first, then the arguments in pieces, as the real service sends them. */
+/** First the name, then the arguments in pieces, as the real service sends them. */
 function toolCallDeltas(call: ToolCall, index: number): JsonObject[] {
   const pieces = call.arguments.match(/[\s\S]{1,6}/g) ?? []
   const first = { tool_calls: [{ index, ...wireToolCall({ ...call, arguments: '' }, index) }] }

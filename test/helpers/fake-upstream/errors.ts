@@ -1,7 +1,7 @@
 import { sendBody, sendJson } from './reply.ts'
 import { type Behaviour, behaviour, type HeaderList } from './types.ts'
 
-/** An error response by its status. */
+/** How an error response differs from the usual one for its status. */
 export interface StatusOptions {
   readonly message?: string
   readonly type?: string
@@ -29,7 +29,7 @@ const USUAL: {
   503: { message: 'The engine is currently overloaded.', type: 'server_error', code: null },
 }
 
-/** Answers with this status: once if queued with `next`, always with `always`. */
+/** Responds with this status: once if queued with `next`, always if set with `always`. */
 export function status(code: number, options: StatusOptions = {}): Behaviour {
   return behaviour(`status ${code}`, (exchange) => {
     const retry: HeaderList = options.retryAfter === undefined ? [] : [['retry-after', String(options.retryAfter)]]
@@ -41,7 +41,7 @@ export function status(code: number, options: StatusOptions = {}): Behaviour {
   })
 }
 
-/** 429 because the account has no money left: waiting does not help, but another key does. */
+/** 429 because the account has no money left. Waiting does not help, but using another key does. */
 export function outOfQuota(): Behaviour {
   const message = 'You exceeded your current quota, please check your plan and billing details.'
   return status(429, { message, type: 'insufficient_quota', code: 'insufficient_quota' })

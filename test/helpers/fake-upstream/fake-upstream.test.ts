@@ -41,7 +41,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   throw new Error('it did not fail')
 }
 
-describe('good answers', () => {
+describe('good responses', () => {
   test('the official SDK reads chat, streams, tools, embeddings, images, speech and transcriptions', async () => {
     const upstream = await start()
     const client = new OpenAI({ apiKey: 'key-1', baseURL: `${upstream.url}/v1`, maxRetries: 0 })
@@ -88,7 +88,7 @@ describe('good answers', () => {
     expect((await json(await post(upstream, { max_tokens: 2 }))).usage.completion_tokens).toBe(500)
   })
 
-  test('every way of splitting and writing events carries the same text', async () => {
+  test('every way of splitting and writing events transports the same text', async () => {
     const upstream = await start()
     const styles: fake.SseStyle[] = [
       { cut: 'byte' },
@@ -108,7 +108,7 @@ describe('good answers', () => {
     }
   })
 
-  test('gzip, trickled bodies, late, giant and hop-by-hop headers', async () => {
+  test('gzip, trickled bodies, and late, giant and hop-by-hop headers', async () => {
     const upstream = await start()
     upstream.next(fake.gzipped(fake.okChat()), fake.gzipped(fake.okStream({ chunks: 5, delayMs: 5 })))
     expect((await json(await post(upstream))).id).toBe('chatcmpl-fake')
@@ -127,7 +127,7 @@ describe('good answers', () => {
 })
 
 describe('rules', () => {
-  test('by key, by model, queue, then the default', async () => {
+  test('are tried in order: by key, by model, from the queue, then the default', async () => {
     const upstream = await start()
     upstream.forKey('key-2', fake.status(401))
     upstream.forModel('bad', fake.status(500), fake.ok())
@@ -146,7 +146,7 @@ describe('rules', () => {
     expect(upstream.requests[3]?.behaviour).toBe('status 429')
   })
 
-  test('a caller who leaves is recorded as aborted', async () => {
+  test('a caller who disconnects is recorded as aborted', async () => {
     const upstream = await start()
     upstream.always(fake.endlessStream())
     const controller = new AbortController()
@@ -209,7 +209,7 @@ describe('faults over HTTP/1.1', () => {
 })
 
 describe('TLS and HTTP/2', () => {
-  test('both protocols over one port; 100 streams share one connection', async () => {
+  test('both protocols on one port; 100 streams share one connection', async () => {
     const upstream = await start({ tls: true })
     expect((await json(await post(upstream, {}, { protocol: 'http1.1' }))).id).toBe('chatcmpl-fake')
     expect(upstream.last.protocol).toBe('http/1.1')
@@ -222,7 +222,7 @@ describe('TLS and HTTP/2', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('RST_STREAM, GOAWAY, a dying connection, a protocol error', async () => {
+  test('RST_STREAM, GOAWAY, a connection that dies, a protocol error', async () => {
     const upstream = await start({ tls: true })
     const h2 = { protocol: 'http2' } as const
     upstream.next(fake.resetsStream())

@@ -4,8 +4,8 @@ import { H2_ERROR } from './http2-frames.ts'
 import { type Behaviour, behaviour, type Exchange } from './types.ts'
 
 /**
- * Sends GOAWAY. `worked: false` (default) says that this stream was not processed, so it may be sent again; true says
- * that it was. Then the connection closes, or with `finish` the stream is answered properly first.
+ * Sends GOAWAY. `worked: false` (default) means that this stream was not processed, so it may be sent again; true means
+ * that it was processed. The connection closes afterwards. With `finish`, the stream first gets its complete response.
  */
 export function goesAway(
   options: { readonly worked?: boolean; readonly code?: number; readonly finish?: boolean } = {},
@@ -23,12 +23,15 @@ export function goesAway(
   })
 }
 
-/** Answers this stream with RST_STREAM; 7 (REFUSED_STREAM) says it was not processed, other codes do not. */
+/** Ends this stream with RST_STREAM. Code 7 (REFUSED_STREAM) means that it was not processed; other codes do not. */
 export function resetsStream(code: number = H2_ERROR.internal): Behaviour {
   return behaviour(`resetsStream ${code}`, (exchange) => needHttp2(exchange).resetStream(code))
 }
 
-/** Sends a word on every stream; once `count` streams are open (and `when` has resolved), the whole connection dies. */
+/**
+ * Sends a word on every stream. As soon as `count` streams are open (and `when` has resolved), the whole connection
+ * dies.
+ */
 export function diesWithStreamsOpen(
   count: number,
   how: 'fin' | 'reset' | 'goaway' = 'reset',

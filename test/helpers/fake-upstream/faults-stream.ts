@@ -5,9 +5,9 @@ import { sendBody } from './reply.ts'
 import { sendEvents, sseEvent } from './sse.ts'
 import { type Behaviour, behaviour, type Exchange, pause } from './types.ts'
 
-/** Where a stream fails: after this many content events. */
+/** A stream that fails after this many content events. */
 export interface FaultyStream extends StreamOptions {
-  /** Events sent properly before the fault; default 3. */
+  /** How many events are sent properly before the fault. Default: 3. */
   readonly after?: number
 }
 
@@ -22,14 +22,14 @@ export function cutsStream(how: 'fin' | 'reset' | 'stream-reset', options: Fault
   })
 }
 
-/** Ends the HTTP answer properly in the middle of the content: no finish_reason, no `[DONE]`. */
+/** Ends the HTTP response properly in the middle of the content, without a finish_reason or `[DONE]`. */
 export function endsEarly(options: FaultyStream = {}): Behaviour {
   return behaviour('endsEarly', async (exchange) => {
     if (await begin(exchange, options)) exchange.end()
   })
 }
 
-/** Cuts inside an event, so that half a JSON object is the last thing sent. */
+/** Cuts the stream inside an event, so that the last thing sent is half a JSON object. */
 export function cutsInsideEvent(how: 'fin' | 'reset' | 'end' = 'fin', options: FaultyStream = {}): Behaviour {
   return behaviour(`cutsInsideEvent ${how}`, async (exchange) => {
     if (!(await begin(exchange, options))) return
@@ -41,7 +41,7 @@ export function cutsInsideEvent(how: 'fin' | 'reset' | 'end' = 'fin', options: F
   })
 }
 
-/** Sends a few events, then nothing, forever or for `forMs`, after which the rest follows. */
+/** Sends a few events and then stalls, either forever or for `forMs`, after which it sends the rest. */
 export function stallsStream(options: FaultyStream & { readonly forMs?: number } = {}): Behaviour {
   return behaviour('stallsStream', async (exchange) => {
     if (!(await begin(exchange, options))) return
@@ -69,15 +69,15 @@ export function badJsonChunk(options: FaultyStream = {}): Behaviour {
 }
 
 /**
- * Sends `data: {"error":…}` in a stream with status 200; `after: 0` makes it the first event. Ends there, with or
- * without `[DONE]`.
+ * Sends `data: {"error":…}` in a stream with status 200. With `after: 0` it is the first event. The stream ends after
+ * it, with or without `[DONE]`.
  */
 export function errorEvent(options: FaultyStream & { readonly message?: string } = {}): Behaviour {
   const message = options.message ?? 'The server had an error while processing your request.'
   return withEvent('errorEvent', openAiError(500, { message }), options, false)
 }
 
-/** One event on a single line of this many bytes (default 20 MB) among ordinary ones. */
+/** Sends one event on a single line of this many bytes (default 20 MB) among ordinary events. */
 export function hugeEvent(bytes = 20 * 1024 * 1024, options: FaultyStream = {}): Behaviour {
   const delta = { content: 'x'.repeat(bytes) }
   return withEvent(
@@ -102,7 +102,7 @@ export function endlessStream(wordsPerEvent = 1): Behaviour {
   })
 }
 
-/** Answers a stream request with one plain JSON completion, as services without streaming do. */
+/** Responds to a stream request with one plain JSON completion, as services without streaming do. */
 export function plainToStream(): Behaviour {
   return behaviour('plainToStream', (exchange) => {
     const message = { role: 'assistant', content: 'Hello from the fake upstream.' }
@@ -131,7 +131,7 @@ async function begin(exchange: Exchange, options: FaultyStream): Promise<boolean
   return sendEvents(exchange, events, options.style ?? {}, options)
 }
 
-/** A stream with one additional event; it continues afterwards or ends there. */
+/** A stream with one additional event, which continues afterwards or ends there. */
 function withEvent(name: string, event: unknown, options: FaultyStream, goesOn: boolean): Behaviour {
   return behaviour(name, async (exchange) => {
     if (!(await begin(exchange, options))) return

@@ -1,7 +1,7 @@
 import { ok, type StreamOptions } from './chat.ts'
 import type { Behaviour, JsonObject } from './types.ts'
 
-/** Usage that no gateway should believe, by name; `ok({ usage })` sends any other. */
+/** Usage that no gateway should believe, by name. Use `ok({ usage })` to send any other. */
 export const WRONG_USAGE = {
   negative: { prompt_tokens: 10, completion_tokens: -50, total_tokens: -40 },
   negativePrompt: { prompt_tokens: -1_000_000, completion_tokens: 5, total_tokens: -999_995 },
@@ -14,27 +14,27 @@ export const WRONG_USAGE = {
   array: { prompt_tokens: [10], completion_tokens: [5], total_tokens: [15] },
 } satisfies { readonly [name: string]: JsonObject }
 
-/** A good answer (plain or streamed, as requested) that reports this usage. */
+/** A good response (plain or streamed, as requested) that reports this usage. */
 export function wrongUsage(kind: keyof typeof WRONG_USAGE, options: StreamOptions = {}): Behaviour {
   return { ...ok({ usageChunk: 'always', ...options, usage: WRONG_USAGE[kind] }), name: `wrongUsage ${kind}` }
 }
 
-/** A good answer that reports no usage, although the request asks for it. */
+/** A good response that reports no usage, although the request asks for it. */
 export function missingUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usage: null }), name: 'missingUsage' }
 }
 
-/** A stream that sends its usage chunk twice; only one may be charged. */
+/** A stream that sends its usage chunk twice. Only one may be charged. */
 export function duplicateUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usageChunk: 'twice' }), name: 'duplicateUsage' }
 }
 
-/** A stream that carries usage on every chunk; the last counts, not the sum. */
+/** A stream that carries usage on every chunk. The last value counts, not the sum. */
 export function runningUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usageChunk: 'every' }), name: 'runningUsage' }
 }
 
-/** Answers with this many words, whatever max_tokens says, and reports them. */
+/** Responds with this many words, whatever max_tokens says, and reports the number of words as usage. */
 export function ignoresMaxTokens(words: number): Behaviour {
   return {
     ...ok({ chunks: words, text: 'word '.repeat(words).trim(), ignoreMaxTokens: true }),

@@ -22,17 +22,17 @@ export function resetsAfterHeaders(headers: HeaderList = [['content-type', 'appl
   })
 }
 
-/** Closes the connection properly (FIN) without sending a byte: what a stale keep-alive connection looks like. */
+/** Closes the connection properly (FIN) without sending a byte, as a stale keep-alive connection does. */
 export function closesWithoutAnswer(): Behaviour {
   return behaviour('closesWithoutAnswer', (exchange) => exchange.fin())
 }
 
-/** Accepts the request and never answers. */
+/** Accepts the request and never responds. */
 export function neverAnswers(): Behaviour {
   return behaviour('neverAnswers', (exchange) => exchange.hang())
 }
 
-/** Answers status 200 as soon as the headers have arrived, never reads the body, and sends nothing more. */
+/** Sends status 200 as soon as the headers have arrived, never reads the body, and sends nothing more. */
 export function neverReadsBody(): Behaviour {
   return behaviour('neverReadsBody', (exchange) => exchange.hang(), 'head')
 }
@@ -57,7 +57,7 @@ export function html200(): Behaviour {
   )
 }
 
-/** Status 200 with an error as JSON body, even if the request asked for a stream. */
+/** Status 200 with an error as a JSON body, even if the request asks for a stream. */
 export function jsonError200(message = 'Something went wrong.'): Behaviour {
   return behaviour('jsonError200', (exchange) => sendJson(exchange, 200, openAiError(500, { message })))
 }
@@ -73,7 +73,7 @@ export function empty200(): Behaviour {
   return behaviour('empty200', (exchange) => sendBody(exchange, 200, '', [['content-type', 'application/json']]))
 }
 
-/** A plain answer of about this many bytes. */
+/** A plain response of about this many bytes. */
 export function hugePlain(bytes: number): Behaviour {
   return behaviour('hugePlain', (exchange) => {
     const message = { role: 'assistant', content: 'x'.repeat(bytes) }
@@ -87,7 +87,7 @@ export function hugePlain(bytes: number): Behaviour {
   })
 }
 
-/** Redirects the caller. */
+/** Redirects the caller to another address. */
 export function redirects(location: string, code = 302): Behaviour {
   return behaviour('redirects', (exchange) => sendBody(exchange, code, '', [['location', location]]))
 }
@@ -103,7 +103,7 @@ export function garbage(
   })
 }
 
-/** Headers with both a length and chunked coding, as in response smuggling. */
+/** Headers with both a content length and chunked encoding, as in response smuggling. */
 export function twoLengths(): Behaviour {
   return behaviour('twoLengths', async (exchange) => {
     await exchange.raw(

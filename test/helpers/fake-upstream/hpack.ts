@@ -1,6 +1,9 @@
 type Pair = readonly [name: string, value: string]
 
-/** Code lengths of the ASCII half of the canonical Huffman code (RFC 7541, appendix B); callers send nothing else. */
+/**
+ * Code lengths for the ASCII half of the canonical Huffman code (RFC 7541, appendix B). Callers send no other
+ * characters.
+ */
 const CODE_LENGTHS = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
   28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
@@ -78,7 +81,10 @@ function asPair(entry: string): Pair {
   return blank < 0 ? [entry, ''] : [entry.slice(0, blank), entry.slice(blank + 1)]
 }
 
-/** length → code → character. The code is canonical: within a length, codes count up in the order of the symbols. */
+/**
+ * Maps length → code → character. The code is canonical: among codes of one length, codes count up in the order of the
+ * symbols.
+ */
 const CODES = buildCodes()
 
 function buildCodes(): Map<number, string> {
@@ -173,7 +179,7 @@ export class HpackDecoder {
   }
 }
 
-/** Encodes headers as plain literals, which need no dynamic table on either side. */
+/** Encodes headers as plain literals, so that neither side needs a dynamic table. */
 export function encodeHeaders(headers: readonly Pair[]): Uint8Array {
   const out: number[] = []
   const string = (text: string) => {

@@ -41,7 +41,7 @@ class Http1Exchange implements Exchange {
   readonly h2 = undefined
   /** Resolves when nothing more will be sent. */
   readonly over: Promise<void>
-  /** Whether the connection may carry another request. */
+  /** Whether the connection may be used for another request. */
   reusable = false
   readonly #writer: SocketWriter
   readonly #left = new AbortController()
@@ -60,7 +60,7 @@ class Http1Exchange implements Exchange {
     return this.#left.signal
   }
 
-  /** The caller closed the connection. */
+  /** Called when the caller has closed the connection. */
   leave(): void {
     this.#left.abort()
   }

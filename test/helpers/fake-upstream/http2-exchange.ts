@@ -16,7 +16,7 @@ export class Http2Exchange implements Exchange, Http2Control {
   readonly h2: Http2Control
   readonly over: Promise<void>
   readonly body: Buffer[] = []
-  /** Whether a behaviour has been given this exchange. */
+  /** Whether a behaviour has been chosen for this exchange. */
   chosen = false
   readonly #connection: Http2Connection
   readonly #left = new AbortController()
@@ -44,13 +44,13 @@ export class Http2Exchange implements Exchange, Http2Control {
     return this.#connection.streams.size
   }
 
-  /** The caller reset the stream or the connection is gone. */
+  /** Called when the caller has reset the stream or the connection is gone. */
   leave(): void {
     this.#left.abort()
     this.#wake?.()
   }
 
-  /** The caller accepts more bytes. */
+  /** Called when the caller accepts more bytes. */
   widen(increment: number): void {
     this.#window += increment
     this.#wake?.()

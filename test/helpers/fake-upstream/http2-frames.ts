@@ -34,14 +34,14 @@ export function frame(type: number, flags: number, streamId: number, payload: Ui
   return bytes
 }
 
-/** Consecutive big-endian 32-bit numbers: the payload of RST_STREAM, GOAWAY and WINDOW_UPDATE. */
+/** Consecutive big-endian 32-bit numbers, which are the payload of RST_STREAM, GOAWAY and WINDOW_UPDATE. */
 export function words(...values: number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length)
   for (const [index, value] of values.entries()) bytes.writeUInt32BE(value >>> 0, 4 * index)
   return bytes
 }
 
-/** Payload of a SETTINGS frame. */
+/** The payload of a SETTINGS frame. */
 export function settings(pairs: readonly (readonly [id: number, value: number])[]): Buffer {
   const bytes = Buffer.alloc(6 * pairs.length)
   for (const [index, [id, value]] of pairs.entries()) {

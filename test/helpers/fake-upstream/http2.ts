@@ -21,9 +21,9 @@ const WINDOW = 16 * 1024 * 1024
 export class Http2Connection {
   readonly writer: SocketWriter
   readonly streams = new Map<number, Http2Exchange>()
-  /** Bytes that the caller still accepts on the whole connection. */
+  /** How many more bytes the caller accepts on the whole connection. */
   sendWindow = 65_535
-  /** Bytes that the caller accepts on a new stream. */
+  /** How many bytes the caller accepts on a new stream. */
   streamSendWindow = 65_535
   readonly #reader: ByteReader
   readonly #number: number

@@ -45,7 +45,7 @@ export function okModerations(flagged = false): Behaviour {
   })
 }
 
-/** Images, edits and variations: as many as requested (`n` in JSON or in the form), as URL or base64. */
+/** Images, edits and variations: as many as requested (`n` in the JSON or form), as URLs or base64. */
 export function okImages(options: { readonly count?: number; readonly usage?: JsonObject } = {}): Behaviour {
   return behaviour('okImages', (exchange) => {
     const fields = formOrJson(exchange.request)
@@ -71,7 +71,7 @@ export function okSpeech(bytes = 4096): Behaviour {
   })
 }
 
-/** What okSpeech sends: every byte value in turn. */
+/** The bytes that okSpeech sends: every byte value in turn. */
 export function speechBytes(count = 4096): Uint8Array {
   return Uint8Array.from({ length: count }, (_, index) => (index * 7 + 0x80) & 0xff)
 }
@@ -108,7 +108,7 @@ export function okModels(ids: readonly string[] = ['gpt-4o-mini', 'gpt-4o', 'tex
   })
 }
 
-/** The answer of OpenAI's billing endpoints: the limit in dollars and how much of it is used. */
+/** The response of OpenAI's billing endpoints: the limit in dollars and how much of it is used. */
 export function okBilling(limit = 100, used = 12.5): Behaviour {
   return behaviour('okBilling', (exchange) => {
     const isUsage = exchange.request.path.endsWith('/usage')

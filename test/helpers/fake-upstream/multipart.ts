@@ -10,7 +10,7 @@ export interface Part {
   readonly text: string
 }
 
-/** The parts of a recorded multipart request, byte for byte; empty if it is not multipart. */
+/** The parts of a recorded multipart request, byte for byte. Empty if the request is not multipart. */
 export function readMultipart(request: RecordedRequest): Part[] {
   const boundary = /boundary="?([^";]+)"?/i.exec(request.headers.get('content-type') ?? '')?.[1]
   if (boundary === undefined) return []

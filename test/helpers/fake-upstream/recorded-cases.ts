@@ -15,7 +15,7 @@ export interface RecordingEntry {
   readonly dir: string
 }
 
-/** Search criteria; every given one must match. */
+/** Search criteria. A case must match every criterion that is given. */
 export interface RecordingFilter {
   readonly id?: string | RegExp
   readonly provider?: string | readonly string[]
@@ -23,14 +23,14 @@ export interface RecordingFilter {
   readonly model?: string | RegExp
   readonly kind?: RecordingEntry['kind']
   readonly stream?: boolean
-  /** A status, or 'ok' for below 400, or 'error' for 400 and above. */
+  /** A status, or 'ok' for statuses below 400, or 'error' for 400 and above. */
   readonly status?: number | 'ok' | 'error'
-  /** Features that the case must have, all of them. */
+  /** Features that the case must have. */
   readonly features?: readonly string[]
-  /** Features that it must not have. */
+  /** Features that the case must not have. */
   readonly without?: readonly string[]
   readonly provenance?: string | readonly string[]
-  /** True keeps only cases whose source also contains the request. */
+  /** If true, keeps only cases whose source also contains the request. */
   readonly withRequest?: boolean
 }
 
@@ -49,9 +49,9 @@ export interface RecordingCase extends RecordingEntry {
     readonly headers: Readonly<Record<string, string>>
     readonly body: Uint8Array
   }
-  /** The parsed request body; undefined if there is none or it is not JSON. */
+  /** The parsed request body. Undefined if there is none or it is not JSON. */
   readonly requestJson: unknown
-  /** The parsed reply; undefined if it is not a single JSON document. */
+  /** The parsed response body. Undefined if it is not a single JSON document. */
   readonly responseJson: unknown
   readonly responseText: string
   readonly notes: readonly string[]
@@ -65,16 +65,18 @@ interface RecordingSequence {
   readonly cases: readonly string[]
 }
 
-/** The folder of all recordings: RECORDINGS_DIR, otherwise `../shared/recordings` next to the repository. */
+/**
+ * The folder of all recordings: RECORDINGS_DIR, or `../shared/recordings` next to the repository if that is not set.
+ */
 const wholeSet = resolve(process.env.RECORDINGS_DIR ?? join(import.meta.dirname, '../../../../shared/recordings'))
 
 /**
- * False on a machine without the recordings (see RECORDINGS_DIR). Tests that need a certain one are skipped there; all
- * others try the sample in `test/recordings`, which was written from the documentation of the services.
+ * False on a machine without the recordings (see RECORDINGS_DIR). Tests that need a particular recording are skipped
+ * there. All other tests use the sample in `test/recordings`, which was written from the documentation of the services.
  */
 export const recordingsAvailable = existsSync(join(wholeSet, 'manifest.json'))
 
-/** How many cases a test must find at least: this many of all recordings, and one of the sample. */
+/** The minimum number of cases that a test must find: this many in the complete recordings, and one in the sample. */
 export function leastCases(ofAll: number): number {
   return recordingsAvailable ? ofAll : 1
 }
@@ -83,7 +85,9 @@ const recordingsDirectory = recordingsAvailable ? wholeSet : join(import.meta.di
 
 const cache: { entries?: readonly RecordingEntry[]; sequences?: readonly RecordingSequence[] } = {}
 
-/** The matching cases, in the manifest's order: of all recordings, or of the sample if those are missing. */
+/**
+ * The matching cases, in the manifest's order: from the complete recordings, or from the sample if they are missing.
+ */
 export function listCases(filter: RecordingFilter = {}): readonly RecordingEntry[] {
   return entries().filter((entry) => matches(entry, filter))
 }
@@ -122,7 +126,7 @@ export function loadCase(entryOrId: RecordingEntry | string): RecordingCase {
   }
 }
 
-/** The data of each event of a recorded SSE reply, joined over its lines; `[DONE]` included. */
+/** The data of each event of a recorded SSE response, with the lines of an event joined, including `[DONE]`. */
 export function sseData(recorded: RecordingCase): string[] {
   const blocks = recorded.responseText.split(/\r\n\r\n|\n\n|\r\r/)
   return blocks.flatMap((block) => {

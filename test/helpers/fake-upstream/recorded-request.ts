@@ -5,14 +5,14 @@ import { isJsonObject } from './types.ts'
 export interface RequestHead {
   readonly protocol: 'http/1.1' | 'h2'
   readonly method: string
-  /** Path and query as sent. */
+  /** Path and query, as they were sent. */
   readonly target: string
   readonly rawHeaders: HeaderList
-  /** Number of its connection, from 1. */
+  /** The number of the request's connection, counted from 1. */
   readonly connection: number
 }
 
-/** One request as it arrived, filled while its body is received. */
+/** One request as it arrived. Its body is filled in when it has been received. */
 export class RecordedRequest {
   readonly protocol: 'http/1.1' | 'h2'
   readonly method: string
@@ -24,15 +24,15 @@ export class RecordedRequest {
   readonly connection: number
   /** When the headers arrived, in milliseconds since the epoch. */
   readonly atMs = Date.now()
-  /** The name of the behaviour that answered. */
+  /** The name of the behaviour that responded. */
   behaviour = ''
-  /** False while the body is still arriving, and forever if the connection ended first. */
+  /** False while the body is still arriving. Stays false if the connection ended first. */
   bodyComplete = false
-  /** True when the caller left before the answer was finished. */
+  /** True if the caller disconnected before the response was finished. */
   aborted = false
-  /** True when the whole answer was handed to the kernel. */
+  /** True once the complete response was handed to the kernel. */
   answered = false
-  /** When the exchange was over, however it ended, in milliseconds since the epoch. */
+  /** When the exchange ended, in whatever way, in milliseconds since the epoch. */
   endedAtMs: number | undefined
   #body: Uint8Array = new Uint8Array(0)
   #json: unknown
@@ -54,7 +54,7 @@ export class RecordedRequest {
     return this.#body
   }
 
-  /** Called by the server once the whole body has arrived. */
+  /** Called by the server when the whole body has arrived. */
   completeBody(bytes: Uint8Array): void {
     this.#body = bytes
     this.bodyComplete = true
@@ -64,7 +64,7 @@ export class RecordedRequest {
     return new TextDecoder().decode(this.#body)
   }
 
-  /** The parsed body; undefined if it is not JSON. */
+  /** The parsed body. Undefined if it is not JSON. */
   get json(): unknown {
     if (this.#json === undefined && this.#body.length > 0) {
       try {
@@ -81,12 +81,12 @@ export class RecordedRequest {
     return isJsonObject(this.json) ? this.json : {}
   }
 
-  /** `model` of the body. */
+  /** The `model` field of the body. */
   get model(): string | undefined {
     return typeof this.fields.model === 'string' ? this.fields.model : undefined
   }
 
-  /** The key of the request, wherever its dialect puts it. */
+  /** The key of the request, wherever its dialect sends it. */
   get key(): string | undefined {
     const bearer = this.headers.get('authorization')?.replace(/^Bearer\s+/i, '')
     const named = this.headers.get('api-key') ?? this.headers.get('x-api-key') ?? this.headers.get('x-goog-api-key')

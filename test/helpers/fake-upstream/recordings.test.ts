@@ -21,7 +21,7 @@ function firstCase(filter: RecordingFilter): RecordingCase {
 }
 
 describe.skipIf(!recordingsAvailable)('recordings', () => {
-  test('filters and reads', () => {
+  test('finds cases by a filter and reads them', () => {
     const cases = listCases({ provider: 'openai', api: 'chat', kind: 'sse', status: 'ok', features: ['tools'] })
     expect(cases.length).toBeGreaterThan(3)
     expect(cases.every(({ provider }) => provider === 'openai')).toBe(true)
@@ -73,7 +73,7 @@ describe.skipIf(!recordingsAvailable)('recordings', () => {
     expect(sseData(firstCase({ provider: 'openai', api: 'chat', kind: 'sse', status: 'ok' })).at(-1)).toBe('[DONE]')
   })
 
-  test('a script may mix recordings with other behaviours', async () => {
+  test('can be mixed with other behaviours in one script', async () => {
     await using upstream = await startFakeUpstream()
     const recorded = firstCase({ provider: 'anthropic', status: 429 })
     upstream.forKey('key-1', replay(recorded))

@@ -7,7 +7,7 @@ import { type Behaviour, behaviour, type HeaderList } from './types.ts'
 
 /** How a recorded reply is sent. */
 interface ReplayOptions extends FakeUpstreamOptions {
-  /** One write, one per event (SSE block, JSON line, AWS frame), one per byte, or one per n bytes. */
+  /** One write for everything, per event (SSE block, JSON line, AWS frame), per byte, or per n bytes. */
   readonly chunking?: 'whole' | 'event' | 'byte' | number
 }
 
@@ -35,8 +35,8 @@ const TYPES: { readonly [kind: string]: string } = {
 }
 
 /**
- * Starts a server that answers any request with the recorded reply and records the requests. Given several cases, the
- * n-th request gets the n-th; the last one is repeated.
+ * Starts a server that responds to any request with the recorded response, and records the requests. With several
+ * cases, the n-th request gets the n-th case, and the last case is repeated.
  */
 export async function startReplay(
   source: Source | readonly Source[],
@@ -54,7 +54,7 @@ export async function startReplay(
   return upstream
 }
 
-/** The behaviour that answers with a recorded reply, for custom scripts. */
+/** A behaviour that sends a recorded response, for custom scripts. */
 export function replay(recorded: RecordingCase, chunking: ReplayOptions['chunking'] = 'event'): Behaviour {
   return behaviour(`replay ${recorded.id}`, async (exchange) => {
     const { status, body } = recorded.response
@@ -68,7 +68,8 @@ export function replay(recorded: RecordingCase, chunking: ReplayOptions['chunkin
 }
 
 /**
- * Starts a WebSocket server that answers the first message of each connection with the recorded frames, then closes.
+ * Starts a WebSocket server that responds to the first message of each connection with the recorded frames, and then
+ * closes the connection.
  */
 export function startWebSocketReplay(source: Source): {
   url: string

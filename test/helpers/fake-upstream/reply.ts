@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Exchange, HeaderList } from './types.ts'
 
-/** Sends a whole answer with a content-length. */
+/** Sends a complete response with a content-length. */
 export async function sendBody(
   exchange: Exchange,
   status: number,
@@ -13,7 +13,7 @@ export async function sendBody(
   if (bytes.length === 0 || (await exchange.write(bytes))) exchange.end()
 }
 
-/** Sends a whole JSON answer. */
+/** Sends a complete JSON response. */
 export function sendJson(exchange: Exchange, status: number, body: unknown, headers: HeaderList = []): Promise<void> {
   const all: HeaderList = [['content-type', 'application/json'], ['x-request-id', 'req_fake'], ...headers]
   return sendBody(exchange, status, JSON.stringify(body), all)

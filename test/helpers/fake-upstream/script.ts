@@ -2,12 +2,12 @@ import { answerByPath } from './answer-by-path.ts'
 import type { RecordedRequest } from './recorded-request.ts'
 import type { Behaviour } from './types.ts'
 
-/** Chooses a behaviour for a request, or leaves it to the next rule. */
+/** Chooses a behaviour for a request. Returns undefined to leave the choice to the next rule. */
 export type Choose = (request: RecordedRequest) => Behaviour | undefined
 
 /**
- * What the upstream does, and when. The first rule with an answer wins: `script` → `forKey` → `forModel` → `next` (a
- * queue, each used once) → `always` → a good answer for the path.
+ * What the upstream does for each request. The first rule that gives a behaviour wins: `script` → `forKey` → `forModel`
+ * → `next` (a queue, each used once) → `always` → a valid response for the path.
  */
 export class Script {
   #choose: Choose = () => undefined
@@ -16,7 +16,7 @@ export class Script {
   #queue: Behaviour[] = []
   #always: Behaviour = answerByPath()
 
-  /** Calls this function first, for every request. */
+  /** Sets a function that is called first, for every request. */
   script(choose: Choose): void {
     this.#choose = choose
   }
@@ -26,22 +26,22 @@ export class Script {
     this.#queue.push(...behaviours)
   }
 
-  /** Answers all requests that no other rule handles. */
+  /** Sets the behaviour for all requests that no other rule handles. */
   always(behaviour: Behaviour): void {
     this.#always = behaviour
   }
 
-  /** Answers requests with this upstream key in order; the last behaviour is repeated. */
+  /** Sets behaviours for requests with this upstream key, used in order. The last one is repeated. */
   forKey(key: string, ...behaviours: Behaviour[]): void {
     this.#byKey.set(key, behaviours)
   }
 
-  /** Answers requests for this model in order; the last behaviour is repeated. */
+  /** Sets behaviours for requests for this model, used in order. The last one is repeated. */
   forModel(model: string, ...behaviours: Behaviour[]): void {
     this.#byModel.set(model, behaviours)
   }
 
-  /** Forgets every rule. */
+  /** Removes every rule. */
   clear(): void {
     this.#choose = () => undefined
     this.#byKey.clear()
@@ -50,12 +50,12 @@ export class Script {
     this.#always = answerByPath()
   }
 
-  /** Behaviours queued with `next` that have not been used. */
+  /** Behaviours that were queued with `next` and have not been used. */
   get unused(): readonly Behaviour[] {
     return this.#queue
   }
 
-  /** A behaviour that acts on the headers alone; rules by model do not apply yet. */
+  /** A behaviour that needs only the headers. Rules by model do not apply yet at this point. */
   chooseAtHead(request: RecordedRequest): Behaviour | undefined {
     const sequence = request.key === undefined ? undefined : this.#byKey.get(request.key)
     const candidate = sequence?.[0] ?? this.#queue[0] ?? this.#always

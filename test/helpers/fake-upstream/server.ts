@@ -11,7 +11,7 @@ import type { Behaviour, Exchange } from './types.ts'
 
 /** How the upstream listens. */
 export interface FakeUpstreamOptions {
-  /** TLS with its own certificate; offers HTTP/2 unless `protocols` says otherwise. */
+  /** Uses TLS with its own certificate. Offers HTTP/2 unless `protocols` says otherwise. */
   readonly tls?: boolean
   /** Protocols offered by ALPN, best first. */
   readonly protocols?: readonly ('h2' | 'http/1.1')[]
@@ -19,7 +19,7 @@ export interface FakeUpstreamOptions {
   readonly maxConcurrentStreams?: number
 }
 
-/** What happens to a connection before a byte is read from it. */
+/** What is done to a connection before a byte is read from it. */
 export type ConnectionFault = 'reset' | 'fin' | 'silent'
 
 /** A running upstream. Its script is set with `script`, `next`, `always`, `forKey` and `forModel`. */
@@ -47,22 +47,22 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     return `${this.certificate ? 'https' : 'http'}://127.0.0.1:${this.port}`
   }
 
-  /** Requests in progress: the answer is not finished and the caller has not left. */
+  /** The number of requests whose response is not finished and whose caller has not disconnected. */
   get openStreams(): number {
     return this.#open.size
   }
 
-  /** Connections accepted since the start. */
+  /** The number of connections accepted since the start. */
   get connections(): number {
     return this.#connections
   }
 
-  /** Connections that are open now. */
+  /** The number of connections that are open now. */
   get openConnections(): number {
     return this.#sockets.size
   }
 
-  /** The last request; fails if there was none. */
+  /** The last request. Throws if there was none. */
   get last(): RecordedRequest {
     const request = this.requests.at(-1)
     if (!request) throw new Error('the fake upstream got no request')
@@ -70,7 +70,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 
   /**
-   * How often each POST arrived, by path and body. Tests make bodies unique, so a count above one is a call that was
+   * How often each POST arrived, by path and body. Tests use unique bodies, so a count above one means that a call was
    * sent twice.
    */
   postArrivals(): Map<string, number> {
@@ -85,32 +85,32 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 
   /**
-   * The highest number of times that one POST arrived: 1 in a correct gateway that does not retry on purpose. After
-   * REFUSED_STREAM, or a GOAWAY below the stream, HTTP/2 clients may send again, as the upstream has said that it did
-   * nothing.
+   * The highest number of times that the same POST arrived. It is 1 for a correct gateway that does not retry on
+   * purpose. After REFUSED_STREAM, or a GOAWAY with a last stream id below the stream's, HTTP/2 clients may send the
+   * request again, because the upstream has declared that it did not process it.
    */
   get mostArrivals(): number {
     return Math.max(0, ...this.postArrivals().values())
   }
 
-  /** Forgets requests and rules, and accepts connections again. */
+  /** Removes all requests and rules, and accepts connections again. */
   override clear(): void {
     super.clear()
     this.requests.length = 0
     this.#fault = undefined
   }
 
-  /** Breaks new connections from now on; undefined stops that. */
+  /** Breaks new connections from now on, until it is called with undefined. */
   failConnections(fault: ConnectionFault | undefined): void {
     this.#fault = fault
   }
 
-  /** Closes every connection that is open now, busy or idle: a warm pool becomes stale. */
+  /** Closes every connection that is open now, busy or idle, so that a warm connection pool becomes stale. */
   dropConnections(how: 'fin' | 'reset'): void {
     for (const socket of this.#sockets.keys()) how === 'fin' ? socket.end() : socket.resetAndDestroy()
   }
 
-  /** Resolves once the condition holds; fails after the time limit. */
+  /** Resolves as soon as the condition is true. Throws after the time limit. */
   async until(condition: (upstream: FakeUpstream) => boolean, timeoutMs = 60_000): Promise<void> {
     const deadline = Date.now() + timeoutMs
     while (!condition(this)) {
@@ -119,7 +119,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     }
   }
 
-  /** Resolves with request number `count` (from 1), including its body. */
+  /** Resolves with the `count`-th request (counted from 1), including its body. */
   async received(count = 1, timeoutMs = 60_000): Promise<RecordedRequest> {
     await this.until(() => this.requests[count - 1]?.bodyComplete === true, timeoutMs)
     return this.requests[count - 1] ?? this.last
@@ -142,7 +142,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
     await this.close()
   }
 
-  /** Takes over a new connection; called by the server. */
+  /** Called by the server to pass on a new connection. */
   accept(socket: Socket, maxConcurrentStreams: number): void {
     this.#connections++
     this.#sockets.set(socket, this.#connections)
@@ -184,7 +184,7 @@ export class FakeUpstream extends Script implements AsyncDisposable {
   }
 }
 
-/** A behaviour that throws closes the connection, so that a test fails at once instead of waiting. */
+/** Runs a behaviour. If it throws, the connection is closed, so that a test fails at once instead of waiting. */
 async function runSafely(chosen: Behaviour, exchange: Exchange): Promise<void> {
   try {
     await chosen.run(exchange)

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Writes to a socket with back-pressure, and knows when the peer has gone. */
+/** Writes to a socket with back-pressure, and detects when the peer has gone. */
 export class SocketWriter {
   readonly #socket: Socket
   readonly #gone = new AbortController()
@@ -13,12 +13,12 @@ export class SocketWriter {
     socket.on('error', leave)
   }
 
-  /** Aborted when the peer closed, half-closed or reset the connection. */
+  /** Aborts when the peer has closed, half-closed or reset the connection. */
   get gone(): AbortSignal {
     return this.#gone.signal
   }
 
-  /** Resolves when the kernel has accepted the bytes; false if the peer has gone. */
+  /** Resolves with true when the kernel has accepted the bytes, and with false if the peer has gone. */
   async write(bytes: string | Uint8Array): Promise<boolean> {
     if (this.#gone.signal.aborted || this.#socket.destroyed) return false
     if (this.#socket.write(bytes)) return true
@@ -34,12 +34,12 @@ export class SocketWriter {
     return !this.#gone.signal.aborted
   }
 
-  /** Sends FIN after what was written so far; the other direction is closed shortly after. */
+  /** Sends FIN after what was written so far. The other direction is closed shortly after that. */
   fin(): void {
     this.#socket.end(() => setTimeout(() => this.#socket.destroy(), 100).unref())
   }
 
-  /** RST: bytes not delivered yet are lost. */
+  /** Sends RST. Bytes that have not been delivered yet are lost. */
   reset(): void {
     this.#socket.resetAndDestroy()
   }

@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer'
 import type { Exchange } from './types.ts'
 import { pause } from './types.ts'
 
-/** How events are written: every variant that the SSE grammar allows and clients tend to forget. */
+/** How events are written, with every variant that the SSE grammar allows and that clients tend to forget. */
 export interface SseStyle {
   readonly lineEnd?: '\n' | '\r\n' | '\r'
-  /** False writes `data:{…}` without the space. */
+  /** If false, writes `data:{…}` without the space. */
   readonly space?: boolean
   /** Writes a comment line before each event. */
   readonly comments?: boolean
-  /** Spreads each JSON over several `data:` lines. */
+  /** Spreads each JSON document over several `data:` lines. */
   readonly multiLine?: boolean
-  /** A byte order mark before the first event. */
+  /** Writes a byte order mark before the first event. */
   readonly bom?: boolean
-  /** An `event:` and an `id:` line in each event. */
+  /** Writes an `event:` and an `id:` line in each event. */
   readonly named?: boolean
   /**
    * Where the bytes are split into writes: after each event, nowhere, after every byte, every n bytes, or inside each
@@ -57,7 +57,7 @@ export interface SsePace {
   readonly firstDelayMs?: number
 }
 
-/** Sends events in the given style and pace; false if the caller left in between. */
+/** Sends events in the given style and pace. Returns false if the caller disconnects before the end. */
 export async function sendEvents(
   exchange: Exchange,
   events: readonly unknown[],
@@ -76,7 +76,9 @@ export async function sendEvents(
   return true
 }
 
-/** Sends chunks as separate writes, yielding to the event loop between them so that they leave as separate segments. */
+/**
+ * Sends chunks as separate writes. It yields to the event loop between them so that they are sent as separate segments.
+ */
 export async function sendPieces(exchange: Exchange, pieces: readonly Uint8Array[]): Promise<boolean> {
   for (const piece of pieces) {
     if (!(await exchange.write(piece))) return false

@@ -1,6 +1,6 @@
 import type { RecordedRequest } from './recorded-request.ts'
 
-/** Header lines in sending order; a name may occur twice (set-cookie). */
+/** Header lines in sending order. A name may occur twice (set-cookie). */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /**
@@ -9,10 +9,10 @@ export type HeaderList = readonly (readonly [name: string, value: string])[]
  */
 export type Framing = 'chunked' | 'until-close' | { readonly length: number }
 
-/** What only an HTTP/2 connection can do. */
+/** What is possible only over an HTTP/2 connection. */
 export interface Http2Control {
   readonly streamId: number
-  /** Streams of this connection that are not finished yet. */
+  /** The number of streams of this connection that are not finished yet. */
   readonly openStreams: number
   /** Ends only this stream, with an error code of RFC 9113 section 7. */
   resetStream(code: number): void
@@ -22,24 +22,27 @@ export interface Http2Control {
   rawFrame(type: number, flags: number, streamId: number, payload: Uint8Array): void
 }
 
-/** One request being answered: the same interface for HTTP/1.1 and HTTP/2, for good and bad answers. */
+/**
+ * One request that is being answered. The interface is the same for HTTP/1.1 and HTTP/2, and for good and bad
+ * responses.
+ */
 export interface Exchange {
   readonly request: RecordedRequest
-  /** Aborted when the caller leaves before the answer is finished. */
+  /** Aborts when the caller disconnects before the response is finished. */
   readonly callerLeft: AbortSignal
   readonly h2: Http2Control | undefined
-  /** Sends status and headers; `framing` defaults to chunked. */
+  /** Sends the status and headers. `framing` defaults to chunked. */
   head(status: number, headers?: HeaderList, framing?: Framing): void
   /**
-   * Sends body bytes; resolves once the kernel (and the flow-control window) has accepted them, false if the caller has
-   * left.
+   * Sends body bytes. Resolves with true when the kernel (and the flow-control window) has accepted them, and with
+   * false if the caller has disconnected.
    */
   write(bytes: string | Uint8Array): Promise<boolean>
-  /** Finishes the answer properly. */
+  /** Finishes the response properly. */
   end(): void
-  /** Closes the connection with FIN, whatever has been sent. */
+  /** Closes the connection with FIN, whatever has been sent so far. */
   fin(): void
-  /** Closes the connection with RST, whatever has been sent. */
+  /** Closes the connection with RST, whatever has been sent so far. */
   reset(): void
   /** Leaves the exchange open forever: nothing more is sent, and only the caller can end it. */
   hang(): void
@@ -51,7 +54,7 @@ export interface Exchange {
 export interface Behaviour {
   /** Shown in failure messages. */
   readonly name: string
-  /** 'head' acts as soon as the headers have arrived, before the body is read. */
+  /** With 'head' the behaviour starts as soon as the headers have arrived, before the body is read. */
   readonly at?: 'head'
   run(exchange: Exchange): void | Promise<void>
 }
@@ -61,7 +64,7 @@ export function behaviour(name: string, run: Behaviour['run'], at?: 'head'): Beh
   return at === undefined ? { name, run } : { name, run, at }
 }
 
-/** A JSON object as it came over the wire. */
+/** A JSON object as it was received. */
 export type JsonObject = { readonly [key: string]: unknown }
 
 /** Narrows to a JSON object. */
@@ -69,7 +72,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Waits, but no longer than until the signal fires. */
+/** Waits, but stops waiting when the signal fires. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

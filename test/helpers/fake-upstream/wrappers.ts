@@ -3,7 +3,7 @@ import { constants, createGzip, type Gzip } from 'node:zlib'
 import { sendPieces } from './sse.ts'
 import { type Behaviour, behaviour, type Exchange, type Framing, type HeaderList, pause } from './types.ts'
 
-/** Waits before answering: the headers come late. */
+/** Waits before responding, so that the headers come late. */
 export function late(ms: number, inner: Behaviour): Behaviour {
   return behaviour(`late ${inner.name}`, async (exchange) => {
     await pause(ms, exchange.callerLeft)
@@ -29,7 +29,7 @@ export function trickled(
   }))
 }
 
-/** Adds header lines to a good answer. */
+/** Adds header lines to a good response. */
 export function withHeaders(headers: HeaderList, inner: Behaviour): Behaviour {
   return wrapped(`withHeaders ${inner.name}`, inner, (exchange) => ({
     head: (status, own = [], framing) => exchange.head(status, [...own, ...headers], framing),
@@ -37,8 +37,8 @@ export function withHeaders(headers: HeaderList, inner: Behaviour): Behaviour {
 }
 
 /**
- * Adds headers that a gateway must not pass on: hop-by-hop headers, one named by `connection`, cookies, and the
- * account's own data.
+ * Adds headers that a gateway must not pass on: hop-by-hop headers, one that `connection` names, cookies, and data of
+ * the upstream account.
  */
 export function withHopByHop(inner: Behaviour): Behaviour {
   const headers: HeaderList = [
@@ -67,7 +67,7 @@ export function withGiantHeaders(inner: Behaviour, bytes = 65_536): Behaviour {
   )
 }
 
-/** Compresses the answer with gzip, flushing after each write, whether the caller accepts that or not. */
+/** Compresses the response with gzip and flushes after each write, whether the caller accepts gzip or not. */
 export function gzipped(inner: Behaviour): Behaviour {
   return wrapped(`gzipped ${inner.name}`, inner, (exchange) => {
     const gzip = createGzip()
@@ -84,7 +84,7 @@ export function gzipped(inner: Behaviour): Behaviour {
   })
 }
 
-/** Answers well, then closes the kept-alive connection without warning. */
+/** Sends a good response, then closes the kept-alive connection without warning. */
 export function thenCloses(how: 'fin' | 'reset', inner: Behaviour): Behaviour {
   return wrapped(`thenCloses ${how} ${inner.name}`, inner, (exchange) => ({
     end: () => {
@@ -126,7 +126,7 @@ function wrapped(name: string, inner: Behaviour, change: (exchange: Exchange) =>
   })
 }
 
-/** Feeds the compressor and returns its output up to the next flush. */
+/** Feeds the compressor, and returns its output up to the next flush. */
 function pump(gzip: Gzip, feed: () => void, kind: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []

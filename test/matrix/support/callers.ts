@@ -12,7 +12,7 @@ export interface Clients {
   google: GoogleGenAI
 }
 
-/** Makes the clients; `url` without a path. */
+/** Makes the clients. `url` is given without a path. */
 export function clientsOf(url: string, apiKey: string): Clients {
   return {
     openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),
@@ -26,18 +26,18 @@ export function clientsOf(url: string, apiKey: string): Clients {
 export interface Asked {
   model: string
   text: string
-  /** Functions that take any object as input. */
+  /** Functions that accept any object as input. */
   tools?: readonly string[]
   stream: boolean
-  /** Base64 of a PNG. */
+  /** A PNG in Base64. */
   image?: string
-  /** JSON Schema of the answer. */
+  /** The JSON Schema of the answer. */
   schema?: JsonObject
-  /** The model should think, and show its thoughts. */
+  /** True if the model should think and show its thoughts. */
   thinks?: boolean
 }
 
-/** Makes a call with an official SDK and reads the answer through the SDK's own helpers; rejects as the SDK does. */
+/** Makes a call with an official SDK and reads the answer through the SDK's own helpers. Rejects if the SDK does. */
 export type Caller = (clients: Clients, asked: Asked) => Promise<Learned>
 
 /** The callers by the dialect of their SDK. */
@@ -211,7 +211,7 @@ async function askGemini({ google }: Clients, { model, text, tools, stream, imag
       addGemini(chunk, learned)
       isEnded ||= Boolean(chunk.candidates?.[0]?.finishReason ?? chunk.promptFeedback?.blockReason)
     }
-    // The SDK accepts any end of the connection as the end; only a finish reason marks a complete answer.
+    // The SDK accepts a closed connection as the end of the stream. Only a finish reason marks a complete answer.
     if (!isEnded) throw new Error('the stream ended without a reason')
   } else addGemini(await google.models.generateContent(request as never), learned)
   if (learned.end === 'stop' && learned.calls.length > 0) learned.end = 'tool-calls'

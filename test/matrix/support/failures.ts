@@ -3,17 +3,17 @@ import { ApiError as GoogleError } from '@google/genai'
 import { APIError as OpenAiError } from 'openai'
 import { isObject, type JsonObject, tryParse } from '../../../server/lib/json.ts'
 
-/** What a client learns about a failed call through an official SDK. */
+/** What a client can read about a failed call through an official SDK. */
 export interface LearnedFailure {
   status: number | undefined
   message: string
-  /** The dialect's own type of the failure: `error.type` of Anthropic, `error.status` of Google. */
+  /** The dialect's own name for the kind of failure: `error.type` of Anthropic, `error.status` of Google. */
   kind: string | undefined
-  /** Seconds. */
+  /** In seconds. */
   retryAfter: string | null
 }
 
-/** Reads an error that an SDK threw; rethrows other errors. */
+/** Reads an error that an SDK threw. Rethrows other errors. */
 export function failureIn(error: unknown): LearnedFailure {
   if (error instanceof OpenAiError) {
     const { status, message, type, headers } = error
@@ -29,7 +29,7 @@ export function failureIn(error: unknown): LearnedFailure {
     }
   }
   if (error instanceof Error) {
-    // Google's SDK throws the body as the message; in a stream, after a few words.
+    // Google's SDK throws the body as the message. In a stream, the message has a few words before the body.
     const body = tryParse(error.message.slice(Math.max(0, error.message.indexOf('{'))))
     const told = errorWithin(body)
     return {
@@ -42,7 +42,7 @@ export function failureIn(error: unknown): LearnedFailure {
   throw error
 }
 
-/** Google's advice is in the error itself, which is all that its SDK shows. */
+/** Google's retry advice is in the error itself, which is all that its SDK shows. */
 function retryDelay(error: JsonObject): string | null {
   const details = Array.isArray(error['details']) ? (error['details'] as unknown[]).filter(isObject) : []
   const delay = details.find((detail) => String(detail['@type']).endsWith('google.rpc.RetryInfo'))?.['retryDelay']

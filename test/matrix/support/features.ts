@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../server/lib/json.ts'
 import type { Asked } from './callers.ts'
 import type { Said } from './fakes/fake.ts'
 
-/** The features that the page has a column for. */
+/** The features that have a column on the page. */
 export const features = [
   'plain',
   'stream',
@@ -16,7 +16,7 @@ export const features = [
 ] as const
 export type Feature = (typeof features)[number]
 
-/** What a provider declares as missing if it cannot do a feature. */
+/** What a provider that does not support a feature must declare as missing. */
 export const lackOf: Readonly<Partial<Record<Feature, Lacking>>> = {
   tools: 'tools',
   'parallel tools': 'tools',
@@ -24,13 +24,13 @@ export const lackOf: Readonly<Partial<Record<Feature, Lacking>>> = {
   vision: 'images',
 }
 
-/** One question and its answer. */
+/** A question and its answer. */
 export interface Scenario {
   asked: Omit<Asked, 'model' | 'stream'>
   said: Said
-  /** A text that must have been sent upstream, in whatever form. */
+  /** A text that must have been sent to the upstream, in whatever form. */
   sent: string
-  /** Whole, streamed, or both. */
+  /** The values of `stream` to test: false, true, or both. */
   ways: readonly boolean[]
 }
 
@@ -47,7 +47,7 @@ const paris = { id: 'call_paris', name: 'look_up', input: { city: 'Paris' } }
 const rome = { id: 'call_rome', name: 'look_up', input: { city: 'Rome' } }
 const both = [false, true] as const
 
-/** The scenario of each feature; errors have none. */
+/** The scenario of each feature. Errors have none. */
 export const scenarios: Readonly<Record<Exclude<Feature, 'errors'>, Scenario>> = {
   plain: { asked: { text: question }, said: answer, sent: question, ways: [false] },
   stream: { asked: { text: question }, said: answer, sent: question, ways: [true] },

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 
-/** A recorded body of `generateContent`, converted to the parameters from which Google's SDK writes such a body. */
+/** Converts a recorded body of `generateContent` to the parameters from which Google's SDK writes such a body. */
 export function googleParams(body: JsonObject): JsonObject {
   const { model, contents, generationConfig, tools, ...config } = camelised(body) as JsonObject
   return {
@@ -14,7 +14,7 @@ export function googleParams(body: JsonObject): JsonObject {
   }
 }
 
-/** Objects of the caller's, not Google's, keep their field names. */
+/** Objects that belong to the caller, not to Google, keep their field names. */
 const ownNames = new Set(['args', 'response', 'properties', 'parametersJsonSchema', 'responseJsonSchema', 'labels'])
 
 function camelised(value: unknown): unknown {

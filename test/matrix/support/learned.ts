@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../server/lib/json.ts'
 
-/** Token counts of an answer: totals, and parts of them. */
+/** The token counts of an answer: totals, and parts of these totals. */
 export interface Counted {
   prompt: number
   completion: number
@@ -11,7 +11,7 @@ export interface Counted {
 /** Why an answer ended, independent of any dialect. */
 export type End = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'refusal' | 'content-filter' | 'pause' | 'other'
 
-/** A tool call; `id` is undefined if the service sends none. */
+/** A tool call. `id` is undefined if the service sends none. */
 export interface LearnedCall {
   id: string | undefined
   name: string
@@ -19,7 +19,7 @@ export interface LearnedCall {
   input: unknown
 }
 
-/** What a client must learn from an answer, whatever is between it and the service. */
+/** What a client must receive of an answer, whatever is between the client and the service. */
 export interface Learned {
   text: string
   thought: string
@@ -28,15 +28,15 @@ export interface Learned {
   usage: Counted | undefined
 }
 
-/** An answer as its service reported it, with its usage priced at the prices of these tests. */
+/** An answer as its service reported it, with the charge for its usage at the prices of these tests. */
 export interface Recorded extends Learned {
-  /** Spoken text; callers whose dialect has no audio get it as text. */
+  /** Spoken text. Callers whose dialect has no audio receive it as text. */
   spoken: string
-  /** Quota; undefined if no usage was reported. */
+  /** The charge in quota. Undefined if no usage was reported. */
   quota: number | undefined
 }
 
-/** Reads recorded answers of one format, without any of the gateway's code. */
+/** Reads recorded answers of one format, without using any of the gateway's code. */
 export interface WireReader {
   whole(body: JsonObject): Recorded
   /** The data of all events, in order. */
@@ -48,7 +48,7 @@ export function nothing(): Recorded {
   return { text: '', thought: '', calls: [], end: 'other', usage: undefined, spoken: '', quota: undefined }
 }
 
-/** Arguments as a client parses them. */
+/** The arguments of a call, as a client parses them. */
 export function parsedInput(text: string): unknown {
   if (text.trim() === '') return {}
   try {

@@ -46,7 +46,7 @@ export function matrixPage(rows: readonly Row[]): string {
   return `${head}\n${table.join('\n')}\n`
 }
 
-/** One line for all callers if they have the same. */
+/** One line for all callers if their cells are the same. */
 function linesOf(rows: readonly Row[]): string[][] {
   const texts = rows.map(({ cells }) => features.map((feature) => cells[feature]))
   const [first] = texts

@@ -14,7 +14,7 @@ const ends: Readonly<Record<string, End>> = {
   content_filter: 'content-filter',
 }
 
-/** OpenAI's chat completions, and what other services that speak them do differently. */
+/** OpenAI's chat completions, including the variations of other services that use the format. */
 export const readChat: WireReader = {
   whole: (body) => readChunks([body], 'message'),
   stream: (data) =>
@@ -49,7 +49,7 @@ function readChunks(chunks: readonly JsonObject[], place: 'message' | 'delta'): 
     if (usage) readUsage(usage, learned)
   }
   if (refused && learned.end === 'stop') learned.end = 'refusal'
-  // Some services omit the reason.
+  // Some services omit the finish reason.
   if (learned.end === 'other') learned.end = calls.size > 0 ? 'tool-calls' : 'stop'
   learned.calls = [...calls.values()].map(({ id, name, input, freeform }) => ({
     id,
@@ -81,7 +81,7 @@ function readMessage(message: JsonObject, learned: Recorded, calls: Map<unknown,
 
 function addCall(calls: Map<unknown, OpenCall>, at: unknown, id: unknown, named: JsonObject, freeform: boolean): void {
   const open = calls.get(at)
-  // Some services number every call 0 and distinguish them only by id.
+  // Some services give every call the number 0 and distinguish calls only by id.
   if (open && typeof id === 'string' && id !== '' && open.id !== undefined && open.id !== id) {
     calls.delete(at)
     calls.set(open, open)
@@ -100,7 +100,7 @@ function readUsage(usage: JsonObject, learned: Recorded): void {
   learned.quota = quota
 }
 
-/** The objects of a list; empty for anything else. */
+/** The objects in a list. Empty for anything that is not a list. */
 export function objects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? (value as unknown[]).filter(isObject) : []
 }

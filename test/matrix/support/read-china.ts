@@ -23,7 +23,7 @@ function count(learned: Recorded, usage: JsonObject): void {
   learned.quota = quota
 }
 
-/** Baidu ERNIE: one call at most, and a total that grows from event to event. */
+/** Baidu ERNIE: at most one call, and a token total that grows from event to event. */
 export const readErnie: WireReader = {
   whole: (body) => readErnieEvents([body]),
   stream: (data) => readErnieEvents(parsed(data)),
@@ -127,7 +127,7 @@ function dashscopeUsage(usage: JsonObject): JsonObject {
   }
 }
 
-/** Zhipu's third form: a JSON text within the JSON. */
+/** Zhipu's third format: a JSON text inside the JSON. */
 export const readZhipu: WireReader = {
   whole({ data }) {
     const [choice = {}] = objects(object(data)['choices'])

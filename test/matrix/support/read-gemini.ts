@@ -38,7 +38,7 @@ function readChunks(chunks: readonly JsonObject[]): Recorded {
   return learned
 }
 
-/** A call, or the next piece of one whose arguments arrive in pieces. */
+/** A call, or the next piece of a call whose arguments arrive in pieces. */
 function readCall({ id, name, args, partialArgs }: JsonObject, learned: Recorded): void {
   if (typeof name === 'string')
     learned.calls.push({ id: typeof id === 'string' ? id : undefined, name, input: args ?? {} })
@@ -49,7 +49,7 @@ function readCall({ id, name, args, partialArgs }: JsonObject, learned: Recorded
   }
 }
 
-/** Sets the value at a path; strings are appended. */
+/** Sets the value at a path. Strings are appended. */
 function put(root: JsonObject, path: readonly string[], value: unknown): void {
   let at = root
   for (const [depth, key] of path.slice(0, -1).entries()) {
@@ -67,7 +67,7 @@ const modality = (details: unknown, name: string) =>
     .filter((each) => each['modality'] === name)
     .reduce((sum, each) => sum + count(each['tokenCount']), 0)
 
-/** Thoughts and tool-use prompts are counted separately from the totals. */
+/** Thoughts and the prompts of tool use are counted separately from the totals. */
 function readUsage(usage: JsonObject, learned: Recorded): void {
   const prompt = count(usage['promptTokenCount']) + count(usage['toolUsePromptTokenCount'])
   const reasoning = count(usage['thoughtsTokenCount'])

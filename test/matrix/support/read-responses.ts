@@ -3,7 +3,10 @@ import { expectedCharge } from '../../sdk/support/prices.ts'
 import { nothing, parsedInput, type Recorded, type WireReader } from './learned.ts'
 import { objects } from './read-chat.ts'
 
-/** OpenAI's Responses API. The last event of a stream holds the whole answer; the others are read for their text. */
+/**
+ * OpenAI's Responses API. The last event of a stream contains the complete answer. Only the text is read from the other
+ * events.
+ */
 export const readResponses: WireReader = {
   whole: readAnswer,
   stream(data) {
@@ -15,7 +18,7 @@ export const readResponses: WireReader = {
   },
 }
 
-/** Some services leave the output of the last event empty; then the earlier events count. */
+/** Some services leave the output of the last event empty. In that case the earlier events count. */
 function itemsOf(events: readonly JsonObject[], answer: JsonObject): unknown {
   if (objects(answer['output']).length > 0) return answer['output']
   return events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item)

@@ -18,17 +18,17 @@ import { readMessages } from './read-messages.ts'
 import { readResponses } from './read-responses.ts'
 import type { Setup } from './rig.ts'
 
-/** Recordings of one format, the channel that speaks it, and a reader that uses none of the gateway's code. */
+/** Recordings of one format, a channel that uses the format, and a reader that uses none of the gateway's code. */
 export interface Format {
   name: string
   apis: readonly string[]
-  /** Excludes recordings of the same API that use another format. */
+  /** Excludes recordings of the same API that have another format. */
   isMeant?(recording: RecordingCase): boolean
   reader: WireReader
   setup(recording: RecordingCase): Setup
 }
 
-/** Services whose "chat" is a native format. */
+/** Services whose "chat" API has a native format. */
 const foreignChats = ['baidu', 'hunyuan', 'bedrock', 'cohere']
 
 /** The formats of the recordings. */
@@ -44,7 +44,7 @@ export const formats: readonly Format[] = [
     name: 'openai-responses',
     apis: ['responses'],
     reader: readResponses,
-    // This model only answers in this dialect.
+    // This model is available only in this dialect.
     setup: () => ({ type: 1, model_mapping: '{"any-model":"o1-pro"}' }),
   },
   { name: 'anthropic-messages', apis: ['messages'], reader: readMessages, setup: () => ({ type: 14 }) },
@@ -54,7 +54,7 @@ export const formats: readonly Format[] = [
   {
     name: 'dashscope',
     apis: ['dashscope-text', 'dashscope-multimodal'],
-    // Image models are not conversations, and for the research model only its first event was recorded.
+    // Image models have no conversations, and only the first event of the research model was recorded.
     isMeant: ({ model }) => !/^qwen-(?:image|deep-research)/.test(model ?? ''),
     reader: readDashscope,
     setup: () => ({ type: 17 }),
@@ -68,18 +68,18 @@ export const formats: readonly Format[] = [
   { name: 'palm', apis: ['palm'], reader: readPalm, setup: () => ({ type: 11 }) },
 ]
 
-/** Models that calls are mapped to, so that each can have its own price. */
+/** Models to which calls are mapped, so that each can have its own price. */
 export const mappedModels: readonly string[] = ['o1-pro', 'chatglm_pro']
 
 /**
- * Answers with a recording, and issues tokens to channels that need one first. `chunking`: one write per event, or per
+ * Sends a recorded response, and issues tokens to channels that need one first. `chunking`: one write per event, or per
  * this many bytes.
  */
 export function replayed(recording: RecordingCase, chunking: 'event' | number = 'event'): Behaviour {
   return givingTokens(replay(recording, chunking))
 }
 
-/** The recordings of a format that this run is to try. */
+/** The recordings of a format that this run uses. */
 export function casesOf({ apis, isMeant = () => true }: Format, filter: RecordingFilter): RecordingCase[] {
   return swept(listCases({ ...filter, api: apis }), ({ id }) => id)
     .map(loadCase)

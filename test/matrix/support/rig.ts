@@ -3,29 +3,32 @@ import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } fr
 import { ratioOptions } from '../../sdk/support/prices.ts'
 import { type Clients, clientsOf } from './callers.ts'
 
-/** The model that every call names; channels map it to what they need. */
+/** The model that every call names. Channels map it to the model that they need. */
 export const model = 'any-model'
 
-/** A channel to the upstream, or to the server at `base`. */
+/** The settings of a channel to the upstream, or to the server at `base`. */
 export type Setup = Omit<ChannelInput, 'base_url' | 'models'> & { type: number; basePath?: string; base?: string }
 
 /** One gateway in front of one scripted upstream. */
 export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
-  /** Clients that talk to the upstream directly. */
+  /** Clients that call the upstream directly. */
   direct: Clients
   /** Clients of the gateway, bound to a channel with this setup. */
   through(setup: Setup): Promise<Clients>
   /** A token of the gateway, bound to a channel with this setup. */
   token(setup: Setup): Promise<string>
-  /** Answers every request from now on with these; the last one is repeated. */
+  /** Sets the behaviours for all requests from now on, used in order. The last one is repeated. */
   answer(...behaviours: readonly [...Behaviour[], Behaviour]): void
   lastLog(): Promise<LogRow>
   logCount(): Promise<number>
 }
 
-/** Starts both. `models` are priced like the usual one. The gateway cannot reach any host name. */
+/**
+ * Starts the gateway and the upstream. `models` get the same price as the usual model. The gateway cannot reach any
+ * host name.
+ */
 export async function startMatrixRig(models: Iterable<string> = []): Promise<Rig> {
   const gateway = await startTestGateway({ resolve: () => Promise.resolve(['169.254.169.254']) })
   const upstream = await startFakeUpstream()
@@ -35,7 +38,7 @@ export async function startMatrixRig(models: Iterable<string> = []): Promise<Rig
   const logs = () => gateway.context.store.read.selectFrom('logs').where('type', '=', 2)
   const connect = async ({ basePath = '', base = upstream.url, ...channel }: Setup) => {
     const id = await gateway.addChannel({ ...channel, base_url: base + basePath, models: model })
-    // A root token may name its channel.
+    // A token of root may name the channel to use.
     return `${gateway.token}-${id}`
   }
   const tokenOf = (setup: Setup) => {

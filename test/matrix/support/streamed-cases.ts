@@ -1,4 +1,4 @@
-// Every streaming wire format, as every caller uses it.
+// Every wire format that can stream, as every caller uses it.
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { Provider } from '../../../server/providers/provider.ts'
 import { providers } from '../../../server/providers/registry.ts'
@@ -10,7 +10,7 @@ import { lackOf, scenarios } from './features.ts'
 import type { Learned } from './learned.ts'
 import { endpointOf, type Variant, variantsOf } from './variants.ts'
 
-/** One fake service as one caller uses it. */
+/** One fake service, as one caller uses it. */
 export interface StreamedCase {
   provider: Provider
   variant: Variant
@@ -50,10 +50,10 @@ function caseOf(provider: Provider, variant: Variant, caller: CallerDialect): St
   ]
 }
 
-/** The service uses WebSockets. */
+/** Whether the service uses WebSockets. */
 export const usesSockets = ({ provider }: StreamedCase) => provider.meta.name === 'xunfei'
 
-/** The call of a case as a stream, and the complete answer. */
+/** The call of a case as a stream, and the complete answer to it. */
 export function streamedCall({ variant, said }: StreamedCase) {
   const asked = {
     model: variant.model,
@@ -65,7 +65,10 @@ export function streamedCall({ variant, said }: StreamedCase) {
   return { asked, whole }
 }
 
-/** What a caller received of an answer, by the names in `whole`, or the failure reported to it. */
+/**
+ * What a caller received of an answer, with the same names as in `whole`, or the failure that was reported to the
+ * caller.
+ */
 export function outcomeOf(answer: Promise<Learned>) {
   return answer.then(
     ({ text, thought, calls }) => ({ text, thought, calls: calls.map(({ name, input }) => [name, input]) }),

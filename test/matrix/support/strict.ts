@@ -8,13 +8,13 @@ import { says } from './fakes/index.ts'
 import { chatFake, responsesFake } from './fakes/openai.ts'
 import type { Setup } from './rig.ts'
 
-/** A channel to a service that refuses what the real one refuses, with its wording. */
+/** A channel to a service that refuses what the real service refuses, with the same wording. */
 export interface StrictChannel {
   setup: Setup
   fake: Fake
   /** A signature that only this service can read. */
   seal: string
-  /** Why the service would refuse a request; undefined if it would not. */
+  /** Why the service would refuse a request. Undefined if it would not. */
   complaint(request: RecordedRequest, seal: string): string | undefined
 }
 
@@ -111,7 +111,7 @@ function chatComplaint({ fields }: RecordedRequest): string | undefined {
     : undefined
 }
 
-/** Answers as the service would, or refuses as it would. */
+/** Responds as the service would, or refuses as it would. */
 export function strictly({ fake, complaint, seal }: StrictChannel, said: Said): Behaviour {
   const answers = says(fake, seal === '' ? said : { ...said, seal })
   return behaviour('strictly', (exchange) => {

@@ -4,13 +4,13 @@ import { type ChatEndpoint, chatEndpointFor, type Provider } from '../../../serv
 import type { Feature } from './features.ts'
 import type { Setup } from './rig.ts'
 
-/** One way to set up a channel of a provider. */
+/** One configuration of a provider's channel. */
 export interface Variant {
-  /** Distinguishes several setups of one provider; '' if there is only one. */
+  /** Distinguishes several configurations of one provider. Empty if there is only one. */
   note: string
   setup: Omit<Setup, 'type'>
   model: string
-  /** Models for features that the usual one lacks. */
+  /** Models for features that the usual model lacks. */
   models?: Partial<Record<Feature, string>>
 }
 
@@ -27,7 +27,7 @@ const account = {
 }
 const vertexKey = `us-central1|project|${JSON.stringify(account)}`
 
-/** Providers that need keys or model names in a certain format, or that speak several dialects. */
+/** Providers that need keys or model names in a certain format, or that use several dialects. */
 const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   openai: [{}, { note: 'models only in the Responses API', model: 'gpt-5-pro' }],
   azure: [
@@ -68,20 +68,20 @@ const specials: Readonly<Record<string, readonly [Special, ...Special[]]>> = {
   watsonx: [{ setup: { key: 'project|api-key' } }],
 }
 
-/** The setups of a provider in the matrix; most have one that needs only an address. */
+/** The configurations of a provider in the matrix. Most providers have one, which needs only an address. */
 export function variantsOf({ meta }: Provider): Variant[] {
   const usual = { note: '', setup: {}, model: meta.models[0] ?? 'any-model' }
   return (specials[meta.name] ?? [{}]).map((special) => ({ ...usual, ...special }))
 }
 
-/** The endpoint for a caller's conversations in a setup; undefined if the provider has none. */
+/** The endpoint for a caller's conversations in a configuration. Undefined if the provider has none. */
 export function endpointOf(
   provider: Provider,
   { setup, model }: Variant,
   caller: CallerDialect,
 ): ChatEndpoint | undefined {
   const config = JSON.parse(setup.config ?? '{}') as Record<string, unknown>
-  // Some choose by address; a test's address is not one of theirs.
+  // Some providers choose the endpoint by the address, and the address of a test is not one of theirs.
   const baseUrl = `http://127.0.0.1${setup.basePath ?? ''}`
   const upstream = { baseUrl, key: setup.key ?? '', other: setup.other ?? '', config }
   return chatEndpointFor(provider.chat(upstream, model), caller)

@@ -5,7 +5,7 @@ import { generateText, jsonSchema, type LanguageModel, streamText, tool } from '
 import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { End, Learned } from './learned.ts'
 
-/** The AI SDK's models for each dialect, for a token at a server. */
+/** The AI SDK's models for each dialect, with a token for a server. */
 export function vercelModels(
   url: string,
   apiKey: string,
@@ -27,7 +27,7 @@ const ends: Readonly<Record<string, End>> = {
   'content-filter': 'content-filter',
 }
 
-/** Makes a call with the AI SDK and reads its result. Rejects as the SDK does, also for errors within a stream. */
+/** Makes a call with the AI SDK and reads its result. Rejects if the SDK does, and also for errors inside a stream. */
 export async function askVercel(
   model: LanguageModel,
   { text, tools, stream }: { text: string; tools: readonly string[]; stream: boolean },

@@ -3,7 +3,7 @@ import { listCases, loadCase, type RecordingCase, type RecordingFilter, sseData 
 import { swept } from '../../helpers/sweeps.ts'
 import type { ChannelSetup } from './rig.ts'
 
-/** The path of each kind of call in the OpenAI API; a recording from another path has another dialect. */
+/** The path of each kind of call in the OpenAI API. A recording with another path has another dialect. */
 const paths: Readonly<Record<string, string>> = {
   chat: '/chat/completions',
   completions: '/completions',
@@ -15,19 +15,19 @@ const paths: Readonly<Record<string, string>> = {
   transcriptions: '/audio/transcriptions',
 }
 
-/** Recordings of one kind of call in OpenAI's dialect, those that this run is to try. */
+/** The recordings of one kind of call in OpenAI's dialect that this run uses. */
 export function openaiCases(api: string, filter: RecordingFilter = {}): readonly RecordingCase[] {
   return swept(allOpenaiCases(api, filter), ({ id }) => id)
 }
 
-/** The same, and all of them. */
+/** All recordings of one kind of call in OpenAI's dialect. */
 export function allOpenaiCases(api: string, filter: RecordingFilter = {}): RecordingCase[] {
   return listCases({ ...filter, api })
     .map(loadCase)
     .filter((recording) => recording.request.path.endsWith(paths[api] ?? '') && !speaksOtherwise(recording))
 }
 
-/** Cohere's v2 API and Ollama's own have paths like OpenAI's, but their own dialects. */
+/** Cohere's v2 API and Ollama's native API have paths like OpenAI's, but their own dialects. */
 function speaksOtherwise({ provider, request }: RecordingCase): boolean {
   return (provider === 'cohere' && request.path.startsWith('/v2/')) || request.path.startsWith('/api/embed')
 }
@@ -51,7 +51,9 @@ function deploymentOf({ provider, request }: RecordingCase): string | undefined 
   return provider === 'azure' ? /\/openai\/deployments\/([^/]+)\//.exec(request.path)?.[1] : undefined
 }
 
-/** The channel that an operator would create for the service: its type, and a URL that leads to the recorded path. */
+/**
+ * The channel that an operator would create for the service: its type, and a base URL that leads to the recorded path.
+ */
 export function setupOf(recording: RecordingCase): ChannelSetup {
   const { provider, request, api } = recording
   const deployment = deploymentOf(recording)
@@ -69,7 +71,7 @@ export function setupOf(recording: RecordingCase): ChannelSetup {
   return { type, basePath: request.path.slice(0, -(paths[api] ?? '').length).replace(/\/v1$/, '') }
 }
 
-/** The recorded request body, or one that could have led to the recorded reply if the source has none. */
+/** The recorded request body, or one that could have led to the recorded response if the source has none. */
 export function requestOf(recording: RecordingCase): JsonObject {
   const body = isObject(recording.requestJson) ? { ...recording.requestJson } : inventedRequest(recording)
   body['model'] = modelOf(recording)
@@ -78,7 +80,10 @@ export function requestOf(recording: RecordingCase): JsonObject {
   return body
 }
 
-/** A prompt as long as the recorded usage says, since the gateway rejects usage that cannot belong to the request. */
+/**
+ * A request with a prompt as long as the recorded usage reports, because the gateway rejects usage that cannot belong
+ * to the request.
+ */
 function inventedRequest(recording: RecordingCase): JsonObject {
   const tokens = recordedUsage(recording)?.['prompt_tokens']
   const text = 'What is this? '.repeat(Math.max(1, Math.ceil((typeof tokens === 'number' ? tokens : 0) / 4)))
@@ -90,14 +95,14 @@ function inventedRequest(recording: RecordingCase): JsonObject {
   return { messages: [{ role: 'user', content: text }], ...tools }
 }
 
-/** The parsed events of a recorded stream, without its end mark. */
+/** The parsed events of a recorded stream, without the end marker. */
 export function recordedEvents(recording: RecordingCase): JsonObject[] {
   return sseData(recording)
     .filter((data) => data.trim() !== '[DONE]' && data.trim() !== '')
     .map((data) => JSON.parse(data) as JsonObject)
 }
 
-/** The usage in the recording; for a stream the last. */
+/** The usage in the recording. For a stream it is the last one. */
 export function recordedUsage(recording: RecordingCase): JsonObject | undefined {
   if (recording.kind === 'sse')
     return recordedEvents(recording)
@@ -113,7 +118,9 @@ function usageIn(body: JsonObject): JsonObject | undefined {
   )
 }
 
-/** True if a stream ended properly: the end mark, or a finish reason for every requested choice. */
+/**
+ * True if a stream ended properly, which means with the end marker or with a finish reason for every requested choice.
+ */
 export function isWholeStream(events: readonly JsonObject[], hasEndMark: boolean, choices = 1): boolean {
   if (hasEndMark) return true
   const open = new Set<unknown>()

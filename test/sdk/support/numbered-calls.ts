@@ -3,8 +3,8 @@ import type { RecordingCase } from '../../helpers/recordings.ts'
 import { recordedEvents } from './cases.ts'
 
 /**
- * Chunks with the calls numbered as clients expect: in the order in which their ids arrive, from 0. Recorded services
- * that number them in another way, or not at all, give each call an id.
+ * The chunks with their calls numbered as clients expect: from 0, in the order in which their ids arrive. Recorded
+ * services that number calls in another way, or not at all, give each call an id.
  */
 export function numberedCalls(chunks: readonly JsonObject[]): JsonObject[] {
   const ids: unknown[] = []
@@ -21,7 +21,7 @@ export function numberedCalls(chunks: readonly JsonObject[]): JsonObject[] {
   return copies
 }
 
-/** The recording as a service with numbered calls would have sent it; unchanged if it numbers them. */
+/** The recording as a service with numbered calls would have sent it. Unchanged if the service numbers its calls. */
 export function withNumberedCalls(recording: RecordingCase): RecordingCase {
   const events = recordedEvents(recording)
   const numbered = numberedCalls(events)

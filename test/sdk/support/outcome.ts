@@ -1,12 +1,12 @@
 import { APIError } from 'openai'
 
-/** How an SDK call ended: its value, and the error it threw, in a comparable form. */
+/** How an SDK call ended: the value that it returned, and the error that it threw, in a comparable form. */
 export interface Outcome {
   value: unknown
   error: ErrorView | undefined
 }
 
-/** What a client sees of an error. Messages are compared separately, since the gateway adds the request id. */
+/** What a client sees of an error. Messages are compared separately because the gateway adds the request id. */
 interface ErrorView {
   name: string
   status: number | undefined
@@ -26,7 +26,7 @@ export async function outcomeOf(run: () => Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** Collects everything a stream yields; items before an error are kept. */
+/** Collects everything that a stream yields. If there is an error, the items before it are kept. */
 export async function collected(open: () => Promise<AsyncIterable<unknown>>): Promise<Outcome & { value: unknown[] }> {
   const value: unknown[] = []
   try {
@@ -37,12 +37,12 @@ export async function collected(open: () => Promise<AsyncIterable<unknown>>): Pr
   }
 }
 
-/** The format of the gateway's own ids, which the SDK sees if an upstream sends none. */
+/** The format of the gateway's own ids, which the SDK gets if an upstream sends none. */
 const ownId = /^\d{20,}$/
 
 /**
- * Own data without methods and prototypes. The SDK's `_request_id` is not enumerable, so it is added by name, unless it
- * is the gateway's.
+ * The value's own data, without methods and prototypes. The SDK's `_request_id` is not enumerable, so it is added by
+ * name, unless it is an id of the gateway.
  */
 function plain(value: unknown): unknown {
   const copy = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../server/lib/json.ts'
 
-/** Quota per token of each class; whole numbers, so that every charge can be computed by hand. */
+/** Quota per token of each class. All are whole numbers, so that every charge can be computed by hand. */
 export const price = {
   input: 8,
   cached: 4,
@@ -34,7 +34,7 @@ export function ratioOptions(models: Iterable<string>): [key: string, value: str
     ['AudioRatio', all(price.audioInput / price.input)],
     ['AudioCompletionRatio', all(price.audioOutput / price.audioInput)],
     ['ImageRatio', all(price.imageInput / price.input)],
-    // Tools have their own tests.
+    // Tools cost nothing here, because they have their own tests.
     ['ToolPrice', JSON.stringify(Object.fromEntries(hostedKinds.map((kind) => [kind, 0])))],
   ]
 }
@@ -49,9 +49,10 @@ interface ExpectedCharge {
 }
 
 /**
- * The charge for a usage object as providers document theirs, computed independently of the gateway's code. Some count
- * reasoning or audio outside the totals: total_tokens shows that, or for Vercel's gateway its own price. Reasoning
- * larger than the completion is outside it, and more cached tokens than prompt tokens cost what the prompt costs.
+ * The charge for a usage object as providers document their usage, computed independently of the gateway's code. Some
+ * providers count reasoning or audio outside the totals, which total_tokens shows, or, for Vercel's gateway, its own
+ * price. Reasoning tokens that exceed the completion tokens are not included in them. If there are more cached tokens
+ * than prompt tokens, they cost what the prompt costs.
  */
 export function expectedCharge(usage: JsonObject): ExpectedCharge {
   const number = (...values: unknown[]) => values.find((value): value is number => typeof value === 'number') ?? 0
@@ -91,7 +92,8 @@ interface PromptTokens {
 }
 
 /**
- * Cached tokens are text as far as there is text, then images, then audio; each costs its share of the uncached price.
+ * Cached tokens are taken from the text first, then from the images, then from the audio. Each costs the same fraction
+ * of its uncached price.
  */
 function cachedPrompt({ prompt, audioIn, imageIn, cached, written }: PromptTokens): number {
   const text = prompt - audioIn - imageIn
@@ -108,17 +110,17 @@ function cachedPrompt({ prompt, audioIn, imageIn, cached, written }: PromptToken
   )
 }
 
-/** The charge for plain tokens. */
+/** The charge for text tokens. */
 export function plainCharge(prompt: number, completion: number): number {
   return prompt * price.input + completion * price.output
 }
 
-/** The charge for images of the smallest size: a thousand times the ratio for each. */
+/** The charge for images of the smallest size: a thousand times the ratio for each image. */
 export function imageCharge(images: number): number {
   return images * price.input * 1000
 }
 
-/** The charge for audio priced by its length; a minute counts as 200 tokens. */
+/** The charge for audio that is priced by its length. A minute counts as 200 tokens. */
 export function soundCharge(seconds: number): number {
   return Math.ceil((seconds * 200 * price.input) / 60 - 1e-9)
 }

@@ -1,11 +1,11 @@
 import { type Behaviour, behaviour } from '../../helpers/fake-upstream.ts'
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Behaviour {
   return answer(JSON.stringify(body), { 'content-type': 'application/json', ...headers }, status)
 }
 
-/** Answers with these bytes. */
+/** Responds with these bytes. */
 export function answer(body: string | Uint8Array, headers: Record<string, string>, status = 200): Behaviour {
   return behaviour('answer', async (exchange) => {
     exchange.head(status, Object.entries(headers))
@@ -13,7 +13,7 @@ export function answer(body: string | Uint8Array, headers: Record<string, string
   })
 }
 
-/** Streams these events, including `[DONE]` if given. */
+/** Streams these events, including `[DONE]` if it is given. */
 export function events(...data: unknown[]): Behaviour {
   return behaviour('events', async (exchange) => {
     exchange.head(200, [['content-type', 'text/event-stream; charset=utf-8']])
@@ -27,7 +27,7 @@ export function events(...data: unknown[]): Behaviour {
 
 const usage = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }
 
-/** A whole chat answer with one choice. */
+/** A complete chat answer with one choice. */
 export function chatReply(message: Record<string, unknown>, finish_reason = 'stop'): unknown {
   return {
     id: 'chatcmpl-1',
@@ -46,5 +46,5 @@ export function chunk(delta: Record<string, unknown>, finish_reason: string | nu
   return { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'gpt-4o-mini', choices }
 }
 
-/** The event that `include_usage` asks for. */
+/** The event that `include_usage` requests. */
 export const usageChunk = { ...(chunk({}) as object), choices: [], usage }

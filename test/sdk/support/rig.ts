@@ -4,27 +4,28 @@ import { type RecordingCase, replay } from '../../helpers/recordings.ts'
 import { type LogRow, startTestGateway, type TestGateway } from '../../helpers/test-gateway.ts'
 import { ratioOptions } from './prices.ts'
 
-/** How a recorded service is set up as a channel. */
+/** How a recorded service is configured as a channel. */
 export interface ChannelSetup {
   type: number
-  /** Appended to the URL of the replaying server to form the channel's base_url. */
+  /** The path that is appended to the URL of the replaying server to form the channel's base_url. */
   basePath: string
-  /** API version of Azure. */
+  /** The API version of Azure. */
   other?: string
   modelMapping?: Readonly<Record<string, string>>
 }
 
 /**
- * A gateway in front of a scripted upstream, and official clients for both: the same call made twice must end the same.
+ * A gateway in front of a scripted upstream, and official clients for both. The same call to both must end in the same
+ * way.
  */
 export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
-  /** A client that talks to the upstream directly. */
+  /** A client that calls the upstream directly. */
   direct: OpenAI
-  /** A client that talks to the gateway, bound to a channel with this setup. */
+  /** A client that calls the gateway, bound to a channel with this setup. */
   through(setup?: ChannelSetup): Promise<OpenAI>
-  /** Answers every request from now on with these; the last one is repeated. */
+  /** Sets the behaviours for all requests from now on, used in order. The last one is repeated. */
   answer(...behaviours: readonly [...Behaviour[], Behaviour]): void
   /** The newest log row. */
   lastLog(): Promise<LogRow>
@@ -33,7 +34,7 @@ export interface Rig extends AsyncDisposable {
 
 const openaiChannel: ChannelSetup = { type: 1, basePath: '' }
 
-/** Starts both, with round prices for the named models. */
+/** Starts the gateway and the upstream, with round prices for the named models. */
 export async function startRelayRig(models: Iterable<string>): Promise<Rig> {
   const gateway = await startTestGateway()
   const upstream = await startFakeUpstream()
@@ -48,7 +49,7 @@ export async function startRelayRig(models: Iterable<string>): Promise<Rig> {
       const key = JSON.stringify(setup)
       const id = channels.get(key) ?? gateway.addChannel(channelInput(setup, upstream.url))
       channels.set(key, Promise.resolve(id))
-      // A root token may name its channel.
+      // A token of root may name the channel to use.
       return new OpenAI({ apiKey: `${gateway.token}-${await id}`, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     },
     answer(...behaviours) {
@@ -82,5 +83,5 @@ function channelInput({ type, basePath, other, modelMapping }: ChannelSetup, url
   }
 }
 
-/** The behaviour that answers with a recording, in one write per event. */
+/** A behaviour that responds with a recording, in one write per event. */
 export const recorded = (recording: RecordingCase): Behaviour => replay(recording)

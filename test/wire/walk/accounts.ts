@@ -5,7 +5,7 @@ import type { Person, Walk } from './walker.ts'
 
 const password = 'a good password'
 
-/** Turns on everything that registration can require; local services replace the external ones. */
+/** Turns on everything that registration can require, with local services in place of the external ones. */
 export async function openTheDoors(walk: Walk): Promise<void> {
   const { mail, oauth, wechat, turnstile } = walk.services
   await walk.setOptions({
@@ -34,7 +34,7 @@ export async function openTheDoors(walk: Walk): Promise<void> {
   })
 }
 
-/** The latest mail to an address, waited for. */
+/** Waits for the latest mail to an address and returns its text. */
 async function mailTo(walk: Walk, address: string): Promise<string> {
   const { mail } = walk.services
   for (let count = mail.mails.length; ; count = mail.mails.length + 1) {
@@ -52,7 +52,7 @@ async function verificationCode(walk: Walk, email: string): Promise<string> {
   return /\b\d{6}\b/.exec(await mailTo(walk, email))?.[0] ?? ''
 }
 
-/** Registration, login, the user's own account, and leaving. */
+/** Registration, login, the user's own account, and its deletion. */
 export async function walkAccounts(walk: Walk): Promise<void> {
   const { turnstile } = walk.services
   const username = `reg${walk.mark}`
@@ -95,7 +95,7 @@ export async function walkAccounts(walk: Walk): Promise<void> {
 async function walkAccessToken(walk: Walk, me: Person): Promise<void> {
   const token = await walk.ok('GET /api/user/token', {}, undefined, me)
   expect(token).toMatch(/^[0-9a-f]{32}$/)
-  // The new one replaces the old one.
+  // The new access token replaces the old one.
   if (walk.kind === 'access token') {
     await walk.refused('GET /api/user/self', {}, undefined, { ...me })
     me.headers = { authorization: `Bearer ${token}` }
@@ -116,7 +116,7 @@ async function walkLeaving(walk: Walk, me: Person, username: string): Promise<vo
   const again = await walk.logIn(username, password)
   expect(await walk.ok('GET /api/user/logout', {}, undefined, again)).toBeUndefined()
   expect(await walk.ok('GET /api/user/logout')).toBeUndefined()
-  // Logging out ends a session; an access token does not depend on it.
+  // Logging out ends the session. An access token does not depend on the session.
   if (walk.kind === 'cookie') await walk.refused('GET /api/user/self', {}, undefined, again, 401)
   else await walk.ok('GET /api/user/self', {}, undefined, again)
   const last = await walk.logIn(username, password)
@@ -132,7 +132,7 @@ export async function walkOutside(walk: Walk, binder: Person): Promise<void> {
   const email = `octo+${walk.mark}@example.com`
   const person = { id: walk.form === 'as written' ? 41 : 42, login: `octo-${walk.mark}`, email }
 
-  // Clients from before 0.5.5 send no state: refused, unless the administrator allows it.
+  // Clients from before 0.5.5 send no state, which is refused unless the administrator allows it.
   await walk.refused(github, { code: oauth.plainCode(person) }, undefined, undefined, 403)
   await walk.setOptions({ OAuthStateOptional: 'true' })
   const old = await walk.ok(github, { code: oauth.plainCode(person) })
@@ -164,7 +164,7 @@ export async function walkOutside(walk: Walk, binder: Person): Promise<void> {
   await walk.refused(bind, { code: wechat.codeFor(`wx-${walk.mark}`) }, undefined, binder)
 }
 
-/** A logged-in user binds, and the message is the one that clients check. */
+/** Binds an account to a logged-in user, and checks that the message is the one that clients expect. */
 async function bindGitHub(walk: Walk, binder: Person): Promise<void> {
   const { oauth } = walk.services
   const asked = await walk.call('GET /api/oauth/state')
@@ -180,7 +180,7 @@ async function bindGitHub(walk: Walk, binder: Person): Promise<void> {
   expect(await walk.ok('GET /api/user/self', {}, undefined, binder)).toMatchObject({ github_id: person.login })
 }
 
-/** A new password by mail, for an account without one. */
+/** Sets a new password by mail, for an account without a password. */
 async function walkReset(walk: Walk, email: string, username: string): Promise<void> {
   const turnstile = walk.services.turnstile.solve()
   const ask = 'GET /api/reset_password?email={email}&turnstile={turnstile}'

@@ -2,10 +2,10 @@ import { expect } from 'bun:test'
 import { expectPage, expectRecord } from './shapes.ts'
 import type { Person, Walk } from './walker.ts'
 
-/** Channels: creating, listing, editing, testing, reading balances. */
+/** Channels: creating, listing, editing and testing them, and reading their balances. */
 export async function walkChannels(walk: Walk, admin: Person): Promise<void> {
   const name = `ch${walk.mark}`
-  // As the console sends it: `groups` beside `group`, and fields of an unfilled form.
+  // The form as the console sends it, with `groups` in addition to `group`, and fields that were not filled in.
   const form = {
     name,
     type: 1,
@@ -30,7 +30,7 @@ export async function walkChannels(walk: Walk, admin: Person): Promise<void> {
   expectPage('channel', await walk.ok('GET /api/channel/?p={p}', { p: 1 }, undefined, admin))
   expect(await walk.ok('GET /api/channel/?p={p}', { p: 999 }, undefined, admin)).toEqual([])
   const found = await walk.ok('GET /api/channel/search?keyword={keyword}', { keyword: name }, undefined, admin)
-  // One channel for each line of the key.
+  // Each line of the key creates one channel.
   expect(found).toHaveLength(2)
   for (const channel of found) expectRecord('channel', channel)
 
@@ -76,7 +76,7 @@ async function walkEdit(walk: Walk, admin: Person, one: Record<string, unknown> 
   await walk.refused('PUT /api/channel/', {}, { id: 999_999, status: 1 }, admin)
 }
 
-/** Two of these answers have their number at the top level, beside `success`. */
+/** Two of these responses have a number at the top level, beside `success`. */
 async function walkTests(walk: Walk, admin: Person, id: number): Promise<void> {
   const tested = await walk.call('GET /api/channel/test/{id}/', { id }, undefined, admin)
   expect(tested.json).toEqual({ success: true, message: '', time: expect.any(Number) })

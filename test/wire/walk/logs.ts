@@ -11,7 +11,7 @@ const stat =
 const ownStat =
   'GET /api/log/self/stat?type={type}&token_name={token_name}&model_name={model_name}&start_timestamp={start}&end_timestamp={end}'
 
-/** Logs and their sums, after calls through the relay. */
+/** Logs and their totals, after calls through the relay. */
 export async function walkLogs(walk: Walk, admin: Person, person: Person): Promise<void> {
   await walk.call(
     'POST /api/channel/',
@@ -47,7 +47,7 @@ export async function walkLogs(walk: Walk, admin: Person, person: Person): Promi
   expect(await walk.ok(list, { ...filter, username: 'nobody' }, undefined, admin)).toEqual([])
   expect(await walk.ok(own, { ...filter, model_name: 'gpt-4' }, undefined, person)).toEqual([])
   expect(await walk.ok(own, { ...filter, end: 1 }, undefined, person)).toEqual([])
-  // A cleared date box is sent as NaN, and unset filters as empty.
+  // A cleared date box is sent as NaN, and unset filters are sent as empty strings.
   expectPage('log', await walk.ok(own, { p: 0, type: 0, start: 'NaN', end: 'NaN' }, undefined, person))
 
   const rows = [...page, ...second] as { quota: number; prompt_tokens: number; completion_tokens: number }[]

@@ -15,13 +15,13 @@ export async function walkPublic(walk: Walk): Promise<void> {
   for (const [row, key] of texts) {
     expect(await walk.ok(row)).toBe('')
     await walk.setOptions({ [key]: `# ${key}\n<b>bold</b>` })
-    // Text, never an object: clients pass it to their Markdown renderer unchanged.
+    // These are texts, never objects: clients pass them to their Markdown renderer unchanged.
     expect(await walk.ok(row)).toBe(`# ${key}\n<b>bold</b>`)
     await walk.setOptions({ [key]: '' })
   }
 }
 
-/** Options: all as text, secrets never. */
+/** Options: all are returned as text, and secrets are never returned. */
 export async function walkOptions(walk: Walk): Promise<void> {
   const list = (await walk.ok('GET /api/option/', {}, undefined, walk.root)) as { key: string; value: string }[]
   for (const option of list) {
@@ -47,7 +47,10 @@ const knownOptions =
     ' ',
   )
 
-/** Every call that is not public, by a visitor (401) and by an ordinary user without the rights for it (a refusal). */
+/**
+ * Makes every call that is not public, as a visitor (401) and as an ordinary user without the rights for it (a
+ * refusal).
+ */
 export async function walkRefusals(walk: Walk, ordinary: Person): Promise<void> {
   for (const row of rows) {
     const least = leastRole(row)

@@ -1,4 +1,4 @@
-/** The calls that clients of this kind of console make, as they write them: method, path and query. */
+/** The calls that clients of this kind of console make, in the form in which they make them: method, path and query. */
 export const rows = [
   'GET /api/status',
   'GET /api/option/',
@@ -72,7 +72,7 @@ export function otherForm(path: string): string {
   return query === undefined ? other : `${other}?${query}`
 }
 
-/** The lowest role that may make the call, as documented; others must be refused. */
+/** The lowest role that may make the call, as documented. Lower roles must be refused. */
 export function leastRole(row: Row): 'public' | 'user' | 'admin' {
   const [method = '', path = ''] = row.split(' ')
   const pathname = path.split('?')[0] ?? ''

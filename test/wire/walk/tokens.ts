@@ -62,7 +62,7 @@ export async function walkTokens(walk: Walk, owner: Person, other: Person): Prom
   }
 }
 
-/** Redemption codes, and their redemption. */
+/** Redemption codes and their redemption. */
 export async function walkRedemptions(walk: Walk, admin: Person, person: Person): Promise<void> {
   const name = `gift ${walk.mark}`
   const keys = await walk.ok('POST /api/redemption/', {}, { name, quota: 100, count: 11 }, admin)

@@ -21,7 +21,7 @@ export interface Answer {
   json: any
 }
 
-/** A user, authenticated by the headers of every request. */
+/** A user, who is authenticated by the headers of every request. */
 export interface Person {
   username: string
   headers: Record<string, string>
@@ -40,15 +40,15 @@ interface Services {
   upstream: FakeUpstream
 }
 
-/** A fresh server with all its external services, and a client that only knows HTTP. */
+/** A fresh server with all its external services, and a client that uses only HTTP. */
 export class Walk implements AsyncDisposable {
   readonly services: Services
   readonly kind: LoginKind
   readonly gateway: GatewayProcess
   readonly #installation: Installation
-  /** `row, form`: the calls made so far. */
+  /** The calls made so far, as `row, form`. */
   readonly made = new Set<string>()
-  /** Whether the next calls have the final slash as written or not. */
+  /** Whether the next calls have the final slash as the row does, or the other way round. */
   form: 'as written' | 'the other' = 'as written'
   root: Person = { username: 'root', headers: {} }
   #addresses = 0
@@ -70,7 +70,7 @@ export class Walk implements AsyncDisposable {
     }
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_PASSWORD: rootPassword,
-      // Every call reports a different address, so that the limits per address do not end the walk.
+      // Every call reports a different address, so that the rate limits per address do not end the walk.
       TRUSTED_PROXIES: '127.0.0.1',
     })
     const walk = new Walk(installation, await installation.start(), services, kind)
@@ -78,12 +78,15 @@ export class Walk implements AsyncDisposable {
     return walk
   }
 
-  /** A letter that distinguishes the names of the two forms. */
+  /** A letter that distinguishes the names used for the two forms. */
   get mark(): string {
     return this.form === 'as written' ? 'w' : 'o'
   }
 
-  /** Makes a row's call in the current form; `{name}`s in it are taken from `values`, missing ones are empty. */
+  /**
+   * Makes a row's call in the current form. Each `{name}` in it is taken from `values`, and a missing one becomes
+   * empty.
+   */
   async call(row: Row, values: Record<string, string | number> = {}, body?: unknown, as?: Person): Promise<Answer> {
     const [method = '', template = ''] = row.split(' ')
     const written = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
@@ -91,7 +94,7 @@ export class Walk implements AsyncDisposable {
     return this.fetch(method, this.form === 'as written' ? written : otherForm(written), body, as?.headers)
   }
 
-  /** As `call`, for an answer that must be a success and contain nothing else; returns `data`. */
+  /** Like `call`, for a response that must be a success and contain nothing else. Returns `data`. */
   async ok(
     row: Row,
     values: Record<string, string | number> = {},
@@ -108,7 +111,7 @@ export class Walk implements AsyncDisposable {
     return answer.json.data
   }
 
-  /** As `call`, for an answer that must be a refusal: status 200 by default, and a message. */
+  /** Like `call`, for a response that must be a refusal with a message. Its status is 200 by default. */
   async refused(
     row: Row,
     values: Record<string, string | number> = {},
@@ -128,7 +131,7 @@ export class Walk implements AsyncDisposable {
       method,
       headers: { 'x-forwarded-for': `10.0.${number >> 8}.${number & 255}`, ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // Most clients would follow a redirect with another method or without the body.
+      // Most clients would follow a redirect with another method, or without the body.
       redirect: 'manual',
     })
     const text = await response.text()
@@ -136,7 +139,7 @@ export class Walk implements AsyncDisposable {
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
   }
 
-  /** Logs in with a password; for the kind `access token` the session is used once, to get one. */
+  /** Logs in with a password. For the kind `access token`, the session is used once, to get an access token. */
   async logIn(username: string, password: string): Promise<Person> {
     const login = await this.call('POST /api/user/login', {}, { username, password })
     expect([username, login.json]).toMatchObject([username, { success: true }])
@@ -147,7 +150,7 @@ export class Walk implements AsyncDisposable {
     return { username, headers: { authorization: `Bearer ${token}` } }
   }
 
-  /** A new user of that role with a password, created by root. */
+  /** Creates a user with that role and a password, through root's calls. */
   async newPerson(username: string, role: 1 | 10 = 1, quota = 0): Promise<Person & { id: number }> {
     const password = 'a good password'
     await this.ok('POST /api/user/', {}, { username, password, display_name: username }, this.root)

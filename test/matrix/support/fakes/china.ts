@@ -3,7 +3,7 @@ import { asksToStream, events, type Fake, halves, type Said, used } from './fake
 
 const total = used.prompt + used.completion
 
-/** Baidu ERNIE in its first version: errors come with status 200. */
+/** Baidu ERNIE in its first version, which sends errors with status 200. */
 export const ernieFake: Fake = {
   cannot: {
     'parallel tools': 'the service makes one call at a time',
@@ -37,7 +37,7 @@ function ernieAnswer({ text, calls: [call] }: Said): JsonObject {
   }
 }
 
-/** Tencent Hunyuan with Tencent Cloud's signature: errors come with status 200. */
+/** Tencent Hunyuan with Tencent Cloud's signature, which sends errors with status 200. */
 export const hunyuanFake: Fake = {
   streams: ({ fields }) => fields['Stream'] === true,
   whole: (said) => ({ Response: hunyuanAnswer('Message', hunyuanMessage(said), hunyuanReason(said)) }),
@@ -174,7 +174,7 @@ function sparkFrames({ thought, text, calls: [call] }: Said): JsonObject[] {
   ]
 }
 
-/** iFlytek Spark; each frame is a message of its own. */
+/** iFlytek Spark, which sends each frame as a separate message. */
 export const sparkFake: Fake = {
   cannot: { 'parallel tools': 'the service makes one call at a time' },
   streams: () => true,

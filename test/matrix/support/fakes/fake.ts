@@ -11,7 +11,7 @@ export interface SaidCall {
   freeText?: string
 }
 
-/** What a fake service's model answers. */
+/** What the model of a fake service answers. */
 export interface Said {
   thought: string
   text: string
@@ -22,21 +22,21 @@ export interface Said {
   seal?: string
 }
 
-/** How a fake service refuses. */
+/** How a fake service refuses a request. */
 export interface Refusal {
   status: number
   body: unknown
-  /** What the status means, for services that answer 200 to everything. */
+  /** The status that is meant, for services that respond to everything with 200. */
   means?: number
 }
 
-/** A service of one wire format, small enough to read at a glance. */
+/** A service with one wire format, small enough to read at a glance. */
 export interface Fake {
-  /** What the format cannot express, and why. */
+  /** The features that the format cannot express, and why. */
   cannot?: Partial<Record<Feature, string>>
-  /** The service reports no usage. */
+  /** True if the service reports no usage. */
   countsNothing?: true
-  /** True when a request asks for a stream. */
+  /** Whether a request asks for a stream. */
   streams(request: RecordedRequest): boolean
   whole(said: Said): unknown
   /** Chunks of the stream, each sent separately. */
@@ -49,18 +49,18 @@ export interface Fake {
 /** The usage of every answer of a fake service. */
 export const used = { prompt: 20, completion: 10 }
 
-/** A text in two halves, so that something must be assembled. */
+/** A text in two halves, so that the reader has to assemble it. */
 export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2)
   return text === '' ? [] : [text.slice(0, middle), text.slice(middle)]
 }
 
-/** Server-sent events of objects; strings are sent as their data. */
+/** Server-sent events with these objects as JSON. Strings are sent unchanged as the data. */
 export function events(...data: readonly (object | string)[]): string[] {
   return data.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`)
 }
 
-/** The same with event names, which are the types of the objects. */
+/** Server-sent events that also have a name, which is the object's type. */
 export function namedEvents(...data: readonly ({ type: string } & JsonObject)[]): string[] {
   return data.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`)
 }

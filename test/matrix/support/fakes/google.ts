@@ -63,7 +63,7 @@ function partsOf({ thought, text, calls, seal }: Said): JsonObject[] {
   ]
 }
 
-/** Google's PaLM 2, the predecessor. */
+/** Google's PaLM 2, the predecessor of Gemini. */
 export const palmFake: Fake = {
   cannot: { reasoning: 'the service shows no thoughts' },
   countsNothing: true,

@@ -10,7 +10,8 @@ import { cozeFake, deeplFake, libraryFake, replicateFake, watsonxFake } from './
 import { cohereFake, converseFake, invokeFake, ollamaFake } from './services.ts'
 
 /**
- * The fake services by the name of their dialect, or by provider and dialect if the provider wraps it in its own way.
+ * The fake services by the name of their dialect, or by provider and dialect if the provider wraps the dialect in its
+ * own way.
  */
 const fakes: Readonly<Record<string, Fake>> = {
   'openai-chat': chatFake,
@@ -43,18 +44,18 @@ export function fakeOf(provider: string, dialect: string): Fake {
   return fake
 }
 
-/** Endpoints where services issue temporary tokens. */
+/** Whether a request is for an endpoint where services issue temporary tokens. */
 const isTokenPlace = ({ path }: RecordedRequest) => /\/oauth\/|\/token$/.test(path)
 const token = { access_token: 'a-token-for-a-time', expires_in: 3600, token_type: 'Bearer' }
 
-/** The same behind an endpoint that issues tokens. */
+/** The same behaviour, behind an endpoint that issues tokens. */
 export function givingTokens(then: Behaviour): Behaviour {
   return behaviour(then.name, (exchange) =>
     isTokenPlace(exchange.request) ? sendJson(exchange, 200, token) : then.run(exchange),
   )
 }
 
-/** Answers as the service would. */
+/** Responds as the service would. */
 export function says(fake: Fake, said: Said): Behaviour {
   const answers = behaviour('says', async (exchange) => {
     if (!fake.streams(exchange.request)) return sendJson(exchange, 200, fake.whole(said))
@@ -65,7 +66,7 @@ export function says(fake: Fake, said: Said): Behaviour {
   return givingTokens(answers)
 }
 
-/** Seconds that a fake service asks its callers to wait. */
+/** The seconds that a fake service tells its callers to wait. */
 export const retryAfter = '7'
 
 /** Refuses as the service would. */

@@ -78,7 +78,7 @@ export const libraryFake: Fake = {
   refusal: (status, message) => ({ status, body: { message } }),
 }
 
-/** watsonx.ai: OpenAI's chat under other names, with two endpoints and no end mark. */
+/** watsonx.ai: OpenAI's chat with other field names, two endpoints and no end marker. */
 export const watsonxFake: Fake = {
   streams: ({ path }) => path.endsWith('/chat_stream'),
   whole(said) {

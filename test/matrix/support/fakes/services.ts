@@ -56,7 +56,7 @@ function converseFrames({ text, toolUse, reasoningContent }: JsonObject, content
   return [...thoughts, delta({ reasoningContent: { signature } }), stop]
 }
 
-/** A Claude on Bedrock that speaks Anthropic's dialect, in AWS's frames. */
+/** Claude on Bedrock in Anthropic's dialect, inside AWS's frames. */
 export const invokeFake: Fake = {
   ...messagesFake,
   streams: ({ path }) => path.endsWith('/invoke-with-response-stream'),
@@ -74,7 +74,7 @@ export const invokeFake: Fake = {
 const cohereUsage = { tokens: { input_tokens: used.prompt, output_tokens: used.completion } }
 const cohereReason = ({ calls }: Said) => (calls.length > 0 ? 'TOOL_CALL' : 'COMPLETE')
 
-/** Cohere's Chat in its second version. */
+/** Cohere's Chat API, version 2. */
 export const cohereFake: Fake = {
   streams: asksToStream,
   whole: (said) => {
@@ -127,7 +127,7 @@ export const cohereFake: Fake = {
   refusal: (status, message) => ({ status, body: { id: 'e1', message } }),
 }
 
-/** Ollama's native format, lines of JSON. */
+/** Ollama's native format: lines of JSON. */
 export const ollamaFake: Fake = {
   streams: asksToStream,
   whole: (said) => ollamaLine({ content: said.text, thinking: said.thought, tool_calls: ollamaCalls(said) }, true),

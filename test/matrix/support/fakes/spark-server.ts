@@ -1,12 +1,15 @@
 import { sparkFake } from './china.ts'
 import type { Said } from './fake.ts'
 
-/** A WebSocket server that answers the one message of each connection as Spark does. */
+/** A WebSocket server that responds to the one message of each connection as Spark does. */
 export interface SparkServer extends Disposable {
   url: string
-  /** The messages received, as text. */
+  /** The received messages, as text. */
   messages: string[]
-  /** Sets the answer from now on; with a number, only that many frames of it, after which the connection is closed. */
+  /**
+   * Sets the answer that is sent from now on. With `frames`, only that many frames of it are sent before the connection
+   * is closed.
+   */
   says(said: Said, frames?: number): void
   refuses(status: 400 | 429, message: string): void
 }
