@@ -86,7 +86,7 @@ test('idle connections are closed, silent calls are not', async () => {
 
 test.each<[string, string, object]>([
   ['a long answer', '/v1/chat/completions', {}],
-  ['one that arrived whole for a caller who requested a stream', '/v1/messages', { max_tokens: 100, stream: true }],
+  ['a stream made from a complete upstream response', '/v1/messages', { max_tokens: 100, stream: true }],
 ])(
   '%s to a slow reader is not cut off',
   async (_, path, fields) => {

@@ -75,12 +75,12 @@ test('an uncaught error ends no stream, is logged and counted, and everything co
 
 test.each([
   [
-    'closing the database fails: it still ends, says so',
+    'it reports that the database cannot be closed, still ends',
     unclosable,
     1,
     'shutting down failed: Error: cannot be closed',
   ],
-  ['the disk is full: nothing is lost by that', untidy, 0, 'shutting down'],
+  ['it loses nothing if the disk is full', untidy, 0, 'shutting down'],
 ])(
   'while the gateway shuts down, %s, and can be started again',
   async (_, code, exitCode, said) => {

@@ -37,19 +37,19 @@ describe('transcriptionCharge', () => {
   test.each([
     ['a minute of whisper-1 is $0.006', 'whisper-1', { seconds: 60 }, 3000],
     ['an hour', 'whisper-1', { seconds: 3600 }, 180_000],
-    ['part of a second is rounded up', 'whisper-1', { seconds: 0.001 }, 1],
-    ['no sound costs nothing', 'whisper-1', { seconds: 0 }, 0],
-    ['a price per hour without an end in quota', 'whisper-large-v3-turbo', { seconds: 3600 }, 20_000],
-    ['ten seconds at least', 'whisper-large-v3-turbo', { seconds: 1 }, 56],
-    ['the text stands for the length', 'whisper-1', { textTokens: 200 }, 3000],
+    ['a fraction of a second is rounded up', 'whisper-1', { seconds: 0.001 }, 1],
+    ['no audio costs nothing', 'whisper-1', { seconds: 0 }, 0],
+    ['a price whose quota per second is a repeating decimal', 'whisper-large-v3-turbo', { seconds: 3600 }, 20_000],
+    ['at least ten seconds are charged', 'whisper-large-v3-turbo', { seconds: 1 }, 56],
+    ['an unknown length is estimated from the text', 'whisper-1', { textTokens: 200 }, 3000],
     [
       'by tokens',
       'gpt-4o-transcribe',
       { usage: { promptTokens: 1000, audioPromptTokens: 1000, completionTokens: 200 }, seconds: 1 },
       4000,
     ],
-    ['by tokens, without usage', 'gpt-4o-transcribe', { seconds: 60, textTokens: 200 }, 4000],
-    ['by tokens, with nothing but the text', 'gpt-4o-transcribe', { textTokens: 200 }, 4000],
+    ['by tokens, without reported usage', 'gpt-4o-transcribe', { seconds: 60, textTokens: 200 }, 4000],
+    ['by tokens, with only the text known', 'gpt-4o-transcribe', { textTokens: 200 }, 4000],
   ])('%s', (_, model, measure, quota) => {
     expect(charge(model, measure).quota).toBe(quota)
   })

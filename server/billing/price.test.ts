@@ -27,22 +27,22 @@ describe('chargeTokens', () => {
     ['one token at ratio 0.000001 is 1', counts(1), plain('0.000001'), '0.000001', 1],
     ['one token at ratio 1 is 1', counts(1), plain('1'), '1', 1],
     ['just above a whole number is rounded up', counts(1_000_001), plain('0.000001'), '1', 2],
-    ['exactly a whole number is not', counts(1_000_000), plain('0.000001'), '1', 1],
+    ['exactly a whole number is not rounded up', counts(1_000_000), plain('0.000001'), '1', 1],
     ['0.1 + 0.2 is 0.3', counts(10, 10), plain('0.1', '2'), '1', 3],
     ['no tokens cost nothing', counts(0), plain('30'), '1', 0],
     ['ratio 0 costs nothing', counts(5000, 5000), plain('0'), '1', 0],
     ['group ratio 0 costs nothing', counts(5000, 5000), plain('1'), '0', 0],
     ['a billion tokens at ratio 1000', counts(1e9), plain('1000'), '1', 1e12],
-    ['a billion tokens at a long ratio', counts(1e9 + 1, 1e9 + 1), plain('999.999999', '1'), '1', 2_000_000_000_000],
-    ['beyond what a number holds', counts(1e9, 1e9), plain('1000000'), '1000000', Number.MAX_SAFE_INTEGER],
+    ['a billion tokens at a ratio with many digits', counts(1e9 + 1, 1e9 + 1), plain('999.999999', '1'), '1', 2_000_000_000_000],
+    ['a charge larger than a number can hold', counts(1e9, 1e9), plain('1000000'), '1000000', Number.MAX_SAFE_INTEGER],
     [
-      'reference example A, prices of 0.5.4 (one-api truncates twice: 1379)',
+      'reference example A, prices of one-api 0.5.4 (which truncates twice: 1379)',
       counts(1000, 400),
       plain('0.75', '1.333333'),
       '1.2',
       1380,
     ],
-    ['reference example B, prices of main', counts(1000, 400), plain('0.25', '3'), '1.2', 660],
+    ['reference example B, prices of the main branch', counts(1000, 400), plain('0.25', '3'), '1.2', 660],
     [
       'reference example B with the default price of gpt-3.5-turbo',
       counts(1000, 400),
@@ -50,7 +50,7 @@ describe('chargeTokens', () => {
       '1.2',
       660,
     ],
-    ['reference example D: nothing was answered', counts(0), plain('0.75', '1.333333'), '1.2', 0],
+    ['reference example D: an empty answer', counts(0), plain('0.75', '1.333333'), '1.2', 0],
     ['reference example E: 200,000 at ratio 0.9', counts(222_222, 0), plain('0.75'), '1.2', 200_000],
   ]
   test.each(cases)('%s', (_, usage, sheet, group, quota) => {
@@ -201,36 +201,36 @@ describe('a mixed prompt that is partly read from the cache', () => {
     ImageRatio: '2',
   })
   const cases: [string, Omit<Usage, 'completionTokens'>, number][] = [
-    ['images all cached', { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 1000 }, 190],
+    ['a fully cached prompt with images', { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 1000 }, 190],
     [
-      'images all cached, as the report says',
+      'a fully cached prompt with images, with the cached images reported',
       { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 1000, cachedImageTokens: 900 },
       190,
     ],
-    ['sound all cached', { promptTokens: 1000, audioPromptTokens: 900, cachedTokens: 1000 }, 190],
+    ['a fully cached prompt with audio', { promptTokens: 1000, audioPromptTokens: 900, cachedTokens: 1000 }, 190],
     [
-      'sound all cached, as the report says',
+      'a fully cached prompt with audio, with the cached audio reported',
       { promptTokens: 1000, audioPromptTokens: 900, cachedTokens: 1000, cachedAudioTokens: 900 },
       190,
     ],
     [
-      'the images cached and the text not, as the report says',
+      'images reported as cached, with text that is not cached',
       { promptTokens: 1000, imagePromptTokens: 900, cachedTokens: 900, cachedImageTokens: 900 },
       280,
     ],
     [
-      'more images cached than there are images (Vertex counts the pages of a document as both)',
+      'more cached images than images (Vertex counts the pages of a document as both)',
       { promptTokens: 1000, imagePromptTokens: 100, cachedTokens: 800, cachedImageTokens: 700 },
       20 + 70 + 200,
     ],
     [
-      'kinds that exceed the total',
+      'counts that exceed the total',
       { promptTokens: 100, audioPromptTokens: 80, imagePromptTokens: 80, cachedTokens: 300 },
       20,
     ],
     ['images written to the cache', { promptTokens: 1000, imagePromptTokens: 900, cacheWriteTokens: 1000 }, 2375],
     [
-      'text read, images and sound written',
+      'text read from the cache, images and audio written to it',
       {
         promptTokens: 1000,
         audioPromptTokens: 100,

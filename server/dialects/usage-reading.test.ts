@@ -30,53 +30,53 @@ const reasoning = (tokens: number) => ({ completion_tokens_details: { reasoning_
 describe("OpenAI's chat and Responses, and all services that use these dialects:", () => {
   suite(readUsage, [
     [
-      'reasoning inside the completion, as the total says',
+      'reasoning included in the completion, according to the total',
       { prompt_tokens: 36, completion_tokens: 700, total_tokens: 736, ...reasoning(690) },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
     ],
     [
-      'reasoning beside the completion, as the total says (xAI)',
+      'reasoning in addition to the completion, according to the total (xAI)',
       { prompt_tokens: 36, completion_tokens: 10, total_tokens: 736, ...reasoning(690) },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
     ],
     [
-      'more reasoning than completion, without a total',
+      'more reasoning than completion tokens, without a total',
       { prompt_tokens: 36, completion_tokens: 10, ...reasoning(690) },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
       '690 of a completion of 10',
     ],
     [
-      'more reasoning than completion, with a total that leaves it out',
+      'more reasoning than completion tokens, with a total that omits reasoning',
       { prompt_tokens: 36, completion_tokens: 10, total_tokens: 46, ...reasoning(690) },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
       '690 of a completion of 10',
     ],
     [
-      'the same in the words of the Responses API',
+      'more reasoning than output tokens, in the format of the Responses API',
       { input_tokens: 36, output_tokens: 10, output_tokens_details: { reasoning_tokens: 690 } },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
       '690 of a completion of 10',
     ],
     [
-      'thoughts that only the total tells',
+      'thoughts that only the total includes',
       { prompt_tokens: 9, completion_tokens: 664, total_tokens: 1994 },
       { promptTokens: 9, completionTokens: 1985 },
       '1321 tokens of the total',
     ],
     [
-      'thoughts that only the total tells, the completion left out',
+      'thoughts that only the total includes, without a completion count',
       { prompt_tokens: 9, total_tokens: 1330 },
       { promptTokens: 9, completionTokens: 1321 },
       '1321 tokens of the total',
     ],
     [
-      'some reasoning told, and more in the total',
+      'some reported reasoning, and more tokens in the total',
       { prompt_tokens: 9, completion_tokens: 664, total_tokens: 1994, ...reasoning(1000) },
       { promptTokens: 9, completionTokens: 1985, reasoningTokens: 1000 },
       '1321 tokens of the total',
     ],
     [
-      'reasoning and the cached prompt beside the totals',
+      'reasoning and cached tokens in addition to the completion and the prompt',
       {
         prompt_tokens: 10,
         completion_tokens: 20,
@@ -87,7 +87,7 @@ describe("OpenAI's chat and Responses, and all services that use these dialects:
       { promptTokens: 1010, completionTokens: 320, cachedTokens: 1000, reasoningTokens: 300 },
     ],
     [
-      'sound of the answer beside the completion',
+      'audio of the answer in addition to the completion',
       {
         prompt_tokens: 10,
         completion_tokens: 20,
@@ -97,47 +97,47 @@ describe("OpenAI's chat and Responses, and all services that use these dialects:
       { promptTokens: 10, completionTokens: 120, audioCompletionTokens: 100 },
     ],
     [
-      'images of the prompt beside it',
+      'images of the prompt in addition to the prompt count',
       { prompt_tokens: 10, completion_tokens: 20, total_tokens: 288, prompt_tokens_details: { image_tokens: 258 } },
       { promptTokens: 268, completionTokens: 20, imagePromptTokens: 258 },
     ],
     [
-      "the cache in Anthropic's words, beside the prompt",
+      "cached tokens in Anthropic's format, in addition to the prompt",
       { prompt_tokens: 10, completion_tokens: 20, cache_read_input_tokens: 1000 },
       { promptTokens: 1010, completionTokens: 20, cachedTokens: 1000 },
       '1000 of a prompt of 10',
     ],
     [
-      "the cache in Anthropic's words, inside the prompt",
+      "cached tokens in Anthropic's format, included in the prompt",
       { prompt_tokens: 1010, completion_tokens: 20, total_tokens: 1030, cache_read_input_tokens: 1000 },
       { promptTokens: 1010, completionTokens: 20, cachedTokens: 1000 },
     ],
     [
-      'more cached tokens than prompt (Azure with Grok): the plain price',
+      'more cached tokens than prompt tokens (Azure with Grok) cost the plain price',
       { prompt_tokens: 293, completion_tokens: 58, total_tokens: 351, prompt_tokens_details: { cached_tokens: 387 } },
       { promptTokens: 293, completionTokens: 58 },
       'cached tokens do not fit',
     ],
     [
-      'sound that fits, and images that are too many beside it: the rest is images',
+      'images that do not fit beside the audio are reduced to the rest of the prompt',
       { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { audio_tokens: 95, image_tokens: 10 } },
       { promptTokens: 100, completionTokens: 1, audioPromptTokens: 95, imagePromptTokens: 5 },
       'images of the prompt do not fit',
     ],
     [
-      'sound that fills the prompt leaves no room for images',
+      'audio that fills the prompt leaves no room for images',
       { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { audio_tokens: 100, image_tokens: 10 } },
       { promptTokens: 100, completionTokens: 1, audioPromptTokens: 100 },
       'images of the prompt do not fit',
     ],
     [
-      'sound that is too much by itself costs the plain price, and images beside it their own',
+      'audio that exceeds the prompt costs the plain price, and images beside it cost the image price',
       { prompt_tokens: 100, completion_tokens: 1, prompt_tokens_details: { audio_tokens: 101, image_tokens: 10 } },
       { promptTokens: 100, completionTokens: 1, imagePromptTokens: 10 },
       'sound of the prompt do not fit',
     ],
     [
-      'tokens written to the cache beside those that were read from it',
+      'tokens written to the cache that do not fit beside the tokens read from it',
       {
         prompt_tokens: 100,
         completion_tokens: 1,
@@ -148,7 +148,7 @@ describe("OpenAI's chat and Responses, and all services that use these dialects:
       'tokens written to the cache do not fit',
     ],
     [
-      'sound, images and reasoning of a completion, in the order in which they are charged',
+      'audio, images and reasoning are fitted into the completion in the order in which they are charged',
       {
         prompt_tokens: 1,
         completion_tokens: 100,
@@ -165,17 +165,17 @@ describe("OpenAI's chat and Responses, and all services that use these dialects:
       'reasoning do not fit',
     ],
     [
-      "Vercel's total leaves reasoning out",
+      "Vercel's total omits reasoning",
       { prompt_tokens: 36, completion_tokens: 100, total_tokens: 136, market_cost: 0.1, ...reasoning(90) },
       { promptTokens: 36, completionTokens: 190, reasoningTokens: 90 },
     ],
     [
-      'xAI counts reasoning beside the completion, with or without a total',
+      'xAI counts reasoning in addition to the completion, with or without a total',
       { prompt_tokens: 36, completion_tokens: 100, cost_in_usd_ticks: 1, ...reasoning(90) },
       { promptTokens: 36, completionTokens: 190, reasoningTokens: 90 },
     ],
     [
-      "Perplexity's research counts reasoning and cited pages beside all totals",
+      "Perplexity's research model counts reasoning and cited pages in addition to all totals",
       {
         prompt_tokens: 7,
         completion_tokens: 3847,
@@ -187,12 +187,12 @@ describe("OpenAI's chat and Responses, and all services that use these dialects:
       { promptTokens: 20035, completionTokens: 77844, reasoningTokens: 73997 },
     ],
     [
-      'a total of nothing says nothing',
+      'a total of zero is ignored',
       { prompt_tokens: 36, completion_tokens: 10, total_tokens: 0 },
       { promptTokens: 36, completionTokens: 10 },
     ],
     [
-      'kinds of what was cached',
+      'cached tokens by kind',
       {
         prompt_tokens: 1000,
         completion_tokens: 31,
@@ -219,23 +219,23 @@ describe('Gemini:', () => {
     Object.entries(counts).map(([modality, tokenCount]) => ({ modality, tokenCount }))
   suite(gemini, [
     [
-      'thoughts that only the total tells',
+      'thoughts that only the total includes',
       { promptTokenCount: 9, candidatesTokenCount: 664, totalTokenCount: 1994 },
       { promptTokens: 9, completionTokens: 1985 },
       '1321 tokens of the total',
     ],
     [
-      'thoughts beside the answer, as Google tells them',
+      'thoughts in addition to the answer, as Google reports them',
       { promptTokenCount: 9, candidatesTokenCount: 664, thoughtsTokenCount: 1321, totalTokenCount: 1994 },
       { promptTokens: 9, completionTokens: 1985, reasoningTokens: 1321 },
     ],
     [
-      'thoughts beside the answer, without a total',
+      'thoughts in addition to the answer, without a total',
       { promptTokenCount: 9, candidatesTokenCount: 664, thoughtsTokenCount: 21 },
       { promptTokens: 9, completionTokens: 685, reasoningTokens: 21 },
     ],
     [
-      'images and sound that were cached, and images that tools read',
+      'cached images and audio, and images that tools read',
       {
         promptTokenCount: 1000,
         toolUsePromptTokenCount: 300,
@@ -257,7 +257,7 @@ describe('Gemini:', () => {
       },
     ],
     [
-      'what was cached beside the prompt, as the total says',
+      'cached tokens in addition to the prompt, according to the total',
       { promptTokenCount: 10, candidatesTokenCount: 5, cachedContentTokenCount: 1000, totalTokenCount: 1015 },
       { promptTokens: 1010, completionTokens: 5, cachedTokens: 1000 },
     ],
@@ -267,12 +267,12 @@ describe('Gemini:', () => {
 describe('other dialects:', () => {
   suite(anthropic, [
     [
-      'Anthropic counts thinking inside the output',
+      'Anthropic includes thinking in the output',
       { input_tokens: 36, output_tokens: 700, output_tokens_details: { thinking_tokens: 690 } },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
     ],
     [
-      'more thinking than output is beside it',
+      'thinking that exceeds the output is added to it',
       { input_tokens: 36, output_tokens: 10, output_tokens_details: { thinking_tokens: 690 } },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
       '690 thinking tokens of an output of 10',
@@ -280,7 +280,7 @@ describe('other dialects:', () => {
   ])
   suite(cohere, [
     [
-      'Cohere: more reasoning than output is beside it',
+      'Cohere: reasoning that exceeds the output is added to it',
       { tokens: { input_tokens: 36, output_tokens: 10, reasoning_tokens: 690 } },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
       '690 reasoning tokens of an output of 10',
@@ -288,20 +288,20 @@ describe('other dialects:', () => {
   ])
   suite(bedrock, [
     [
-      'Bedrock: what only the total tells is output',
+      'Bedrock: tokens that only the total includes count as output',
       { inputTokens: 9, outputTokens: 664, totalTokens: 1994 },
       { promptTokens: 9, completionTokens: 1985 },
       '1321 tokens of the total',
     ],
     [
-      'Bedrock: what was cached is no output',
+      'Bedrock: cached tokens do not count as output',
       { inputTokens: 9, outputTokens: 64, totalTokens: 1073, cacheReadInputTokens: 1000 },
       { promptTokens: 1009, completionTokens: 64, cachedTokens: 1000 },
     ],
   ])
   suite(readRealtimeUsage, [
     [
-      'Realtime: cached images have a price of their own',
+      'Realtime: cached images have their own price',
       {
         input_tokens: 1000,
         output_tokens: 31,
@@ -314,17 +314,17 @@ describe('other dialects:', () => {
       { promptTokens: 1000, completionTokens: 31, imagePromptTokens: 900, cachedTokens: 1000, cachedImageTokens: 900 },
     ],
     [
-      'Realtime: images beside sound are cut to the room that is left',
+      'Realtime: images that do not fit beside the audio are reduced to the rest of the prompt',
       { input_tokens: 100, output_tokens: 1, input_token_details: { audio_tokens: 95, image_tokens: 10 } },
       { promptTokens: 100, completionTokens: 1, audioPromptTokens: 95, imagePromptTokens: 5 },
     ],
     [
-      'Realtime: sound that is too much by itself costs the plain price',
+      'Realtime: audio that exceeds the prompt costs the plain price',
       { input_tokens: 100, output_tokens: 1, input_token_details: { audio_tokens: 101, image_tokens: 10 } },
       { promptTokens: 100, completionTokens: 1, imagePromptTokens: 10 },
     ],
     [
-      'Realtime: more reasoning than output is beside it',
+      'Realtime: reasoning that exceeds the output is added to it',
       { input_tokens: 36, output_tokens: 10, output_token_details: { reasoning_tokens: 690 } },
       { promptTokens: 36, completionTokens: 700, reasoningTokens: 690 },
     ],
@@ -342,15 +342,15 @@ describe('a later usage report for the same answer', () => {
   }
 
   test.each([
-    ['of zeros says nothing', { promptTokens: 0, completionTokens: 0 }, real],
-    ['without a completion says nothing', { promptTokens: 36, completionTokens: 0 }, real],
+    ['of zeros is ignored', { promptTokens: 0, completionTokens: 0 }, real],
+    ['without a completion is ignored', { promptTokens: 36, completionTokens: 0 }, real],
     [
-      'without a prompt is about the completion',
+      'without a prompt replaces only the completion',
       { promptTokens: 0, completionTokens: 800 },
       { promptTokens: 36, completionTokens: 800, cachedTokens: 30 },
     ],
-    ['with more holds', { promptTokens: 36, completionTokens: 800 }, { promptTokens: 36, completionTokens: 800 }],
-    ['with less holds, too', { promptTokens: 36, completionTokens: 7 }, { promptTokens: 36, completionTokens: 7 }],
+    ['with more tokens replaces the first report', { promptTokens: 36, completionTokens: 800 }, { promptTokens: 36, completionTokens: 800 }],
+    ['with fewer tokens also replaces the first report', { promptTokens: 36, completionTokens: 7 }, { promptTokens: 36, completionTokens: 7 }],
   ])('%s', (_, later, usage) => {
     expect(laterReport(real, later)).toEqual(usage)
     const laterRaw = {
@@ -396,10 +396,10 @@ describe("the counts of Anthropic's later events", () => {
 
 describe('embeddings and reranking have only a prompt:', () => {
   test.each([
-    ['the total alone', { total_tokens: 12 }, 12],
-    ['a total that is more than the prompt', { prompt_tokens: 4, total_tokens: 300 }, 300],
-    ['a total that is the prompt', { prompt_tokens: 12, total_tokens: 12 }, 12],
-    ['a prompt alone', { prompt_tokens: 12 }, 12],
+    ['only a total', { total_tokens: 12 }, 12],
+    ['a total larger than the prompt', { prompt_tokens: 4, total_tokens: 300 }, 300],
+    ['a total equal to the prompt', { prompt_tokens: 12, total_tokens: 12 }, 12],
+    ['only a prompt', { prompt_tokens: 12 }, 12],
   ])('%s', (_, usage, promptTokens) => {
     const { usage: read } = readReply('embeddings', { data: [], usage })
     expect(readUsage(read)).toEqual({ promptTokens, completionTokens: 0 })

@@ -33,10 +33,10 @@ describe('the counts match what the parser builds:', () => {
   const long = 'x'.repeat(100)
   test.each<[string, unknown]>([
     ['a flat object', { a: 1, b: 'x', c: null, d: true }],
-    ['lists in lists', [[1, [2, [3]]], [], {}]],
-    ['brackets, commas, colons and quotes in texts', { 'a{[,:"': ']}",:{[', b: ['\\', '\\"', '"\\\\'] }],
-    ['long texts with escapes at every place', { a: `${long}\\`, b: `${long}"${long}`, c: `\\${'"\\'.repeat(700)}` }],
-    ['texts of other scripts', { 東京: '🚀'.repeat(40), é: `${'é'.repeat(20)}"` }],
+    ['lists within lists', [[1, [2, [3]]], [], {}]],
+    ['brackets, commas, colons and quotes in strings', { 'a{[,:"': ']}",:{[', b: ['\\', '\\"', '"\\\\'] }],
+    ['long strings with escapes at every position', { a: `${long}\\`, b: `${long}"${long}`, c: `\\${'"\\'.repeat(700)}` }],
+    ['strings in other scripts', { 東京: '🚀'.repeat(40), é: `${'é'.repeat(20)}"` }],
     ['a chat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: long }] }], stream: true }],
   ])('%s', (_, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
@@ -72,13 +72,13 @@ describe('each byte is read only a few times, in any text, because quadratic tim
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],
-    ['a long name before many colons, often', `{"${'a'.repeat(1_000)}"${':'.repeat(1_000)}`.repeat(1_000)],
+    ['many long names, each before many colons', `{"${'a'.repeat(1_000)}"${':'.repeat(1_000)}`.repeat(1_000)],
     ['many colons', ':'.repeat(many)],
     ['many quotes', '"'.repeat(many)],
     ['backslashes', `"${'\\'.repeat(many)}`],
-    ['quotes behind many backslashes', `"${`${'\\'.repeat(1_001)}"`.repeat(1_000)}`],
+    ['quotes after many backslashes', `"${`${'\\'.repeat(1_001)}"`.repeat(1_000)}`],
     [
-      'a wanted name before many colons and much space',
+      'a wanted name before many colons and spaces',
       `{${`"model"${':'.repeat(1_000)}${' '.repeat(1_000)}5,`.repeat(1_000)}`,
     ],
   ]

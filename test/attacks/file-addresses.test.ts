@@ -35,7 +35,7 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
     (url) => ({ model: 'm', messages: [{ role: 'user', content: [text, { type: 'image_url', image_url: { url } }] }] }),
   ],
   [
-    'a bare image in chat',
+    'an image in chat as a plain URL string',
     1,
     '/v1/chat/completions',
     (url) => ({ model: 'm', messages: [{ role: 'user', content: [text, { type: 'image_url', image_url: url }] }] }),
@@ -50,7 +50,7 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
     }),
   ],
   [
-    'sound in chat',
+    'audio in chat',
     1,
     '/v1/chat/completions',
     (url) => ({
@@ -123,7 +123,7 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
     }),
   ],
   [
-    'an image to be changed',
+    'an image to be edited',
     1,
     '/v1/images/edits',
     (url) => ({ model: 'm', prompt: 'x', images: [{ image_url: url }] }),
@@ -135,7 +135,7 @@ const forms: [name: string, type: number, path: string, body: (url: string) => o
     (url) => ({ contents: [{ role: 'user', parts: [{ fileData: { fileUri: url, mimeType: 'text/plain' } }] }] }),
   ],
   [
-    'a file in Gemini, the other spelling',
+    'a file in Gemini, in snake case',
     24,
     '/v1beta/models/m:generateContent',
     (url) => ({ contents: [{ role: 'user', parts: [{ file_data: { file_uri: url, mime_type: 'text/plain' } }] }] }),

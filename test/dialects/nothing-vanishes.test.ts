@@ -232,11 +232,11 @@ describe('a feature that only Anthropic has', () => {
   const context = { type: 'document', source: pdf, context: 'Of last year' }
   const cited = { type: 'document', source: pdf, citations: { enabled: true } }
   test.each([
-    ['context of a document', anthropicTurn(context), 'messages.content.context'],
-    ['context of a document in a result', toolTurns(context), 'messages.content.content.context'],
+    ['the context of a document', anthropicTurn(context), 'messages.content.context'],
+    ['the context of a document in a tool result', toolTurns(context), 'messages.content.content.context'],
     ['citations', anthropicTurn(cited), 'messages.content.citations.enabled'],
     [
-      'citations of blocks',
+      'the citations of a document that consists of blocks',
       anthropicTurn({ ...cited, source: { type: 'content', content: 'A page' } }),
       'messages.content.citations.enabled',
     ],

@@ -30,8 +30,8 @@ describe('account details that Claude Code sends', () => {
   test.each([
     ['first', [text(note), text('You are Claude Code.')]],
     ['later', [text('You are Claude Code.'), text(note)]],
-    ['as the first line of the whole prompt', `${note}\nYou are Claude Code.`],
-    ['as a line of a block', [text(`You are Claude Code.\n${note}`)]],
+    ['as the first line of a system prompt without blocks', `${note}\nYou are Claude Code.`],
+    ['as a line within a block', [text(`You are Claude Code.\n${note}`)]],
   ])('are not sent to any other service: %s', (_, system) => {
     for (const to of [chat, responses, gemini, bedrockConverse, cohereChat, ollamaChat, ernie]) {
       const { body, dropped } = moved('anthropic-messages', ask(system), to)

@@ -36,13 +36,13 @@ const gemini = (parts: JsonObject[], rest: JsonObject = {}): JsonObject => ({
 
 const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[], readonly ReplyPart[]])[] = [
   [
-    'chat: a message in the last chunk and no delta',
+    'chat: a message in the last chunk and no deltas',
     dialects['openai-chat'],
     [chunk({ message: { role: 'assistant', content: 'Hello', tool_calls: toolCalls }, finish_reason: 'tool_calls' })],
     [hello, theCall],
   ],
   [
-    'chat: deltas, which the message of the last chunk repeats (MiniMax)',
+    'chat: deltas that the message of the last chunk repeats (MiniMax)',
     dialects['openai-chat'],
     [
       spoken('Hel'),
@@ -53,7 +53,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello, theCall],
   ],
   [
-    'chat: a message that grows with every chunk beside its delta (Perplexity)',
+    'chat: a growing message beside the delta in every chunk (Perplexity)',
     dialects['openai-chat'],
     [
       chunk({ delta: { content: 'Hel' }, message: { content: 'Hel' } }),
@@ -63,7 +63,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello],
   ],
   [
-    'chat: a message in pieces in place of deltas',
+    'chat: pieces of a message instead of deltas',
     dialects['openai-chat'],
     [
       chunk({ message: { content: 'Hel' } }),
@@ -73,7 +73,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello],
   ],
   [
-    'chat: half in deltas, all in the message',
+    'chat: half of the content in deltas, all of it in the message',
     dialects['openai-chat'],
     [
       spoken('Hel'),
@@ -96,19 +96,19 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     ],
   ],
   [
-    'chat: a message and the end mark, without a reason to stop',
+    'chat: a message and the end marker, without a finish reason',
     dialects['openai-chat'],
     [chunk({ message: { content: 'Hello' } })],
     [hello],
   ],
   [
-    'Messages: a call that begins with its input',
+    'Messages: a call that begins with its complete input',
     dialects['anthropic-messages'],
     [start, block('start', 0, use({ path: '/tmp' })), block('stop', 0), ...ends],
     [theCall],
   ],
   [
-    'Messages: a call that begins with an input which its pieces repeat',
+    'Messages: a call that begins with its complete input, which the deltas repeat',
     dialects['anthropic-messages'],
     [
       start,
@@ -121,7 +121,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [theCall],
   ],
   [
-    'Messages: blocks that are whole only where they stop',
+    'Messages: blocks that are complete only in their stop event',
     dialects['anthropic-messages'],
     [
       start,
@@ -135,7 +135,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello, theCall],
   ],
   [
-    'Messages: content only in the head',
+    'Messages: content only in message_start',
     dialects['anthropic-messages'],
     [
       { ...start, message: { ...start.message, content: [{ type: 'text', text: 'Hello' }, use({ path: '/tmp' })] } },
@@ -144,7 +144,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello, theCall],
   ],
   [
-    'Messages: content in the head, which the blocks repeat',
+    'Messages: content in message_start that the blocks repeat',
     dialects['anthropic-messages'],
     [
       { ...start, message: { ...start.message, content: [{ type: 'text', text: 'Hello' }] } },
@@ -162,7 +162,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello],
   ],
   [
-    'Messages: pieces without the start and the end of their block',
+    'Messages: deltas without the start and stop of their block',
     dialects['anthropic-messages'],
     [
       start,
@@ -173,7 +173,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello],
   ],
   [
-    'Gemini: text after the reason to stop',
+    'Gemini: text after the finish reason',
     dialects.gemini,
     [gemini([{ text: 'Hel' }], { finishReason: 'STOP' }), gemini([{ text: 'lo' }])],
     [
@@ -182,7 +182,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     ],
   ],
   [
-    'Gemini: a call that would go on and does not',
+    'Gemini: a call that announces a continuation and does not continue',
     dialects.gemini,
     [
       gemini([
@@ -200,7 +200,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [theCall],
   ],
   [
-    'Coze: an answer that comes whole',
+    'Coze: an answer that arrives in one event',
     cozeChat,
     [
       { event: 'conversation.message.completed', data: { type: 'answer', content: 'Hello', chat_id: 'c' } },
@@ -210,7 +210,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
     [hello],
   ],
   [
-    'Coze: an answer in pieces, which comes whole in the end',
+    'Coze: an answer that arrives in pieces and is repeated completely at the end',
     cozeChat,
     [
       { event: 'conversation.message.delta', data: { type: 'answer', content: 'Hel', chat_id: 'c' } },

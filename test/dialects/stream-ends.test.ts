@@ -42,10 +42,10 @@ const hello: ReplyPart = { type: 'text', text: 'Hello' }
 
 /** Streams of the Responses API, and what a caller must have received from each. */
 const streams: readonly (readonly [string, readonly JsonObject[], readonly ReplyPart[]])[] = [
-  ['a call that stands only in the last event', [completed(call(input))], [theCall]],
-  ['a message that stands only in the last event', [completed(message('Hello'))], [hello]],
+  ['a call that is only in the last event', [completed(call(input))], [theCall]],
+  ['a message that is only in the last event', [completed(message('Hello'))], [hello]],
   [
-    'two messages and two calls that stand only in the last event',
+    'two messages and two calls that are only in the last event',
     [
       completed(
         message('Hello'),
@@ -62,7 +62,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     ],
   ],
   [
-    'a call whose input is only at the end of the item',
+    'a call whose input is only in the event that ends the item',
     [
       event('output_item.added', { item: call('') }),
       event('output_item.done', { item: call(input) }),
@@ -71,7 +71,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [theCall],
   ],
   [
-    'a call whose input is only at the end of its arguments',
+    'a call whose input is only in the event that ends its arguments',
     [
       event('output_item.added', { item: call('') }),
       event('function_call_arguments.done', { arguments: input }),
@@ -80,12 +80,12 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [theCall],
   ],
   [
-    'a call that began and whose input stands only in the last event',
+    'a call that started earlier and whose input is only in the last event',
     [event('output_item.added', { item: call('') }), completed(call(input))],
     [theCall],
   ],
   [
-    'a call that came with its input, which the deltas repeat',
+    'a call that starts with an empty input object, followed by deltas',
     [
       event('output_item.added', { item: call('{}') }),
       argumentsDelta('{"path":'),
@@ -96,12 +96,12 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [theCall],
   ],
   [
-    'a call that came with its input and without deltas',
+    'a call that starts with its complete input and has no deltas',
     [event('output_item.added', { item: call(input) }), completed()],
     [theCall],
   ],
   [
-    'a call of which the deltas came before its name',
+    'a call whose deltas arrive before its name',
     [
       argumentsDelta('{"path":"/t'),
       argumentsDelta('mp"}'),
@@ -116,7 +116,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [theCall],
   ],
   [
-    'text only in the end of the content part',
+    'text that is only in the event that ends the content part',
     [
       event('output_item.added', { item: message('', { content: [] }) }),
       event('content_part.done', { content_index: 0, part: { type: 'output_text', text: 'Hello', annotations: [] } }),
@@ -125,20 +125,28 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [hello],
   ],
   [
-    'text only in the end of the text',
+    'text that is only in the event that ends the text',
     [event('output_text.done', { item_id: 'msg_1', content_index: 0, text: 'Hello' }), completed(message('Hello'))],
     [hello],
   ],
-  ['text only in the end of the item', [event('output_item.done', { item: message('Hello') }), completed()], [hello]],
   [
-    'a refusal only in the end of the item',
+    'text that is only in the event that ends the item',
+    [event('output_item.done', { item: message('Hello') }), completed()],
+    [hello],
+  ],
+  [
+    'a refusal that is only in the event that ends the item',
     [event('output_item.done', { item: refusing }), completed(refusing)],
     [{ type: 'refusal', text: 'I would rather not.' }],
   ],
-  ['a refusal only in the last event', [completed(refusing)], [{ type: 'refusal', text: 'I would rather not.' }]],
+  [
+    'a refusal that is only in the last event',
+    [completed(refusing)],
+    [{ type: 'refusal', text: 'I would rather not.' }],
+  ],
   ['half of the text in a delta and all of it in the last event', [delta('Hel'), completed(message('Hello'))], [hello]],
   [
-    'half of the text in a delta and all of it in every event of an end',
+    'half of the text in a delta and all of it in every closing event',
     [
       delta('Hel'),
       event('output_text.done', { item_id: 'msg_1', content_index: 0, text: 'Hello' }),
@@ -149,17 +157,17 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [hello],
   ],
   [
-    'a text that the end tells without its last blank',
+    'a text that the closing events repeat without its trailing space',
     [delta('Hello '), event('output_item.done', { item: message('Hello') }), completed(message('Hello'))],
     [{ type: 'text', text: 'Hello ' }],
   ],
   [
-    'a text that the end tells in other words',
+    'a text for which the closing events contain other words',
     [delta('Hello'), event('output_item.done', { item: message('Good day') }), completed(message('Good day'))],
     [hello],
   ],
   [
-    'an item under another id in every event',
+    'an item with a different id in every event',
     [
       event('output_item.added', { item: message('', { id: 'x1', content: [] }) }),
       delta('Hello', { item_id: 'x2' }),
@@ -169,7 +177,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [hello],
   ],
   [
-    'items without places and ids, which the last event repeats',
+    'items without indexes and ids, which the last event repeats',
     [
       { type: 'response.output_text.delta', delta: 'Hello' },
       { type: 'response.output_item.done', item: message('Hello', { id: undefined }) },
@@ -181,7 +189,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [hello, theCall],
   ],
   [
-    'items that are all at the first place',
+    'items that all have index 0',
     [
       event('output_item.added', { item: call('', { id: 'fc_a', call_id: 'a' }) }),
       argumentsDelta('{"n":1}', { item_id: 'fc_a' }),
@@ -194,7 +202,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [{ ...theCall, id: 'a', input: '{"n":1}' } as ReplyPart, { ...theCall, id: 'b', input: '{"n":2}' } as ReplyPart],
   ],
   [
-    'an output at the end that leaves the first item out',
+    'a final output that omits the first item',
     [
       event('output_item.added', { item: { type: 'reasoning', id: 'rs_1', summary: [] } }),
       event('reasoning_summary_text.delta', { item_id: 'rs_1', summary_index: 0, delta: 'Well' }),
@@ -208,7 +216,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [{ type: 'reasoning', text: 'Well' }, hello],
   ],
   [
-    'a thought that stands only in the last event',
+    'a thought that is only in the last event',
     [
       completed(
         {
@@ -225,7 +233,7 @@ const streams: readonly (readonly [string, readonly JsonObject[], readonly Reply
     [{ type: 'reasoning', text: 'One\n\nTwo' }, hello],
   ],
   [
-    'paragraphs of a thought of which one stands only at its own end',
+    'paragraphs of a thought, one of which is only in its own closing event',
     [
       event('output_item.added', { item: { type: 'reasoning', id: 'rs_1', summary: [] } }),
       event('reasoning_summary_text.delta', { summary_index: 0, delta: 'O' }),

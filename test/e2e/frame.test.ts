@@ -102,12 +102,17 @@ async function drawn(page: Page): Promise<boolean> {
 }
 
 const others = [
-  { what: 'of an administrator for others', path: '/channel', as: person, asks: false },
-  { what: 'for who is not logged in', path: '/channel', as: undefined, asks: false },
-  { what: 'for who is not logged in, of the home page', path: '/', as: undefined, asks: false },
-  { what: 'where there is no page', path: '/no/such/page', as: rootAccount, asks: true },
-  { what: 'of the audit trail, which is wider than its page', path: '/setting?tab=audit', as: rootAccount, asks: true },
-  { what: 'of a home page that was written', path: '/', as: rootAccount, asks: true, written: 'Welcome' },
+  { what: 'on an admin page for a user who is not an admin', path: '/channel', as: person, asks: false },
+  { what: 'for a visitor who is not logged in', path: '/channel', as: undefined, asks: false },
+  { what: 'on the home page for a visitor who is not logged in', path: '/', as: undefined, asks: false },
+  { what: 'on a page that does not exist', path: '/no/such/page', as: rootAccount, asks: true },
+  {
+    what: 'on the audit trail tab, which is wider than the settings page',
+    path: '/setting?tab=audit',
+    as: rootAccount,
+    asks: true,
+  },
+  { what: 'on a home page with custom content', path: '/', as: rootAccount, asks: true, written: 'Welcome' },
 ]
 for (const { what, path, as, asks, written } of others) {
   test(`there is no frame ${what}`, async () => {

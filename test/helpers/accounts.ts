@@ -5,6 +5,7 @@ import { randomBase62 } from '../../server/lib/secrets/ids.ts'
 import type { Secrets } from '../../server/lib/secrets/secrets.ts'
 import { addToken } from '../../server/store/accounts/tokens.ts'
 import { addUser } from '../../server/store/accounts/user-changes.ts'
+import { emptyLogRow } from '../../server/store/logs/logs.ts'
 import type { ExtendOp, HoldOp, LogRow, SettleOp } from '../../server/store/schema/ledger-types.ts'
 import type { TokensTable } from '../../server/store/schema/tables.ts'
 import type { Store, Trx } from '../../server/store/store.ts'
@@ -125,6 +126,7 @@ export function settleOp(
 
 export function logRow(account: Account, fields: Partial<LogRow> = {}): LogRow {
   return {
+    ...emptyLogRow,
     user_id: account.userId,
     created_at: 1_700_000_001,
     type: logType.consume,
@@ -135,17 +137,10 @@ export function logRow(account: Account, fields: Partial<LogRow> = {}): LogRow {
     prompt_tokens: 1,
     completion_tokens: 1,
     channel_id: account.channelId,
-    request_id: '',
     elapsed_time: 1,
-    is_stream: false,
-    system_prompt_reset: false,
     token_id: account.tokenId,
     first_byte_time: 1,
-    cached_tokens: 0,
-    reasoning_tokens: 0,
-    estimated: false,
     outcome: 'complete',
-    attempts: '',
     ...fields,
   }
 }

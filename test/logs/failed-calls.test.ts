@@ -117,17 +117,27 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
 
   const callersFaults: readonly [string, string, unknown, object][] = [
-    ['a body that is no JSON', path, '{', { code: 'invalid_json', status: 400, model_name: '' }],
-    ['a field that is missing', path, { model: 'm' }, { code: 'required_field_missing', status: 400, model_name: 'm' }],
-    ['a model that nobody serves', path, { ...chat, model: 'nope' }, { status: 503, model_name: 'nope', channel: 0 }],
-    ['a field of Messages', '/v1/messages', { model: 'm', messages: 1 }, { status: 400, endpoint: '/v1/messages' }],
+    ['a body that is not JSON', path, '{', { code: 'invalid_json', status: 400, model_name: '' }],
+    ['a missing field', path, { model: 'm' }, { code: 'required_field_missing', status: 400, model_name: 'm' }],
     [
-      'a model in the address',
+      'a model that no channel serves',
+      path,
+      { ...chat, model: 'nope' },
+      { status: 503, model_name: 'nope', channel: 0 },
+    ],
+    [
+      'an invalid field of the Messages API',
+      '/v1/messages',
+      { model: 'm', messages: 1 },
+      { status: 400, endpoint: '/v1/messages' },
+    ],
+    [
+      'an invalid body for a model named in the path',
       '/v1beta/models/m:generateContent?alt=json',
       {},
       { status: 400, model_name: 'm', endpoint: '/v1beta/models/m:generateContent' },
     ],
-    ['a call that is not served', '/v1/fine-tunes', {}, { code: 'api_not_implemented', status: 501 }],
+    ['a call to an endpoint that is not served', '/v1/fine-tunes', {}, { code: 'api_not_implemented', status: 501 }],
   ]
   for (const [what, address, body, row] of callersFaults)
     test(`a caller’s own mistake leaves a row too: ${what}`, async () => {
@@ -140,7 +150,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     ['expired', { expired_time: 1 }, 'token_expired'],
     ['disabled', { status: 2 }, 'token_unavailable'],
     ['bound to another network', { subnet: '203.0.113.0/24' }, 'ip_not_allowed'],
-    ['without that model', { models: 'other' }, 'model_not_allowed'],
+    ['not allowed to use the model', { models: 'other' }, 'model_not_allowed'],
   ] as const
   for (const [what, token, code] of refusals)
     test(`a call with a token that is ${what} leaves a row with the token’s name`, async () => {

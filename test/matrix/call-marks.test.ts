@@ -27,7 +27,7 @@ const piece = ({ name, args, ...marks }: Piece) => ({
 /** Two calls, one for London and one for Paris. Each list contains the pieces of one chunk. */
 const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece[])[]])[] = [
   [
-    'as OpenAI has it',
+    'in the format of OpenAI',
     [
       [{ index: 0, id: 'a', name: 'look_up', args: '' }],
       [{ index: 0, args: '{"city":' }],
@@ -45,7 +45,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with a number left out',
+    'with a skipped number',
     [
       [{ index: 0, id: 'a', name: 'look_up', args: '{"city":"London"}' }],
       [{ index: 2, id: 'b', name: 'look_up', args: '{"city":' }],
@@ -61,7 +61,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'all numbered 0, by turns',
+    'all numbered 0, with alternating pieces',
     [
       [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
       [{ index: 0, id: 'b', name: 'look_up', args: '{"city":' }],
@@ -79,7 +79,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'without numbers, with an id at the beginning',
+    'without numbers, with an id only on the first piece',
     [
       [{ id: 'a', name: 'look_up', args: '' }],
       [{ args: '{"city":"Lon' }],
@@ -89,7 +89,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with null for a number, both in one chunk',
+    'with null as the number, both in one chunk',
     [
       [
         { index: null, id: 'a', name: 'look_up', args: '{"city":"London"}' },
@@ -111,7 +111,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'without numbers and ids, the name on every piece',
+    'without numbers and ids, with the name on every piece',
     [
       [{ name: 'look_up', args: '{"city":' }],
       [{ name: 'look_up', args: '"London"}' }],
@@ -120,7 +120,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with a number on the later pieces alone',
+    'with a number only on the later pieces',
     [
       [{ id: 'a', name: 'look_up' }],
       [{ index: 0, args: '{"city":"London"}' }],
@@ -137,7 +137,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with the id behind the name',
+    'with an id that arrives after the name',
     [
       [{ index: 0, name: 'look_up' }],
       [{ index: 0, id: 'a', name: 'look_up', args: '{"city":"London"}' }],
@@ -146,7 +146,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with a number for each piece',
+    'with a new number on each piece',
     [
       [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
       [{ index: 1, id: 'a', args: '"London"}' }],
@@ -155,7 +155,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with an id only where the service goes back to one',
+    'with an id only on pieces that switch to another call',
     [
       [{ id: 'a', name: 'look_up', args: '{"city":' }],
       [{ id: 'b', name: 'look_up', args: '{"city":"Paris"}' }],
@@ -171,7 +171,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with numbers and no ids, the ids null on later pieces',
+    'with numbers but no ids, and with null ids on later pieces',
     [
       [{ index: 0, name: 'look_up', args: '{"city":' }],
       [{ index: 0, id: null, args: '"London"}' }],
@@ -188,7 +188,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with another id on every piece',
+    'with a different id on every piece',
     [
       [{ index: 0, id: 'a', name: 'look_up', args: '{"city":' }],
       [{ index: 0, id: 'a2', args: '"London"}' }],
@@ -197,7 +197,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'without numbers, with another id on every piece',
+    'without numbers, with a different id on every piece',
     [
       [{ id: 'a', name: 'look_up', args: '{"city":' }],
       [{ id: 'a2', args: '"London"}' }],
@@ -206,7 +206,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with the name behind the id',
+    'with a name that arrives after the id',
     [
       [{ index: 0, id: 'a', args: '' }],
       [{ index: 0, name: 'look_up', args: '{"city":"London"}' }],
@@ -215,7 +215,7 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with numbers as text, by turns',
+    'with numbers as strings, and alternating pieces',
     [
       [
         { index: '0', id: 'a', name: 'look_up', args: '{"city":' },
@@ -226,14 +226,14 @@ const forms: readonly (readonly [title: string, chunks: readonly (readonly Piece
     ],
   ],
   [
-    'with objects for inputs',
+    'with objects as inputs',
     [
       [{ index: 0, id: 'a', name: 'look_up', args: { city: 'London' } }],
       [{ index: 1, id: 'b', name: 'look_up', args: { city: 'Paris' } }],
     ],
   ],
   [
-    'with objects for inputs, without numbers and ids',
+    'with objects as inputs, without numbers and ids',
     [[{ name: 'look_up', args: { city: 'London' } }], [{ name: 'look_up', args: { city: 'Paris' } }]],
   ],
 ]
@@ -331,7 +331,7 @@ test.each(forms.filter(([title]) => !passedOn.includes(title)))(
 
 describe.each([
   ['ids', JSON.stringify],
-  ['ids, with objects for inputs,', (input: object) => input],
+  ['ids, with objects as inputs,', (input: object) => input],
 ] as const)('calls without %s in an answer that is not streamed', (_title, written) => {
   test.each(callerNames)('are complete for callers of %s', async (caller) => {
     const clients = await rig.through({ type: 28, name: caller })

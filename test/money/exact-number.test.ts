@@ -19,8 +19,8 @@ const calls = 1000
 const paid = 300
 
 const variants = [
-  ['plain calls that ask for more than they use', { max_tokens: 50 }],
-  ['plain calls that name no limit', {}],
+  ['non-streamed calls that request more tokens than they use', { max_tokens: 50 }],
+  ['non-streamed calls without a token limit', {}],
   ['streams', { stream: true }],
 ] as const
 

@@ -25,7 +25,7 @@ const types: [label: string, type: number, model: string, fields?: object][] = [
   ['ERNIE', 15, 'ERNIE-4.0-8K', { key: 'bce-v3/key' }],
   ['PaLM', 11, 'PaLM-2'],
   ['DeepL', 38, 'deepl-de'],
-  ['Zhipu’s third form', 16, 'chatglm_pro', { key: 'id.secret' }],
+  ['Zhipu’s third format', 16, 'chatglm_pro', { key: 'id.secret' }],
   ['AI Proxy’s libraries', 21, 'library', { config: '{"library_id":"a"}' }],
 ]
 

@@ -33,12 +33,20 @@ const texts: [where: string, mode: keyof typeof paths, body: object][] = [
   ['suffix', 'completions', { model: 'm', max_tokens: 100, prompt: 'Hi', suffix: long }],
   ['reasoning', 'chat', said({ reasoning: long })],
   ['reasoning as an object', 'chat', said({ reasoning: { content: long } })],
-  ['a text of reasoning_details', 'chat', said({ reasoning_details: [{ type: 'reasoning.text', text: long }] })],
-  ['a summary there', 'chat', said({ reasoning_details: [{ type: 'reasoning.summary', summary: long }] })],
-  ['a long one beside a short one', 'chat', said({ reasoning: 'Hm.', reasoning_details: [{ text: long }] })],
-  ['a thought among the parts', 'chat', part({ type: 'thinking', thinking: [{ type: 'text', text: long }] })],
-  ['the same as a text', 'chat', part({ type: 'thinking', thinking: long })],
-  ['a refusal among the parts', 'chat', part({ type: 'refusal', refusal: long })],
+  ['a text in reasoning_details', 'chat', said({ reasoning_details: [{ type: 'reasoning.text', text: long }] })],
+  [
+    'a summary in reasoning_details',
+    'chat',
+    said({ reasoning_details: [{ type: 'reasoning.summary', summary: long }] }),
+  ],
+  [
+    'long reasoning_details beside short reasoning',
+    'chat',
+    said({ reasoning: 'Hm.', reasoning_details: [{ text: long }] }),
+  ],
+  ['a thought among the content parts', 'chat', part({ type: 'thinking', thinking: [{ type: 'text', text: long }] })],
+  ['a thought as a string among the content parts', 'chat', part({ type: 'thinking', thinking: long })],
+  ['a refusal among the content parts', 'chat', part({ type: 'refusal', refusal: long })],
   ['a predicted answer', 'chat', beside({ prediction: { type: 'content', content: long } })],
   ['documents', 'chat', beside({ documents: [{ title: 'A', text: long }] })],
   ['the instruction of an embedding', 'embeddings', { model: 'm', input: 'Hi', instruction: long }],
@@ -50,8 +58,8 @@ const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a part', 'chat', part({ type: 'tool_result', content: long })],
   ['the request', 'chat', beside({ chat_template: long })],
   ['a completion', 'completions', { model: 'm', max_tokens: 100, prompt: 'Hi', context: long }],
-  ['a sealed thought', 'chat', said({ reasoning_details: [{ type: 'reasoning.encrypted', data: long }] })],
-  ['a document to be ordered', 'rerank', { model: 'm', query: 'Hi', documents: [{ text: 'Hi', title: long }] }],
+  ['an encrypted thought', 'chat', said({ reasoning_details: [{ type: 'reasoning.encrypted', data: long }] })],
+  ['a document to be ranked', 'rerank', { model: 'm', query: 'Hi', documents: [{ text: 'Hi', title: long }] }],
 ]
 
 /** Sends a call for which the upstream reports the correct token count, and checks that this count is charged. */

@@ -25,20 +25,16 @@ const chatPath = '/v1/chat/completions'
 describe('a body that is not a JSON object, or is nested too deeply, is refused:', () => {
   const bodies: Record<string, string | Uint8Array> = {
     nothing: '',
-    'half an object': '{"model":"m","messages":[',
+    'a truncated object': '{"model":"m","messages":[',
     'a trailing comma': '{"model":"m",}',
-    'text behind the object': '{"model":"m"} x',
+    'text after the object': '{"model":"m"} x',
     'a list': '[{"model":"m"}]',
     'a text': '"m"',
     'a number': '1',
     null: 'null',
     'a form': 'model=m&messages=Hi',
-    'UTF-8 that is broken': Buffer.concat([
-      Buffer.from('{"model":"m","x":"'),
-      Buffer.from([0xff, 0xfe]),
-      Buffer.from('"}'),
-    ]),
-    'UTF-8 that is cut': Buffer.concat([Buffer.from('{"model":"m","x":"'), Buffer.from([0xe6, 0x9d])]),
+    'invalid UTF-8': Buffer.concat([Buffer.from('{"model":"m","x":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
+    'truncated UTF-8': Buffer.concat([Buffer.from('{"model":"m","x":"'), Buffer.from([0xe6, 0x9d])]),
     'UTF-16': Buffer.from('{"model":"m"}', 'utf16le'),
     NaN: '{"model":"m","temperature":NaN}',
   }
@@ -225,15 +221,15 @@ describe('alternative models, which would bypass the model that is checked and c
 describe('unusual but valid requests are accepted:', () => {
   const fine: readonly (readonly [string, unknown])[] = [
     ['max_tokens 0 means no limit', { ...chat, max_tokens: 0 }],
-    ['null where a field may be missing', { ...chat, max_tokens: null, n: null, stream: null, stream_options: null }],
+    ['null in optional fields', { ...chat, max_tokens: null, n: null, stream: null, stream_options: null }],
     [
       'an assistant message without content',
       { model: 'm', messages: [...chat.messages, { role: 'assistant', content: null }] },
     ],
     ['a byte order mark', `\ufeff${JSON.stringify(chat)}`],
-    ['space all around', ` \r\n\t${JSON.stringify(chat)} \n`],
+    ['whitespace around the object', ` \r\n\t${JSON.stringify(chat)} \n`],
     [
-      'a part of a kind that nobody knows',
+      'a content part of an unknown type',
       { model: 'm', messages: [{ role: 'user', content: [{ type: { toString: 1 } }, { type: ['text'] }] }] },
     ],
   ]

@@ -60,10 +60,14 @@ const headThenSilence = fake.behaviour('head, then silence', (exchange) => {
 
 describe('a caller who disconnects before the first byte, while the upstream has the request, pays for the prompt', () => {
   const cases: readonly (Leaving & { name: string })[] = [
-    { name: 'of a plain call', upstream: fake.neverAnswers() },
-    { name: 'of a plain call whose answer has begun', upstream: headThenSilence },
+    { name: 'of a non-streamed call', upstream: fake.neverAnswers() },
+    { name: 'of a non-streamed call whose response has begun', upstream: headThenSilence },
     { name: 'of a stream', upstream: fake.neverAnswers(), body: chatStream },
-    { name: 'of a stream whose head has come', upstream: fake.stallsBeforeFirstEvent(), body: chatStream },
+    {
+      name: 'of a stream whose response headers have arrived',
+      upstream: fake.stallsBeforeFirstEvent(),
+      body: chatStream,
+    },
   ]
   for (const each of cases) {
     test(each.name, async () => {

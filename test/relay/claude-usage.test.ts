@@ -113,14 +113,14 @@ describe.each([
 
   const [first, second] = [step('message', 60, 10), step('message', 40, 30)]
   test.each<[string, unknown]>([
-    ['their sum equals the totals', [first, second]],
-    ['their sum is less', [first]],
-    ['none are reported', []],
-    ['null replaces them', null],
-    ['they are not a list', { ...first }],
-    ['one of them is not a step', [first, second, 'message', second]],
-    ['a count of one is negative', [first, second, step('message', -5, 10), second]],
-    ['a count of one is missing', [first, second, { type: 'message', input_tokens: 900 }]],
+    ['the sum of the steps equals the totals', [first, second]],
+    ['the sum of the steps is less than the totals', [first]],
+    ['no steps are reported', []],
+    ['the list of steps is null', null],
+    ['the steps are not a list', { ...first }],
+    ['one entry is not a step', [first, second, 'message', second]],
+    ['a count of one step is negative', [first, second, step('message', -5, 10), second]],
+    ['a count of one step is missing', [first, second, { type: 'message', input_tokens: 900 }]],
   ])('is charged by the totals if %s', async (_name, iterations) => {
     await charged(rig, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
   })
@@ -133,18 +133,60 @@ describe.each([
   ['streamed', true],
 ])('the region of a %s answer is charged by', (_, stream) => {
   test.each<[string, object, object, number, string]>([
-    ['the region that it names', { inference_geo: 'us' }, { inference_geo: 'us' }, 66, '× 1.1'],
-    ['a region that it names without a request', {}, { inference_geo: 'us' }, 66, '× 1.1'],
-    ['the requested region, as it names none', { inference_geo: 'us' }, {}, 66, '× 1.1'],
-    ['the usual region that it names instead', { inference_geo: 'us' }, { inference_geo: 'global' }, 60, ''],
-    ['the usual price if it has none', {}, { inference_geo: 'not_available' }, 60, ''],
-    ['the usual price, as nobody requested the unknown region', {}, { inference_geo: 'eu' }, 60, ''],
-    ['the usual region', { inference_geo: 'global' }, { inference_geo: 'global' }, 60, ''],
-    ['its own ratio and that of its speed', { speed: 'fast' }, { speed: 'fast', inference_geo: 'us' }, 132, '× 2.2'],
-    ['both requested ratios', { speed: 'fast', inference_geo: 'us' }, {}, 132, '× 2.2'],
-    ['its region, and the requested speed', { speed: 'fast' }, { inference_geo: 'us' }, 132, '× 2.2'],
-    ['the requested region, and its speed', { speed: 'fast', inference_geo: 'us' }, { speed: 'standard' }, 66, '× 1.1'],
-    ['only the speed', { speed: 'fast', inference_geo: 'us' }, { inference_geo: 'global' }, 120, '× 2'],
+    ['the region that the answer names', { inference_geo: 'us' }, { inference_geo: 'us' }, 66, '× 1.1'],
+    ['a region that the answer names although none was requested', {}, { inference_geo: 'us' }, 66, '× 1.1'],
+    ['the requested region if the answer names none', { inference_geo: 'us' }, {}, 66, '× 1.1'],
+    [
+      'the default region that the answer names instead of the requested one',
+      { inference_geo: 'us' },
+      { inference_geo: 'global' },
+      60,
+      '',
+    ],
+    [
+      'the usual price if the answer reports its region as not available',
+      {},
+      { inference_geo: 'not_available' },
+      60,
+      '',
+    ],
+    [
+      'the usual price if the answer names an unknown region that was not requested',
+      {},
+      { inference_geo: 'eu' },
+      60,
+      '',
+    ],
+    ['the default region', { inference_geo: 'global' }, { inference_geo: 'global' }, 60, ''],
+    [
+      'the ratios of the named region and the named speed',
+      { speed: 'fast' },
+      { speed: 'fast', inference_geo: 'us' },
+      132,
+      '× 2.2',
+    ],
+    [
+      'the ratios of the requested region and speed if the answer names neither',
+      { speed: 'fast', inference_geo: 'us' },
+      {},
+      132,
+      '× 2.2',
+    ],
+    ['the named region and the requested speed', { speed: 'fast' }, { inference_geo: 'us' }, 132, '× 2.2'],
+    [
+      'the requested region and the named speed',
+      { speed: 'fast', inference_geo: 'us' },
+      { speed: 'standard' },
+      66,
+      '× 1.1',
+    ],
+    [
+      'only the speed if the answer names the default region',
+      { speed: 'fast', inference_geo: 'us' },
+      { inference_geo: 'global' },
+      120,
+      '× 2',
+    ],
   ])('%s', async (_name, fields, named, units, content) => {
     const [row] = await charged(rig, await call(fields, { ...usage, ...named }, stream), units)
     if (content === '') expect(row?.content).not.toContain('tier')

@@ -25,12 +25,12 @@ describe('for each token of the answer, the hold is', () => {
   test.each<[string, object, number]>([
     ['the text price if no audio is requested', limit, 1],
     ['the text price if text is requested', { ...limit, modalities: ['text'] }, 1],
-    ['the audio price if audio may come', { ...limit, modalities: ['text', 'audio'] }, 8],
+    ['the audio price if audio may be returned', { ...limit, modalities: ['text', 'audio'] }, 8],
     ['the audio price for a stream too', { ...limit, modalities: ['text', 'audio'], stream: true }, 8],
     ['the image price for a model that makes images', { ...limit, model: painter }, 15],
     ['the image price if images are requested', { ...limit, model: painter, modalities: ['image', 'text'] }, 15],
     [
-      'the text price for an image model that is asked for text',
+      'the text price if text is requested from an image model',
       { ...limit, model: painter, modalities: ['text'] },
       1.25,
     ],
@@ -45,7 +45,7 @@ describe('a low balance limits the length of the answer according to the price',
   test.each<[string, object, number]>([
     ['of text', {}, 1],
     ['of audio', { modalities: ['text', 'audio'] }, 8],
-    ['of audio, as a stream', { modalities: ['text', 'audio'], stream: true }, 8],
+    ['of audio, in a stream', { modalities: ['text', 'audio'], stream: true }, 8],
   ])('%s', async (_, body, units) => {
     const caller = await rig.caller({ user: 4000 })
     const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, ...body }, caller.token))

@@ -17,8 +17,8 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const flat: readonly (readonly [form: string, body: object])[] = [
   ['of vLLM', { object: 'error', message: 'boom', type: 'InternalServerError', param: null, code: 500 }],
   ['of vLLM without a code', { object: 'error', message: 'boom', type: 'BadRequest', param: null, code: null }],
-  ['a code that is a word', { code: 'Throttling', message: 'boom' }],
-  ['a code that is a number', { code: 1301, msg: 'boom' }],
+  ['with a string as its code', { code: 'Throttling', message: 'boom' }],
+  ['with a number as its code', { code: 1301, msg: 'boom' }],
   ['of MiniMax', { base_resp: { status_code: 1008, status_msg: 'boom' } }],
 ]
 const stopped = { choices: [{ index: 0, delta: {}, finish_reason: 'error' }] }
@@ -51,7 +51,7 @@ describe('in the middle of a stream such an error becomes an error event, and no
     await rig.channel({ models: 'm' })
   })
 
-  test.each([...flat, ['the reason to stop', stopped] as const])('chat, %s', async (_, body) => {
+  test.each([...flat, ['as the finish reason', stopped] as const])('chat, %s', async (_, body) => {
     rig.upstream.next(streams(hello, body, '[DONE]'))
     const { caller, seen } = await call('/v1/chat/completions', chatStream)
     expect(seen.text).toContain('Hel')
@@ -61,7 +61,7 @@ describe('in the middle of a stream such an error becomes an error event, and no
     expect(rows).toMatchObject([{ outcome: 'interrupted' }])
   })
 
-  test.each([...flat, ['the reason to stop', stopped] as const])('messages, %s', async (_, body) => {
+  test.each([...flat, ['as the finish reason', stopped] as const])('messages, %s', async (_, body) => {
     rig.upstream.next(streams(hello, body, '[DONE]'))
     const { caller, seen } = await call('/v1/messages', { ...chatStream, max_tokens: 50 })
     expect(seen.text).toContain('Hel')
@@ -115,7 +115,7 @@ describe('a complete response in that format, in place of the usual format:', ()
           says('application/json', JSON.stringify(error)),
         ],
         [
-          'a plain transcript',
+          'a plain-text transcript',
           '/v1/audio/transcriptions',
           () => upload('text'),
           says('text/plain', JSON.stringify(error)),
@@ -142,7 +142,7 @@ describe('a complete response in that format, in place of the usual format:', ()
 
   test.each([
     ['speech', '/v1/audio/speech', () => speech],
-    ['a transcript as JSON', '/v1/audio/transcriptions', () => upload('json')],
+    ['a JSON transcript', '/v1/audio/transcriptions', () => upload('json')],
   ])('text instead of %s', async (_, path, body) => {
     rig.upstream.next(says('text/plain', 'upstream connect error or disconnect/reset before headers'))
     const { caller, seen } = await call(path, body())

@@ -21,13 +21,13 @@ describe('a request is refused and costs nothing if it has', () => {
   test.each<[string, string, object]>([
     ['a limit', 'generationConfig.maxOutputTokens', { generationConfig: { max_output_tokens: 100, ...many } }],
     [
-      'a limit in settings',
+      'a limit in snake-case settings',
       'generationConfig.maxOutputTokens',
       { generation_config: { ...many, max_output_tokens: 1 } },
     ],
     ['settings', 'generationConfig', { generation_config: many, generationConfig: few }],
     [
-      'the count of answers',
+      'the number of answers',
       'generationConfig.candidateCount',
       { generationConfig: { candidateCount: 1, candidate_count: 8 } },
     ],

@@ -46,7 +46,7 @@ describe.each(calls)('%s refuses before parsing, and sends nothing to the upstre
       'too many different member names: it may have 5000',
       () => `{${list(8_000, (index) => `"a name ${index}":"some value"`).slice(1, -1)}}`,
     ],
-    ['too many levels', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
+    ['too many levels of nesting', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
   ])('%s', async (_, words, value) => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length

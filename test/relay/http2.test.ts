@@ -109,10 +109,10 @@ describe('an HTTP/2 upstream that fails', () => {
   const failures: readonly fake.Behaviour[] = [
     fake.resetsStream(fake.H2_ERROR.internal),
     fake.resetsStream(fake.H2_ERROR.cancel),
-    { ...fake.goesAway({ worked: true }), name: 'GOAWAY, the call worked on' },
+    { ...fake.goesAway({ worked: true }), name: 'GOAWAY, call processed' },
     {
       ...fake.goesAway({ worked: true, code: fake.H2_ERROR.internal }),
-      name: 'GOAWAY with an error, the call worked on',
+      name: 'GOAWAY with an error, call processed',
     },
     fake.resetsBeforeHeaders(),
     fake.closesWithoutAnswer(),
@@ -130,7 +130,7 @@ describe('an HTTP/2 upstream that fails', () => {
 
   const untouched: readonly fake.Behaviour[] = [
     { ...fake.resetsStream(7), name: 'REFUSED_STREAM' },
-    { ...fake.goesAway(), name: 'GOAWAY, the call not worked on' },
+    { ...fake.goesAway(), name: 'GOAWAY, call not processed' },
   ]
   for (const each of untouched) {
     test(`${each.name}: the call may be sent again because nothing was processed, but never a third time`, async () => {

@@ -19,15 +19,15 @@ const ask = { model: 'painter', prompt: 'a bridge' }
 
 describe('the images that arrive are charged:', () => {
   test.each<[string, object, number]>([
-    ['as many as n', { n: 4 }, 4],
-    ['fewer than n', { n: 4 }, 1],
-    ['none of them', { n: 4 }, 0],
-    ['several by batch_size', { batch_size: 4 }, 4],
-    ['several by num_outputs, fewer than that', { num_outputs: 4 }, 3],
+    ['as many images as n', { n: 4 }, 4],
+    ['fewer images than n', { n: 4 }, 1],
+    ['none of the n images', { n: 4 }, 0],
+    ['as many images as batch_size', { batch_size: 4 }, 4],
+    ['fewer images than num_outputs', { num_outputs: 4 }, 3],
     ['a series', { sequential_image_generation: 'auto', sequential_image_generation_options: { max_images: 5 } }, 5],
-    ['a series whose length is left to the model', { sequential_image_generation: 'auto' }, 12],
+    ['a series whose length the model decides', { sequential_image_generation: 'auto' }, 12],
     ['no series', { sequential_image_generation: 'disabled' }, 1],
-    ['more than requested', {}, 2],
+    ['more images than requested', {}, 2],
   ])('%s', async (_, fields, count) => {
     const caller = await rig.caller()
     rig.upstream.next(fake.okImages({ count }))

@@ -152,7 +152,7 @@ describe('a caller who disconnects pays for reasoning that was not shown', () =>
     { name: 'at the end of an item', ...responses, said: [...textBegun, textDone, textItem], rest: [responseEnd] },
     { name: 'at the end of a call', ...responses, said: [...callBegun, callDone], rest: [responseEnd] },
     {
-      name: 'at the end of a block of Claude’s',
+      name: 'at the end of a content block from Claude',
       ...messages,
       said: [...claudeBegun, { type: 'content_block_stop', index: 1 }],
       rest: claudeEnd,
@@ -212,8 +212,8 @@ describe('a prompt whose usage was reported at the start', () => {
   }
   const cases = [
     { name: 'twenty deltas', count: 20, path: '/v1/messages' },
-    { name: 'fewer deltas than it reported tokens', count: 1, path: '/v1/messages' },
-    { name: 'twenty deltas, by a caller of another dialect', count: 20, path: '/v1/chat/completions' },
+    { name: 'fewer deltas than the upstream reported tokens', count: 1, path: '/v1/messages' },
+    { name: 'twenty deltas in another dialect', count: 20, path: '/v1/chat/completions' },
   ]
 
   beforeAll(() => rig.channel({ type: 14, models: 'claude-sonnet-4-5' }))

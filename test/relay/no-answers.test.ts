@@ -35,9 +35,13 @@ const kinds: readonly (readonly [name: string, path: string, body: () => object]
   ['a moderation', '/v1/moderations', () => ({ model: 'omni-moderation-latest', input: 'hi' })],
   ['images', '/v1/images/generations', () => ({ model: 'painter', prompt: 'a bridge' })],
   ['an edited image', '/v1/images/edits', () => upload({ model: 'painter', prompt: 'a bridge' })],
-  ['a varied image', '/v1/images/variations', () => upload({ model: 'painter' })],
+  ['an image variation', '/v1/images/variations', () => upload({ model: 'painter' })],
   ['a transcript', '/v1/audio/transcriptions', () => upload({ model: 'whisper-1' })],
-  ['a plain transcript', '/v1/audio/transcriptions', () => upload({ model: 'whisper-1', response_format: 'text' })],
+  [
+    'a plain-text transcript',
+    '/v1/audio/transcriptions',
+    () => upload({ model: 'whisper-1', response_format: 'text' }),
+  ],
   ['a translation', '/v1/audio/translations', () => upload({ model: 'whisper-1' })],
   ['speech', '/v1/audio/speech', () => ({ model: 'tts-1', input: 'hi', voice: 'alloy' })],
 ]

@@ -38,9 +38,9 @@ const cases: readonly (readonly [name: string, status: number, body: string, see
     502,
     { toString: 1, valueOf: 2 },
   ],
-  ['an error nested 100,000 deep', 200, `{"error":{"message":"no","code":${nested}}}`, 502, 'bad_response_body'],
+  ['an error nested 100,000 levels deep', 200, `{"error":{"message":"no","code":${nested}}}`, 502, 'bad_response_body'],
   [
-    'an answer nested 100,000 deep',
+    'an answer nested 100,000 levels deep',
     200,
     `{"choices":[{"message":{"content":{"x":${nested}}}}]}`,
     502,

@@ -36,8 +36,12 @@ describe("the hold covers the model's whole context for", () => {
     ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
     ['a file by URL', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],
     ['a video by URL', 'chat', messages({ type: 'video_url', video_url: { url: 'https://a.example/a.mp4' } })],
-    ['a file of the Responses API', 'responses', input({}, shown({ type: 'input_file', file_id: 'file-1' }))],
-    ['a file by URL there', 'responses', input({}, shown({ type: 'input_file', file_url: 'https://a.example/a' }))],
+    ['a file by its id in the Responses API', 'responses', input({}, shown({ type: 'input_file', file_id: 'file-1' }))],
+    [
+      'a file by URL in the Responses API',
+      'responses',
+      input({}, shown({ type: 'input_file', file_url: 'https://a.example/a' })),
+    ],
     ['an earlier response', 'responses', input({ previous_response_id: 'resp_1' })],
     ['a stored conversation', 'responses', input({ conversation: 'conv_1' })],
     ['a stored prompt', 'responses', input({ prompt: { id: 'pmpt_1' } })],
@@ -52,9 +56,13 @@ describe("the hold covers the model's whole context for", () => {
 describe('the hold covers only the visible text for', () => {
   test.each<[string, keyof typeof paths, object]>([
     ['an image by URL', 'chat', messages({ type: 'image_url', image_url: { url: 'https://a.example/a.png' } })],
-    ['a file in the request', 'chat', messages({ type: 'file', file: { file_data: 'data:text/plain;base64,SGk=' } })],
-    ['an image there', 'responses', input({}, shown({ type: 'input_image', image_url: 'https://a.example/a.png' }))],
-    ['no earlier response', 'responses', input({ previous_response_id: null })],
+    ['an inline file', 'chat', messages({ type: 'file', file: { file_data: 'data:text/plain;base64,SGk=' } })],
+    [
+      'an image by URL in the Responses API',
+      'responses',
+      input({}, shown({ type: 'input_image', image_url: 'https://a.example/a.png' })),
+    ],
+    ['a request without an earlier response', 'responses', input({ previous_response_id: null })],
   ])('%s', async (_, dialect, body) => {
     const held = await whileHeld(rig, await rig.caller(), paths[dialect], body, (amount) => amount)
     expect(held).toBeLessThan(1000)

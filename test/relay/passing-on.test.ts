@@ -76,7 +76,7 @@ describe('a forced system prompt', () => {
   const forced = { role: 'system', content: 'Be kind.' }
 
   test.each([
-    ['is put in front', [{ role: 'user', content: 'Hi' }], [forced, { role: 'user', content: 'Hi' }]],
+    ['is inserted as the first message', [{ role: 'user', content: 'Hi' }], [forced, { role: 'user', content: 'Hi' }]],
     [
       'replaces a system message',
       [

@@ -107,7 +107,7 @@ const streams: [caller: string, path: string, body: object, first: string, secon
     'message_stop',
   ],
   [
-    'chat before its first byte',
+    'chat (no byte before the pause)',
     '/v1/chat/completions',
     { model, messages, stream: true },
     '',

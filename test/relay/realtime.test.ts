@@ -476,13 +476,17 @@ describe('in the middle of a session', () => {
 
 describe('an invalid handshake:', () => {
   const answers: [string, string, { status: number; code: string | null }][] = [
-    ['a wrong accept', 'HTTP/1.1 101 Switching Protocols\r\nsec-websocket-accept: no\r\n\r\n', failed],
+    [
+      'a wrong Sec-WebSocket-Accept header',
+      'HTTP/1.1 101 Switching Protocols\r\nsec-websocket-accept: no\r\n\r\n',
+      failed,
+    ],
     ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', failed],
     ['a closed connection', '', failed],
-    ['an endless head', `HTTP/1.1 101 Yes\r\nx: ${'y'.repeat(200_000)}`, failed],
+    ['endless response headers', `HTTP/1.1 101 Yes\r\nx: ${'y'.repeat(200_000)}`, failed],
     ['a page', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\npage', { status: 502, code: 'bad_response_body' }],
     [
-      'an error in chunks',
+      'an error in a chunked body',
       `HTTP/1.1 429 Slow\r\ntransfer-encoding: chunked\r\n\r\n${inChunks('{"error":{"message":"no",', '"code":"limited"', '}}')}`,
       { status: 429, code: 'limited' },
     ],
@@ -561,7 +565,7 @@ describe('an upstream that breaks the protocol:', () => {
   for (const [what, bytes] of [
     ['a masked frame', [0x81, 0x81, 1, 2, 3, 4, 5]],
     ['a close code that does not exist', [0x88, 2, 0x13, 0x88]],
-    ['text that is none', [0x81, 2, 0xc3, 0x28]],
+    ['text that is not valid UTF-8', [0x81, 2, 0xc3, 0x28]],
   ] as const) {
     test(what, async () => {
       const { server, url } = await rawUpstream(new Uint8Array(bytes))

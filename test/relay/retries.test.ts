@@ -375,7 +375,7 @@ describe('the circuit breaker of a channel', () => {
     ['streams that end early', fake.endsEarly({ after: 2 })],
     ['streams with an error event', fake.errorEvent({ after: 2 })],
     ['connections reset', fake.resetsBeforeHeaders()],
-    ['pages of HTML', fake.html200()],
+    ['HTML pages', fake.html200()],
   ])('opens for %s', async (_, behaviour) => {
     const id = await rig.channel({ key: 'bad' })
     rig.upstream.always(behaviour)

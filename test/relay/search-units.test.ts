@@ -40,16 +40,20 @@ const told = (units: unknown) => ({ meta: { billed_units: { search_units: units 
 
 describe('the documents decide the hold, and also the charge if the answer reports nothing,', () => {
   const cases: [name: string, asked: object, units: number][] = [
-    ['one unit for a document', body(documents(1)), 1],
-    ['one for a hundred', body(documents(100)), 1],
-    ['two for one more', body(documents(101)), 2],
-    ['ten for a thousand', body(documents(1000)), 10],
-    ['a document as often as it has chunks, the query within each', body(documents(12, 499 * 9)), 2],
-    ['no more of a document than is read, 4,096 tokens', body(documents(11, 499 * 101)), 1],
-    ['more where the call says so', { ...body(documents(1, 499 * 101)), max_tokens_per_doc: 100_000 }, 2],
-    ['documents without a word, and objects, too', body([...documents(100), { text: '' }]), 2],
-    ['no more than half of a chunk for a long query', body(documents(100, 251), 'abc'.repeat(1000)), 2],
-    ['the text of a document alone', body([...documents(99), { text: 'Hi', more: 'abc'.repeat(499 * 9) }]), 1],
+    ['one unit for one document', body(documents(1)), 1],
+    ['one unit for a hundred documents', body(documents(100)), 1],
+    ['two units for a hundred and one documents', body(documents(101)), 2],
+    ['ten units for a thousand documents', body(documents(1000)), 10],
+    ['a long document counts once for each chunk, and each chunk includes the query', body(documents(12, 499 * 9)), 2],
+    ['a document counts only up to the 4,096 tokens that are read', body(documents(11, 499 * 101)), 1],
+    [
+      'a document counts for more if the call sets a higher limit',
+      { ...body(documents(1, 499 * 101)), max_tokens_per_doc: 100_000 },
+      2,
+    ],
+    ['an object with an empty text also counts as a document', body([...documents(100), { text: '' }]), 2],
+    ['a long query takes up at most half of a chunk', body(documents(100, 251), 'abc'.repeat(1000)), 2],
+    ['only the text of a document counts', body([...documents(99), { text: 'Hi', more: 'abc'.repeat(499 * 9) }]), 1],
   ]
   test.each(cases)('%s', async (_, asked, units) => {
     const holding = await rig.caller()

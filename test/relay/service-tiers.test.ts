@@ -80,13 +80,27 @@ const events = (list: readonly object[], last = '') =>
 describe('an answer that is not streamed is charged by', () => {
   test.each<[string, Dialect, object, object, number, string]>([
     ['the tier that it names', 'chat', { service_tier: 'priority' }, { service_tier: 'priority' }, 30, '× 2'],
-    ['the usual tier that it names instead', 'chat', { service_tier: 'priority' }, { service_tier: 'default' }, 15, ''],
-    ['the more expensive requested tier, as it names none', 'chat', { service_tier: 'priority' }, {}, 30, '× 2'],
-    ['that of the model', 'chat', { model: 'm2', service_tier: 'priority' }, { service_tier: 'priority' }, 45, '× 3'],
-    ['a cheaper tier that it names', 'chat', { service_tier: 'flex' }, { service_tier: 'flex' }, 8, '× 0.5'],
-    ['the usual price, as it names no cheaper tier', 'chat', { service_tier: 'flex' }, {}, 15, ''],
     [
-      'a tier that it names without a request',
+      'the default tier that it names instead of the requested one',
+      'chat',
+      { service_tier: 'priority' },
+      { service_tier: 'default' },
+      15,
+      '',
+    ],
+    ['the more expensive requested tier if it names none', 'chat', { service_tier: 'priority' }, {}, 30, '× 2'],
+    [
+      'the ratio that the model has for the tier',
+      'chat',
+      { model: 'm2', service_tier: 'priority' },
+      { service_tier: 'priority' },
+      45,
+      '× 3',
+    ],
+    ['a cheaper tier that it names', 'chat', { service_tier: 'flex' }, { service_tier: 'flex' }, 8, '× 0.5'],
+    ['the usual price if it does not name the requested cheaper tier', 'chat', { service_tier: 'flex' }, {}, 15, ''],
+    [
+      'a tier that it names although the caller did not request it',
       'chat',
       { service_tier: 'auto' },
       { service_tier: 'priority' },
@@ -95,13 +109,27 @@ describe('an answer that is not streamed is charged by', () => {
     ],
     ['the usual price if it names an unknown tier', 'chat', {}, { service_tier: 'scale' }, 15, ''],
     ['the usual price', 'chat', { service_tier: 'default' }, { service_tier: 'default' }, 15, ''],
-    ['the tier of a response', 'responses', { service_tier: 'priority' }, { service_tier: 'priority' }, 30, '× 2'],
-    ['the usual tier of a response', 'responses', { service_tier: 'priority' }, { service_tier: 'default' }, 15, ''],
-    ['the speed of a message', 'messages', { speed: 'fast' }, { speed: 'fast' }, 90, '× 6'],
-    ['the usual speed of a message', 'messages', { speed: 'fast' }, { speed: 'standard' }, 15, ''],
-    ['the requested speed, as a message names none', 'messages', { speed: 'fast' }, {}, 90, '× 6'],
     [
-      'the usual price of a message',
+      'the tier that a Responses answer names',
+      'responses',
+      { service_tier: 'priority' },
+      { service_tier: 'priority' },
+      30,
+      '× 2',
+    ],
+    [
+      'the default tier that a Responses answer names',
+      'responses',
+      { service_tier: 'priority' },
+      { service_tier: 'default' },
+      15,
+      '',
+    ],
+    ['the speed that a Messages answer names', 'messages', { speed: 'fast' }, { speed: 'fast' }, 90, '× 6'],
+    ['the standard speed that a Messages answer names', 'messages', { speed: 'fast' }, { speed: 'standard' }, 15, ''],
+    ['the requested speed if a Messages answer names none', 'messages', { speed: 'fast' }, {}, 90, '× 6'],
+    [
+      'the usual price if a Messages answer names a service tier',
       'messages',
       { service_tier: 'standard_only' },
       { service_tier: 'priority' },
@@ -137,8 +165,8 @@ test('a tier for which a translation has no field is neither requested nor charg
 describe('a stream is charged by', () => {
   test.each<[string, object, number]>([
     ['the tier that it names', { service_tier: 'priority' }, 30],
-    ['the usual tier that it names instead', { service_tier: 'default' }, 15],
-    ['the requested tier, as it names none', {}, 30],
+    ['the default tier that it names instead of the requested one', { service_tier: 'default' }, 15],
+    ['the requested tier if it names none', {}, 30],
   ])('%s', async (_, named, units) => {
     const chunk = { id: 'c', object: 'chat.completion.chunk', model: 'm', ...named }
     const stream = [

@@ -41,21 +41,21 @@ const start = {
 }
 const silent: readonly (readonly [name: string, type: number, events: readonly object[]])[] = [
   ['a role with an empty text', 1, [chunk({ role: 'assistant', content: '' })]],
-  ['a role with no text', 1, [chunk({ role: 'assistant', content: null })]],
+  ['a role without text', 1, [chunk({ role: 'assistant', content: null })]],
   ['an empty object', 1, [{}]],
   ['an empty delta', 1, [chunk({})]],
   [
-    'what a filter found',
+    'the result of a content filter',
     1,
     [{ choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }],
   ],
   ['an empty thought', 1, [chunk({ role: 'assistant', content: null, reasoning_content: '' })]],
   [
-    'usage of the prompt',
+    'the usage of the prompt',
     1,
     [chunk({ role: 'assistant', content: '' }, { usage: { prompt_tokens: 10, completion_tokens: 0 } })],
   ],
-  ['several of them', 1, [{ choices: [] }, chunk({ role: 'assistant' }), chunk({ content: '' })]],
+  ['several events without content', 1, [{ choices: [] }, chunk({ role: 'assistant' }), chunk({ content: '' })]],
   [
     'an empty block',
     14,
@@ -66,7 +66,7 @@ const silent: readonly (readonly [name: string, type: number, events: readonly o
 const faults: readonly (readonly [name: string, run: (exchange: fake.Exchange) => Promise<void> | void])[] = [
   ['ends', (exchange) => exchange.end()],
   [
-    'tells an error',
+    'reports an error',
     async (exchange) => {
       const error = { message: 'It broke.', type: 'api_error', code: 500, status: 'INTERNAL' }
       await exchange.write(`data: ${JSON.stringify({ type: 'error', error })}\n\n`)
@@ -74,7 +74,7 @@ const faults: readonly (readonly [name: string, run: (exchange: fake.Exchange) =
     },
   ],
   [
-    'sends what cannot be read',
+    'sends an unreadable event',
     async (exchange) => {
       await exchange.write('data: {"choices":[{"del\n\n')
       exchange.end()

@@ -35,9 +35,9 @@ describe('instructions are covered by the hold and charged', () => {
   const asSpoken = Math.ceil(3_300 * 0.25 + 13_750 * 5)
   const asPrompt = Math.ceil(3_300 * 0.3 + 1_250 * 6)
   const cases: [how: string, model: string, units: number, ready: () => void][] = [
-    ['as spoken, where the model has one text of all', google, asSpoken, () => says({})],
-    ['as a prompt, where they stand apart', openai, asPrompt, () => rig.upstream.next(fake.okSpeech())],
-    ['not at all, where characters are priced', 'tts-1', 900 * 7.5, () => rig.upstream.next(fake.okSpeech())],
+    ['as spoken text if the model has a single field for all text', google, asSpoken, () => says({})],
+    ['as a prompt if they have a separate field', openai, asPrompt, () => rig.upstream.next(fake.okSpeech())],
+    ['not at all if the price is per character', 'tts-1', 900 * 7.5, () => rig.upstream.next(fake.okSpeech())],
   ]
   test.each(cases)('%s', async (_, model, units, ready) => {
     const holding = await rig.caller()

@@ -79,7 +79,7 @@ const histories: readonly (readonly [
   string | null,
 ])[] = [
   [
-    'hosted calls and thoughts alone, from the Responses API',
+    'answers with only hosted calls or thoughts, from the Responses API',
     '/v1/responses',
     (model) => ({
       model,
@@ -105,7 +105,7 @@ const histories: readonly (readonly [
     'input.reasoning',
   ],
   [
-    'answers of white space and of nothing, from chat',
+    'answers that are white space or empty, from chat',
     '/v1/chat/completions',
     (model) => ({
       model,
@@ -126,7 +126,7 @@ const histories: readonly (readonly [
     'messages.reasoning_content',
   ],
   [
-    'thoughts alone and tools of the service, from Messages',
+    'answers with only thoughts or tools of the service, from Messages',
     '/v1/messages',
     (model) => ({
       model,
@@ -147,7 +147,7 @@ const histories: readonly (readonly [
     'messages.thinking',
   ],
   [
-    'a stream as it came, from Gemini',
+    'the pieces of a stream as separate turns, from Gemini',
     '/v1beta/models/$:generateContent',
     () => ({
       contents: [

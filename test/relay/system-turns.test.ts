@@ -37,31 +37,31 @@ const result = { role: 'tool', tool_call_id: 'c1abcdefg', content: 'warm' }
  */
 const cases: readonly (readonly [title: string, asked: object[], spoken: object[], first: object[]])[] = [
   [
-    'behind the user',
+    'after a user message',
     [system, user('Hi'), late],
     [system, user(`Hi\n\n${words}`)],
     [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')],
   ],
   [
-    'behind the assistant',
+    'after an assistant message',
     [system, user('Hi'), assistant, late, user('Go on')],
     [system, user('Hi'), assistant, user(`${words}\n\nGo on`)],
     [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi'), assistant, user('Go on')],
   ],
   [
-    'behind the assistant, at the end',
+    'after an assistant message, at the end',
     [user('Hi'), assistant, { ...late, role: 'developer' }],
     [user('Hi'), assistant, user(words)],
     [late, user('Hi'), assistant],
   ],
   [
-    'behind the answer of a tool',
+    'after the result of a tool',
     [user('Hi'), call, result, late],
     [user('Hi'), call, { ...result, content: `warm\n\n${words}` }],
     [late, user('Hi'), call, result],
   ],
   [
-    'between a call and its answer',
+    'between a call and its result',
     [user('Hi'), call, late, result],
     [user('Hi'), call, { ...result, content: `${words}\n\nwarm` }],
     [late, user('Hi'), call, result],
@@ -73,7 +73,7 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
     [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')],
   ],
   ['as developer', [{ ...system, role: 'developer' }, user('Hi')], [system, user('Hi')], [system, user('Hi')]],
-  ['in the first place alone', [system, user('Hi')], [system, user('Hi')], [system, user('Hi')]],
+  ['only at the beginning', [system, user('Hi')], [system, user('Hi')], [system, user('Hi')]],
   [
     'behind a picture',
     [user([{ type: 'text', text: 'Look' }]), late],
@@ -86,14 +86,14 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
     [late, user([{ type: 'text', text: 'Look' }])],
   ],
   [
-    'between two of the user’s',
+    'between two user messages',
     [user('Hi'), late, user('Go on'), user('Go')],
     [user(`Hi\n\n${words}\n\nGo on\n\nGo`)],
     [late, user('Hi'), user('Go on'), user('Go')],
   ],
   ['without a word', [user('Hi'), { ...late, content: ' ' }], [user('Hi')], [user('Hi')]],
   [
-    'without a word in a list',
+    'with only white space, in a list of parts',
     [user('Hi'), { ...late, content: [{ type: 'text', text: ' ' }] }],
     [user('Hi')],
     [user('Hi')],

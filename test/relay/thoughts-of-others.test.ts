@@ -74,7 +74,7 @@ describe('a caller of Messages at Anthropic', () => {
     ['with an empty signature', { type: 'thinking', thinking: 'Hm', signature: '' }],
     ['without a signature', { type: 'thinking', thinking: 'Hm' }],
     ['with null as its signature', { type: 'thinking', thinking: 'Hm', signature: null }],
-    ['that is hidden and empty', { type: 'redacted_thinking', data: '' }],
+    ['that is redacted and empty', { type: 'redacted_thinking', data: '' }],
   ]
   test.each(foreign)('a thought %s is not passed on, and the caller is told', async (_name, thought) => {
     const sent = await ask([thought, text])
@@ -197,8 +197,8 @@ describe('a caller of the Responses API at OpenAI', () => {
       'that the gateway wrote and that has no content',
       thought({ id: ours, summary: [{ type: 'summary_text', text: 'Hm' }] }),
     ],
-    ['without id and content', thought({ encrypted_content: null, content: null })],
-    ['named by one of our ids that is not stored', { type: 'item_reference', id: ours }],
+    ['without an id or content', thought({ encrypted_content: null, content: null })],
+    ['referenced by an id of the gateway that is not stored', { type: 'item_reference', id: ours }],
   ])('a thought %s is not passed on, and the caller is told', async (_name, item) => {
     const sent = await ask(item)
     expect(sent.status).toBe(200)
@@ -237,13 +237,13 @@ describe('a caller of Gemini at Google', () => {
 
   test.each<[string, JsonObject[], JsonObject[], string | null]>([
     [
-      'a foreign signature of a text',
+      'a foreign signature on a text',
       [{ text: 'Hello', thoughtSignature: foreign }],
       [{ text: 'Hello' }],
       'contents.parts.thoughtSignature',
     ],
     [
-      'the same in the other spelling',
+      'a foreign signature on a text, in snake case,',
       [{ text: 'Hello', thought_signature: foreign }],
       [{ text: 'Hello' }],
       'contents.parts.thoughtSignature',
@@ -255,13 +255,13 @@ describe('a caller of Gemini at Google', () => {
       'contents.thought',
     ],
     [
-      'a foreign signature alone',
+      'a foreign signature on an empty text',
       [{ text: 'Hello' }, { text: '', thoughtSignature: foreign }],
       [{ text: 'Hello' }],
       'contents.parts.thoughtSignature',
     ],
     [
-      'a foreign signature of a call',
+      'a foreign signature on a call',
       [{ functionCall, thoughtSignature: foreign }],
       [{ functionCall, thoughtSignature: dummy }],
       'contents.parts.thoughtSignature',
@@ -274,7 +274,7 @@ describe('a caller of Gemini at Google', () => {
       null,
     ],
     [
-      'content that Google signed',
+      'content signed by Google',
       [{ functionCall, thoughtSignature: 'CiQB' }, { functionCall }, { text: 'x', thoughtSignature: 'CiQC' }],
       [{ functionCall, thoughtSignature: 'CiQB' }, { functionCall }, { text: 'x', thoughtSignature: 'CiQC' }],
       null,

@@ -33,14 +33,14 @@ describe('an invalid token gets 401 invalid_token:', () => {
   const headers: Record<string, string | undefined> = {
     'no header': undefined,
     'an empty header': '',
-    'the scheme alone': 'Bearer',
-    'the scheme and blanks': 'Bearer    ',
-    'the prefix alone': 'Bearer sk-',
+    'only the scheme': 'Bearer',
+    'the scheme and spaces': 'Bearer    ',
+    'only the prefix': 'Bearer sk-',
     'another scheme': 'Basic dXNlcjpwYXNz',
-    'a token that nobody has': 'Bearer sk-0000000000000000000000000000000000000000000000000',
-    'a token that nobody has, with a channel': 'Bearer sk-000000000000000000000000000000000000000000000000-1',
-    'a quote and a comment of SQL': "Bearer sk-' OR 1=1 --",
-    'a very long one': `Bearer sk-${'x'.repeat(8000)}`,
+    'an unknown token': 'Bearer sk-0000000000000000000000000000000000000000000000000',
+    'an unknown token with a channel': 'Bearer sk-000000000000000000000000000000000000000000000000-1',
+    'a quote and an SQL comment': "Bearer sk-' OR 1=1 --",
+    'a very long token': `Bearer sk-${'x'.repeat(8000)}`,
     'two tokens': 'Bearer sk-a, Bearer sk-b',
   }
   for (const [name, value] of Object.entries(headers)) {
@@ -75,13 +75,13 @@ describe('a token that may not be used:', () => {
     { name: 'disabled', fields: { token: { status: 2 } }, status: 401, code: 'token_unavailable' },
     { name: 'of a banned owner', fields: { user: { status: 2 } }, status: 403, code: 'user_banned' },
     {
-      name: 'of a subnet elsewhere',
+      name: 'for another subnet',
       fields: { token: { subnet: '10.0.0.0/8, 2001:db8::/32' } },
       status: 403,
       code: 'ip_not_allowed',
     },
     {
-      name: 'of a subnet that is none',
+      name: 'with an invalid subnet',
       fields: { token: { subnet: 'everywhere' } },
       status: 403,
       code: 'ip_not_allowed',

@@ -91,7 +91,7 @@ describe('Anthropic’s advisor tool, which runs another model,', () => {
   test.each([
     ['', asked],
     [' in a stream', { ...asked, stream: true }],
-    [' by any name', { ...asked, tools: [{ ...advisor, type: 'consult_20270101' }] }],
+    [' under any type name', { ...asked, tools: [{ ...advisor, type: 'consult_20270101' }] }],
   ])('is refused%s, and nothing is sent or charged', async (_, body) => {
     await rig.channel({ type: 14 })
     const caller = await rig.caller()

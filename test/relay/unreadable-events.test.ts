@@ -54,7 +54,10 @@ const put = (name: CallerName, at: number, ...lines: readonly string[]) => {
 
 describe.each(names)('a stream of %s', (name) => {
   test.each([
-    ['that breaks off in a text', '{"choices":[{"index":0,"finish_reason":null,"usage":null,"delta":{"content":"lo'],
+    [
+      'that breaks off within a text',
+      '{"choices":[{"index":0,"finish_reason":null,"usage":null,"delta":{"content":"lo',
+    ],
     ['that is a list', '["text"]'],
     ['that is a word', 'oops'],
   ])('continues without an event %s, is charged as reported, and has a row that mentions it', async (_, line) => {
@@ -125,25 +128,31 @@ describe.each(names)('a stream of %s', (name) => {
   })
 
   test.each([
-    ['two in a row', ['oops', 'oops']],
-    ['one that may report usage', ['{"usage":{"prompt_tokens":1']],
-    ["one that may report usage in Google's format", ['{"usageMetadata":{"promptTokenCount":']],
-    ['one that may be the end', ['{"choices":[{"index":0,"delta":{},"finish_reason":"st']],
-    ["one that may be the end in Anthropic's format", ['{"type":"message_delta","delta":{']],
-    ["one that may be the end in Google's format", ['{"candidates":[{"finishReason":"ST']],
-    ['one that may be an error', ['{"error":{"message":"ou']],
-    ['one that may hold a piece of a call', ['{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"functi']],
+    ['two unreadable events in a row', ['oops', 'oops']],
+    ['an event that may report usage', ['{"usage":{"prompt_tokens":1']],
+    ["an event that may report usage in Google's format", ['{"usageMetadata":{"promptTokenCount":']],
+    ['an event that may be the end', ['{"choices":[{"index":0,"delta":{},"finish_reason":"st']],
+    ["an event that may be the end in Anthropic's format", ['{"type":"message_delta","delta":{']],
+    ["an event that may be the end in Google's format", ['{"candidates":[{"finishReason":"ST']],
+    ['an event that may be an error', ['{"error":{"message":"ou']],
     [
-      "one that may hold a piece of a call in Anthropic's format",
+      'an event that may contain a piece of a call',
+      ['{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"functi'],
+    ],
+    [
+      "an event that may contain a piece of a call in Anthropic's format",
       ['{"type":"content_block_delta","delta":{"type":"input_json_delta","pa'],
     ],
-    ["one that may hold a call in Google's format", ['{"candidates":[{"content":{"parts":[{"functionCall":{"na']],
     [
-      'one that may hold a piece of a call in the Responses format',
+      "an event that may contain a call in Google's format",
+      ['{"candidates":[{"content":{"parts":[{"functionCall":{"na'],
+    ],
+    [
+      'an event that may contain a piece of a call in the Responses format',
       ['{"type":"response.function_call_arguments.delta","del'],
     ],
-    ['one that may hold audio', ['{"choices":[{"index":0,"delta":{"audio":{"data":"AAAA']],
-    ['one that may begin something', ['{"type":"content_block_start","index":1,"con']],
+    ['an event that may contain audio', ['{"choices":[{"index":0,"delta":{"audio":{"data":"AAAA']],
+    ['an event that may begin a content block', ['{"type":"content_block_start","index":1,"con']],
   ])('is broken by %s, which is not passed on', async (_, lines) => {
     const { seen, row } = await ask(name, put(name, middleOf(name), ...lines))
     expect([seen.status, seen.broken]).toEqual([200, false])

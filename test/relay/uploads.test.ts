@@ -238,7 +238,7 @@ describe('an unreadable form', () => {
       code: 'invalid_multipart',
     },
     {
-      name: 'garbage behind a boundary',
+      name: 'garbage after a boundary',
       body: Buffer.from(`--${boundary}garbage\r\n\r\nx\r\n--${boundary}--\r\n`),
       code: 'invalid_multipart',
     },

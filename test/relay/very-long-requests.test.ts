@@ -23,7 +23,7 @@ const chat = '/v1/chat/completions'
 
 const requests: [name: string, path: string, body: () => object | string][] = [
   [
-    'an address with many endings',
+    'a URL with many file extensions',
     chat,
     () => ({
       model: 'google',
@@ -31,14 +31,14 @@ const requests: [name: string, path: string, body: () => object | string][] = [
     }),
   ],
   [
-    'a media type with many marks',
+    'a media type with many semicolons',
     inGoogle('openai'),
     () => ({
       contents: [{ parts: [{ inlineData: { mimeType: `audio/${';'.repeat(1_000_000)}\nx`, data: 'AAAA' } }] }],
     }),
   ],
   [
-    'many tools of which many may be called',
+    'many tools and a long list of allowed tools',
     chat,
     () => {
       const tools = times(4_000, (index) => ({ type: 'function', function: { name: `f${index}` } }))
@@ -47,7 +47,7 @@ const requests: [name: string, path: string, body: () => object | string][] = [
     },
   ],
   [
-    'many calls whose results come in another order',
+    'many calls whose results arrive in another order',
     inGoogle('google'),
     () => {
       const call = (index: number) => ({ functionCall: { id: `id${index}`, name: 'f' } })

@@ -244,15 +244,39 @@ describe('the official SDK', () => {
   })
   const reasoning = { completion_tokens_details: { reasoning_tokens: 50 } }
   const variants: [name: string, usage: object, prompt: number, completion: number, quota: number][] = [
-    ['reasoning within the completion', { ...total(10, 60), ...reasoning }, 10, 60, 10 * 8 + 60 * 40],
-    ['reasoning beside it, as the total tells', { ...total(10, 20, 80), ...reasoning }, 10, 70, 10 * 8 + 70 * 40],
-    ['reasoning beside it and the total', { ...total(10, 20), ...reasoning, market_cost: 1 }, 10, 70, 10 * 8 + 70 * 40],
-    ['more reasoning than completion', { ...total(10, 20), ...reasoning }, 10, 70, 10 * 8 + 70 * 40],
+    ['reasoning included in the completion', { ...total(10, 60), ...reasoning }, 10, 60, 10 * 8 + 60 * 40],
+    [
+      'reasoning in addition to the completion, according to the total',
+      { ...total(10, 20, 80), ...reasoning },
+      10,
+      70,
+      10 * 8 + 70 * 40,
+    ],
+    [
+      'reasoning in addition to the completion and the total',
+      { ...total(10, 20), ...reasoning, market_cost: 1 },
+      10,
+      70,
+      10 * 8 + 70 * 40,
+    ],
+    ['more reasoning than completion tokens', { ...total(10, 20), ...reasoning }, 10, 70, 10 * 8 + 70 * 40],
     ['cache hits in the details', { ...total(30, 5), prompt_tokens_details: { cached_tokens: 20 } }, 30, 5, 360],
-    ['cache hits by the name of Mistral', { ...total(30, 5), num_cached_tokens: 20 }, 30, 5, 360],
-    ['cache hits by the name of DeepSeek', { ...total(30, 5), prompt_cache_hit_tokens: 20 }, 30, 5, 360],
-    ['more cache hits than prompt', { ...total(30, 5), prompt_tokens_details: { cached_tokens: 90 } }, 30, 5, 440],
-    ['sound beside the prompt', { ...total(9, 5, 54), prompt_tokens_details: { audio_tokens: 40 } }, 49, 5, 912],
+    ['cache hits in Mistral’s field', { ...total(30, 5), num_cached_tokens: 20 }, 30, 5, 360],
+    ['cache hits in DeepSeek’s field', { ...total(30, 5), prompt_cache_hit_tokens: 20 }, 30, 5, 360],
+    [
+      'more cache hits than prompt tokens',
+      { ...total(30, 5), prompt_tokens_details: { cached_tokens: 90 } },
+      30,
+      5,
+      440,
+    ],
+    [
+      'audio in addition to the prompt',
+      { ...total(9, 5, 54), prompt_tokens_details: { audio_tokens: 40 } },
+      49,
+      5,
+      912,
+    ],
   ]
   test.each(variants)('usage with %s', async (_name, usage, prompt, completion, quota) => {
     rig.answer(json({ ...(chatReply({ content: 'Four.' }) as object), usage }))

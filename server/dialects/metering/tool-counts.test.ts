@@ -19,12 +19,12 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 3 },
     ],
     [
-      'a total that zeros follow',
+      'a total followed by zeros',
       [{ usage: { num_search_queries: 7 } }, { usage: { num_search_queries: 0 } }],
       { web_search: 7 },
     ],
     [
-      'a total goes before the items',
+      'a total takes precedence over the items',
       [
         { item: { type: 'web_search_call', id: 'a' } },
         { response: { usage: { server_side_tool_usage_details: { web_search_calls: 0 } } } },
@@ -32,7 +32,7 @@ describe('calls of hosted tools in an answer', () => {
       {},
     ],
     [
-      'an item that comes three times',
+      'an item that arrives three times',
       [
         { item: { type: 'web_search_call', id: 'a' } },
         { item: { type: 'web_search_call', id: 'a', action: { type: 'search' } } },
@@ -41,7 +41,7 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 1 },
     ],
     [
-      'a search that turns out to be an opened page',
+      'a search that turns out to open a page',
       [
         { item: { type: 'web_search_call', id: 'a' } },
         { item: { type: 'web_search_call', id: 'a', action: { type: 'open_page' } } },
@@ -50,7 +50,7 @@ describe('calls of hosted tools in an answer', () => {
     ],
     ['a call that failed', [{ item: { type: 'file_search_call', id: 'a', status: 'failed' } }], {}],
     [
-      'an image whose quality is told at its end',
+      'an image whose quality is reported at its end',
       [
         { item: { type: 'image_generation_call', id: 'a' } },
         { item: { type: 'image_generation_call', id: 'a', quality: 'high' } },
@@ -58,7 +58,7 @@ describe('calls of hosted tools in an answer', () => {
       { 'image_generation:high': 1 },
     ],
     [
-      'containers, each once',
+      'each container counted once',
       [
         {
           output: [
@@ -71,12 +71,12 @@ describe('calls of hosted tools in an answer', () => {
       { code_interpreter: 2 },
     ],
     [
-      'the context size that was read',
+      'the search context size from the usage',
       [{ usage: { num_search_queries: 2, search_context_size: 'high' } }],
       { 'web_search:high': 2 },
     ],
     [
-      'absurd and wrong counts',
+      'absurd and invalid counts',
       [
         { usage: { server_tool_use: { web_search_requests: 1e12 } } },
         { usage: { x_search_calls: -4, file_search_calls: 'many' } },
@@ -95,7 +95,7 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 2, file_search: 1 },
     ],
     [
-      'calls without an id, in a stream and at its end',
+      'calls without an id, in a stream and repeated at its end',
       [
         { output_index: 0, item: { type: 'web_search_call' } },
         { output_index: 0, item: { type: 'web_search_call', status: 'completed' } },
@@ -105,7 +105,7 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 2 },
     ],
     [
-      'calls without an id and a place, which the end of the stream lists',
+      'calls without an id or an index, repeated at the end of the stream',
       [
         { item: { type: 'web_search_call' } },
         { item: { type: 'web_search_call' } },
@@ -114,7 +114,7 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 2 },
     ],
     [
-      'a search without an id that turns out to be an opened page',
+      'a search without an id that turns out to open a page',
       [
         { output_index: 0, item: { type: 'web_search_call' } },
         { output_index: 1, item: { type: 'web_search_call' } },
@@ -123,7 +123,7 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 1 },
     ],
     [
-      'images without an id, whose quality is told at their end',
+      'images without an id, whose quality is reported at their end',
       [
         { output_index: 0, item: { type: 'image_generation_call' } },
         { output_index: 1, item: { type: 'image_generation_call' } },
@@ -153,7 +153,7 @@ describe('calls of hosted tools in an answer', () => {
       { web_search: 2 },
     ],
     [
-      "Moonshot's calls without an id, of two choices",
+      "Moonshot's calls without an id, in two choices",
       [
         {
           choices: [
@@ -192,10 +192,10 @@ describe('calls of hosted tools in an answer', () => {
       return counter.counts(['web_search'], true)
     }
     test.each([
-      ['one search where nothing tells of any', { choices: [{ delta: { content: 'Hello.' } }] }, { web_search: 1 }],
-      ['one of the size that is told', { usage: { search_context_size: 'high' } }, { 'web_search:high': 1 }],
-      ['as many as the upstream counts', { usage: { num_search_queries: 3 } }, { web_search: 3 }],
-      ['none where the upstream counts none', { usage: { num_search_queries: 0 } }, {}],
+      ['one search if the upstream reports nothing', { choices: [{ delta: { content: 'Hello.' } }] }, { web_search: 1 }],
+      ['one search of the reported size', { usage: { search_context_size: 'high' } }, { 'web_search:high': 1 }],
+      ['as many searches as the upstream reports', { usage: { num_search_queries: 3 } }, { web_search: 3 }],
+      ['no search if the upstream reports zero', { usage: { num_search_queries: 0 } }, {}],
     ])('%s', (_, event, counts) => expect(countOf(event)).toEqual(counts as never))
   })
 
@@ -224,21 +224,21 @@ describe('hosted tools of a request', () => {
       { tools: 'web_search', plugins: { id: 'web' }, web_search_options: true, search_parameters: [] },
       [],
     ],
-    ['an older preview', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, [{ kind: 'web_search_preview' }]],
+    ['an older preview version of the web search', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, [{ kind: 'web_search_preview' }]],
     [
-      'a later version',
+      'a later version of the web search',
       { tools: [{ type: 'web_search_20260209', name: 'web_search', max_uses: 8 }] },
       [{ kind: 'web_search', most: 8 }],
     ],
-    ['a forbidden one', { tools: [{ type: 'web_search' }], tool_choice: 'none' }, []],
-    ['a limit of all', { tools: [{ type: 'file_search' }], max_tool_calls: 2 }, [{ kind: 'file_search', most: 2 }]],
+    ['a tool that must not be called', { tools: [{ type: 'web_search' }], tool_choice: 'none' }, []],
+    ['a limit for all tool calls together', { tools: [{ type: 'file_search' }], max_tool_calls: 2 }, [{ kind: 'file_search', most: 2 }]],
     [
       'an image',
       { tools: [{ type: 'image_generation', quality: 'low' }] },
       [{ kind: 'image_generation', size: 'low' }],
     ],
     [
-      'Google, both spellings',
+      'Google, in both spellings',
       { tools: [{ googleSearch: {} }, { google_maps: {} }, { urlContext: {} }] },
       [{ kind: 'web_search' }, { kind: 'maps' }],
     ],
@@ -255,7 +255,7 @@ describe('hosted tools of a request', () => {
       { enable_search: true, search_options: { search_strategy: 'max' } },
       [{ kind: 'web_search', size: 'max', most: 1 }],
     ],
-    ['Alibaba, its own form', { input: {}, parameters: { enable_search: true } }, [{ kind: 'web_search', most: 1 }]],
+    ['Alibaba, in its own format', { input: {}, parameters: { enable_search: true } }, [{ kind: 'web_search', most: 1 }]],
   ])('%s', (_, body, tools) => {
     expect(hostedTools(body as never, 'm')).toEqual(tools)
   })

@@ -24,7 +24,7 @@ describe('finds the message of an upstream error in', () => {
   const cases: readonly (readonly [string, unknown, string, unknown])[] = [
     ["OpenAI's shape", { error: shaped }, 'found', shaped],
     [
-      'a list of it, as Google has',
+      'a list with such an object, as Google sends it',
       [{ error: { code: 400, message: 'found' } }],
       'found',
       { code: 400, message: 'found' },
@@ -34,9 +34,9 @@ describe('finds the message of an upstream error in', () => {
     ['err', { err: 'found' }, 'found', undefined],
     ['error_msg', { error_msg: 'found' }, 'found', undefined],
     ['header.message', { header: { message: 'found' } }, 'found', undefined],
-    ['error as a text', { error: 'found' }, 'found', undefined],
+    ['error as a string', { error: 'found' }, 'found', undefined],
     ['detail', { detail: 'found' }, 'found', undefined],
-    ['nothing of that', { reason: 'lost' }, 'bad response status code 500', undefined],
+    ['an object without a known field', { reason: 'lost' }, 'bad response status code 500', undefined],
     ['an error without a message', { error: {} }, 'bad response status code 500', undefined],
     ['a number', 5, 'bad response status code 500', undefined],
     ['null', null, 'bad response status code 500', undefined],

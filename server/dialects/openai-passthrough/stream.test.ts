@@ -113,19 +113,19 @@ describe('a stream whose events are skimmed', () => {
 
   const others: readonly (readonly [string, string])[] = [
     ['its end', plain('', { finish_reason: 'stop' })],
-    ['an end with text', plain('z', { finish_reason: 'stop' })],
+    ['an end event that contains text', plain('z', { finish_reason: 'stop' })],
     ['usage', event({ id: 'a', ...delta('b'), usage: { prompt_tokens: 1, completion_tokens: 2 } })],
     ['an error', event({ error: { message: 'x' } })],
-    ['the end mark', 'data: [DONE]\n\n'],
+    ['the end marker', 'data: [DONE]\n\n'],
     ['nothing said', plain('')],
     ['escapes', plain('a "quoted" \\ line\nand more\u0000')],
-    ['a look-alike within the text', plain('x"}}],"usage":null}\n\ndata: [DONE]')],
-    ['a backslash at the end', plain('x\\')],
+    ['text that looks like the end of an event', plain('x"}}],"usage":null}\n\ndata: [DONE]')],
+    ['a backslash at the end of the text', plain('x\\')],
     ['another choice', event({ id: 'a', choices: [{ index: 1, delta: { content: 'b' } }], usage: null })],
-    ['a line that breaks within', plain('ab').replace('ab', 'a\n\nb')],
+    ['a blank line within an event', plain('ab').replace('ab', 'a\n\nb')],
     ['tool calls', event({ choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: 'q' } }] } }] })],
     ['reasoning', event({ choices: [{ index: 0, delta: { content: null, reasoning_content: 'q' } }] })],
-    ['the same word twice', event({ choices: [{ index: 0, delta: { role: 'b', content: 'b', 'a"content': 'b' } }] })],
+    ['the same word in several fields', event({ choices: [{ index: 0, delta: { role: 'b', content: 'b', 'a"content': 'b' } }] })],
     ['a comment', ': hello\n\n'],
   ]
   for (const [name, other] of others) {

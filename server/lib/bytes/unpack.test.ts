@@ -108,10 +108,10 @@ describe('a zstd body', () => {
   const frames = {
     'of text': zstdCompressSync(text),
     'with a checksum': zstdCompressSync(text, checked),
-    'of one byte': zstdCompressSync(run),
-    'of nothing but its frame and a short word': zstdCompressSync(Buffer.from('word')),
+    'of one repeated byte': zstdCompressSync(run),
+    'of a single frame with a short word': zstdCompressSync(Buffer.from('word')),
     'of two frames': Buffer.concat([zstdCompressSync(text, checked), zstdCompressSync(run)]),
-    'with a frame to be skipped': Buffer.concat([
+    'with a skippable frame': Buffer.concat([
       zstdCompressSync(text),
       Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]),
     ]),

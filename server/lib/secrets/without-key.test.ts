@@ -8,11 +8,11 @@ describe('no part of a key is left in a text:', () => {
     ['the whole', key],
     ['its first twenty characters', key.slice(0, 20)],
     ['its end', key.slice(-16)],
-    ['a piece of it', key.slice(9, 30)],
+    ['a part from the middle', key.slice(9, 30)],
     ['base64', Buffer.from(key).toString('base64')],
     ['base64 behind a name', Buffer.from(`user:${key}`).toString('base64')],
     ['base64 behind a colon', Buffer.from(`:${key}`).toString('base64')],
-    ['base64 for addresses', Buffer.from(`xy${key}`).toString('base64url')],
+    ['base64 for URLs', Buffer.from(`xy${key}`).toString('base64url')],
     ['two times', `${key} and ${key.slice(0, 20)}`],
   ])('%s', (_, echo) => {
     const clean = withoutKey(`The key ${echo}… is wrong.`, key)
