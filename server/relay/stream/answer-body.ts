@@ -1,7 +1,7 @@
+import { describeFault } from '../../errors.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
 import type { OpenCall } from '../charging/settlement.ts'
-import { describeFault } from '../failures/describe-fault.ts'
 
 /** One step of reading a response body. */
 export type Step = IteratorResult<Uint8Array>
