@@ -1,5 +1,48 @@
-import type { JsonObject } from '../../lib/json.ts'
-import { looseList, looseObject } from '../neutral/fields.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { looseList, looseObject, wrongField } from '../neutral/fields.ts'
+
+/**
+ * The caller's embedContent request, or batchEmbedContents request if `isBatch` (Gemini API, "Embeddings"), in OpenAI's
+ * format. Throws GatewayError (400).
+ */
+export function embedRequestIn(body: JsonObject, model: string, isBatch: boolean): JsonObject {
+  const requests: unknown = isBatch ? body['requests'] : [body]
+  if (!Array.isArray(requests) || requests.length === 0) throw wrongField('requests', 'a list of requests')
+  const each = (requests as unknown[]).map((request) => {
+    if (!isObject(request)) throw wrongField('requests', 'a list of objects')
+    return request
+  })
+  const [first] = each
+  const dimensions = settingOf(first, 'outputDimensionality', 'output_dimensionality')
+  const task = settingOf(first, 'taskType', 'task_type')
+  return {
+    model,
+    input: each.map(textOf),
+    ...(typeof dimensions === 'number' && { dimensions }),
+    ...(typeof task === 'string' && { task_type: task }),
+  }
+}
+
+function settingOf(request: JsonObject | undefined, name: string, otherName: string): unknown {
+  const config = request?.['embedContentConfig'] ?? request?.['config']
+  return request?.[name] ?? request?.[otherName] ?? (isObject(config) ? config[name] : undefined)
+}
+
+function textOf(request: JsonObject): string {
+  const content = request['content']
+  const parts: unknown = isObject(content) ? content['parts'] : undefined
+  if (!Array.isArray(parts)) throw wrongField('content.parts', 'a list of parts')
+  const texts = (parts as unknown[]).map((part) => (isObject(part) ? part['text'] : undefined))
+  if (texts.some((text) => typeof text !== 'string')) throw wrongField('content.parts', 'a list of texts')
+  return texts.join('')
+}
+
+/** OpenAI's response in the format of embedContent, or of batchEmbedContents if `isBatch`. */
+export function embedResponseOut(answer: JsonObject, isBatch: boolean): JsonObject {
+  const list = Array.isArray(answer['data']) ? (answer['data'] as unknown[]) : []
+  const embeddings = list.map((each) => ({ values: isObject(each) ? each['embedding'] : [] }))
+  return isBatch ? { embeddings } : { embedding: embeddings[0] ?? { values: [] } }
+}
 
 /** A batchEmbedContents request (Gemini API, "Embeddings"). Each text repeats the model's name. */
 export function batchEmbedRequest(model: string, texts: readonly string[], dimensions: unknown): JsonObject {
