@@ -1,0 +1,154 @@
+import { contextTokens, maxOutputTokens, reasonsUnseen } from '../../billing/model-limits.ts'
+import {
+  allOf,
+  chargeTokens,
+  type DearOutput,
+  dearOutput,
+  type PriceSheet,
+  ratioOne,
+  tokensAffordable,
+} from '../../billing/price.ts'
+import { searchesAlways } from '../../dialects/wire/hosted-tools.ts'
+import { isUsualTier, partsOf } from '../../dialects/wire/service-tier.ts'
+import { GatewayError } from '../../errors.ts'
+import type { RelayCall } from '../call/call.ts'
+import type { Charge, Charging, Measure } from './charging-types.ts'
+import type { ToolFees } from './tool-fees.ts'
+
+/** The ceiling of a non-streamed call when it is not known how many tokens the model may generate. */
+const unknownCeilingTokens = 32_768
+
+/** A call that is charged by tokens. This is a class because thousands of streams are open at a time. */
+export class TokenCharging implements Charging {
+  readonly sheet: PriceSheet
+  readonly groupRatio: bigint
+  readonly #choices: number
+  readonly #generates: boolean
+  /** The hold of a stream grows slice by slice if all of its output is visible. */
+  readonly #isSliced: boolean
+  /** The maximum number of tokens of one choice. */
+  readonly #whole: number
+  /** Completion tokens to hold quota for. */
+  readonly #held: number
+  /** Completion tokens that the call is assumed to want. */
+  readonly #wanted: number
+  /** Output other than text that the response may contain, if it is more expensive than text. */
+  readonly #dear: DearOutput | undefined
+  /** The number of tokens that the prompt may have if most of it cannot be seen; 0 = all of it can be seen. */
+  readonly #openPrompt: number
+  /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
+  readonly #askedTier: bigint | undefined
+  readonly #askedPlace: bigint | undefined
+  /** Both multipliers combined. */
+  readonly #tierRatio: bigint | undefined
+  readonly #ratioOf: (tier: string) => bigint | undefined
+  readonly tools: ToolFees | undefined
+  /** Picoquota for tools, held in full in addition to the tokens. */
+  readonly #fees: bigint
+
+  constructor(
+    call: RelayCall,
+    sheet: PriceSheet,
+    groupRatio: bigint,
+    model: string,
+    sliceTokens: number,
+    ratioOf: (tier: string) => bigint | undefined,
+    tools: ToolFees | undefined,
+  ) {
+    this.tools = tools
+    this.#fees = tools?.held ?? 0n
+    const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
+    this.#ratioOf = ratioOf
+    const tierParts = tier === undefined ? undefined : partsOf(tier)
+    this.#askedTier = dearerRatio(tierParts?.tier, ratioOf)
+    this.#askedPlace = dearerRatio(tierParts?.place, ratioOf)
+    this.#tierRatio = both(this.#askedTier, this.#askedPlace)
+    // The fee per request in a built-in price is the price of the model's search, which is known more precisely here.
+    this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
+    this.groupRatio = groupRatio
+    this.#choices = choices
+    this.#generates = call.mode === 'chat' || call.mode === 'completions'
+    this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
+    this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
+    // Quota for unseen reasoning is held, and the reasoning capped, as in a non-streamed call. The same applies to
+    // audio and images, which arrive in large pieces.
+    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
+    this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
+    // Less than one token would be below the minimum with which a call may begin.
+    const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
+    this.#held = this.#generates ? (this.#isSliced ? slice : this.#whole) * choices : 0
+    // A call without a limit is not assumed to want all the tokens that the model could generate.
+    this.#wanted = this.#generates ? Math.min(maxTokens ?? slice, this.#whole) * choices : 0
+  }
+
+  reserved(promptTokens: number): number {
+    return promptTokens + this.#wanted
+  }
+
+  ceiling(promptTokens: number): number {
+    const prompt = Math.max(promptTokens, this.#openPrompt)
+    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio, this.#tierRatio, this.#fees)
+  }
+
+  least(promptTokens: number): number {
+    return this.soFar(promptTokens, this.#generates ? this.#choices : 0)
+  }
+
+  soFar(promptTokens: number, completionTokens: number): number {
+    const usage = { promptTokens, completionTokens }
+    return chargeTokens(usage, this.sheet, this.groupRatio, this.#tierRatio, this.#fees)
+  }
+
+  paidTokens(units: number, promptTokens: number): number {
+    const { sheet, groupRatio } = this
+    return tokensAffordable(units, sheet, groupRatio, promptTokens, undefined, this.#tierRatio, this.#fees)
+  }
+
+  affordable(units: number, promptTokens: number): number | undefined {
+    if (!this.#generates || this.#isSliced) return undefined
+    const { sheet, groupRatio } = this
+    const paid = tokensAffordable(units, sheet, groupRatio, promptTokens, this.#dear, this.#tierRatio, this.#fees)
+    const tokens = Math.floor(paid / this.#choices)
+    return tokens >= this.#whole ? undefined : Math.max(1, tokens)
+  }
+
+  charge({ usage, estimated, tools: calls }: Measure): Charge {
+    const named = usage.tier === undefined ? undefined : partsOf(usage.tier)
+    const tierRatio = both(this.#ratioIn(named?.tier, this.#askedTier), this.#ratioIn(named?.place, this.#askedPlace))
+    const tools = calls && this.tools?.charge(calls)
+    return {
+      quota: chargeTokens(usage, this.sheet, this.groupRatio, tierRatio, tools?.fees),
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      estimated,
+      tierRatio,
+      ...(tools?.note && { tools: tools.note }),
+    }
+  }
+
+  /**
+   * The multiplier of the tier or region that the response names. If it names none, or one without a multiplier, the
+   * multiplier of the requested tier or region applies.
+   */
+  #ratioIn(name: string | undefined, requestedRatio: bigint | undefined): bigint | undefined {
+    if (name === undefined) return requestedRatio
+    return isUsualTier(name) ? undefined : (this.#ratioOf(name.toLowerCase()) ?? requestedRatio)
+  }
+}
+
+/** The multiplier of a tier or region if it costs more than the usual one. Throws GatewayError (tier_not_priced). */
+function dearerRatio(name: string | undefined, ratioOf: (name: string) => bigint | undefined): bigint | undefined {
+  if (name === undefined || isUsualTier(name)) return undefined
+  const ratio = ratioOf(name)
+  if (ratio === undefined) {
+    throw new GatewayError('tier_not_priced', `service tier ${name} has no price; leave it out`, {
+      param: name.startsWith('geo-') ? 'inference_geo' : 'service_tier',
+    })
+  }
+  return ratio > ratioOne ? ratio : undefined
+}
+
+/** Combines two multipliers, both in millionths. */
+function both(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : (one * other) / ratioOne
+}
