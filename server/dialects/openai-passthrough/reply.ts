@@ -4,7 +4,7 @@ import { isObject, type JsonObject, tryStringify } from '../../lib/json.ts'
 import { flatError } from '../failures/flat-error.ts'
 import { MediaCounter } from '../metering/media-tokens.ts'
 import type { MediaTokens } from '../neutral/dialect.ts'
-import { usageOf } from './usage.ts'
+import { usageOf } from '../openai-shared/openai-usage.ts'
 
 /** The parts of a non-streamed JSON response that matter for charging. */
 export interface ReplyFacts {

@@ -7,8 +7,8 @@ import { MediaCounter } from '../metering/media-tokens.ts'
 import { TextBuffer } from '../metering/text-buffer.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
+import { usageOf } from '../openai-shared/openai-usage.ts'
 import { CallPlaces, repairCall, unnamedCall } from '../wire/call-places.ts'
-import { usageOf } from './usage.ts'
 
 /** The meter stops learning after this many consecutive events that all differ in form. */
 const mostLessons = 32

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { mediaTotal } from '../../dialects/metering/media-tokens.ts'
 import type { MediaTokens, PromptText, StreamMeter } from '../../dialects/neutral/dialect.ts'
-import { readUsage } from '../../dialects/openai-passthrough/usage.ts'
+import { readUsage } from '../../dialects/openai-shared/openai-usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import type { Measure } from './charging-types.ts'

@@ -1,3 +1,0 @@
-import { readUsage, usageOf } from '../openai-shared/openai-usage.ts'
-
-export { readUsage, usageOf }
