@@ -1,5 +1,6 @@
-import type { Channel } from '../../../contract/api/channel.ts'
+import type { Channel, ChannelTypeEntry } from '../../../contract/api/channel.ts'
 import { api } from '../../../contract/api/index.ts'
+import { modelEntry } from '../../../contract/model-entry.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { listed, pageOf } from '../../http/list-page.ts'
 import { type ApiRouter, serve } from '../../http/serve-endpoint.ts'
@@ -13,7 +14,6 @@ import {
   saveChannel,
 } from './change-channels.ts'
 import { channelsWithKey } from './find-key.ts'
-import { modelList } from './model-list.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 
 type ChannelDeps = ChannelChangeDeps &
@@ -99,4 +99,16 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
 
 function channelView(row: ListedChannel, missing: Channel['missing'] = []): Channel {
   return { ...row, key: '', missing }
+}
+
+/**
+ * Every model of the catalogue in the form of OpenAI's model list; a model that several types have is listed for the
+ * first of them.
+ */
+function modelList(catalogue: readonly ChannelTypeEntry[]) {
+  const owners = new Map<string, string>()
+  for (const entry of catalogue) {
+    for (const model of entry.models) if (!owners.has(model)) owners.set(model, entry.name)
+  }
+  return { object: 'list' as const, data: [...owners].map(([model, owner]) => modelEntry(model, owner)) }
 }

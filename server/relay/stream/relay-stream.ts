@@ -3,7 +3,9 @@ import { GatewayError } from '../../errors.ts'
 import type { Outcome } from '../../events.ts'
 import { SseSplitter } from '../../lib/bytes/sse.ts'
 import { withoutKey } from '../../lib/secrets/without-key.ts'
+import type { RelayDeps } from '../call/deps.ts'
 import { type Delivered, RunningCost } from '../charging/running-cost.ts'
+import type { OpenCall } from '../charging/settlement.ts'
 import { noteHealth } from '../failures/note-health.ts'
 import { failureInStream } from '../failures/upstream-failure.ts'
 import type { UpstreamPiece } from '../upstream/upstream-reader.ts'
@@ -13,7 +15,6 @@ import { readLate } from './late-usage.ts'
 import { closedUp, joined, passOn } from './pass-on.ts'
 import { type ChargedUsage, settleStream } from './settle-stream.ts'
 import { endings, failedEnd, faultIn, lastData, ownErrorAfter, unreadablePart } from './stream-endings.ts'
-import type { StreamOptions } from './stream-options.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 const encoder = new TextEncoder()
@@ -24,6 +25,18 @@ const nothing = new Uint8Array()
 const drainMs = 1_000
 
 type Bytes = Uint8Array | undefined
+
+/** Everything needed to make a streamed response. */
+interface StreamOptions {
+  deps: RelayDeps
+  open: OpenCall
+  reader: StreamReader
+  meter: StreamMeter
+  /** The usage chunk was requested by the gateway, not by the caller. */
+  withholdUsage: boolean
+  /** Pieces already read to see whether the upstream responds at all. */
+  opening: UpstreamPiece[]
+}
 
 /**
  * The body of a streamed response: the upstream's events as they arrive, metered, with an end that never presents an
