@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { inTime } from '../lib/body-time.ts'
+import { contentCodingOf, decompressed } from '../lib/bytes/decompress.ts'
 import { readAtMost } from '../lib/bytes/read-at-most.ts'
-import { packingOf, unpacked } from '../lib/bytes/unpack.ts'
 import { isObject } from '../lib/json.ts'
 import { JsonFault, type JsonLimits, parseJson } from '../lib/parse-json.ts'
 import type { Turns } from '../lib/turns.ts'
@@ -105,12 +105,12 @@ function isBlank(bytes: Uint8Array): boolean {
 /** Reads the body, and never holds more than the limit in memory, whatever Content-Length states. */
 async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw bodyTooLarge()
-  const packing = packingOf(request.headers, unknownPacking)
+  const coding = contentCodingOf(request.headers, unknownCoding)
   const faults = {
     tooLarge: expandsTooFar,
-    damaged: () => new ApiFailure(`The request body is not valid ${packing}.`, 400),
+    damaged: () => new ApiFailure(`The request body is not valid ${coding}.`, 400),
   }
-  const body = packing === undefined || !request.body ? request.body : unpacked(request.body, packing, faults)
+  const body = coding === undefined || !request.body ? request.body : decompressed(request.body, coding, faults)
   try {
     return await readAtMost(body, maxBodyBytes, bodyTooLarge)
   } catch (error) {
@@ -119,7 +119,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   }
 }
 
-function unknownPacking(): ApiFailure {
+function unknownCoding(): ApiFailure {
   return new ApiFailure(
     'Compress the request body with one of gzip, deflate, br or zstd, or send it uncompressed.',
     400,

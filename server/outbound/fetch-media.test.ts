@@ -188,10 +188,10 @@ describe('a server that misbehaves', () => {
     })
     expect(await fault(here()(broken))).toMatch(/broke off|cannot be reached/)
     expect(await fault(here()(at('/missing')))).toContain('status 404')
-    const packed = serve('/packed', (_request, response) =>
+    const compressed = serve('/compressed', (_request, response) =>
       response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end('x'),
     )
-    expect(await fault(here()(packed))).toContain('compressed')
+    expect(await fault(here()(compressed))).toContain('compressed')
   })
 
   test('stops waiting once the caller has disconnected', async () => {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { admitLong } from './admission/admit-long.ts'
 import { type RelayRouteDeps, refused, serveCaller } from './admission/serve-caller.ts'
-import { bodyLimits, unpackedBody } from './body/body-limits.ts'
+import { bodyLimits, decompressedBody } from './body/body-limits.ts'
 import { readForm } from './body/form-body.ts'
 import { readJson } from './body/json-body.ts'
 import type { CallBody, RelayCall } from './call/call.ts'
@@ -83,7 +83,7 @@ function readBody(
   caller: Caller,
   { form, jsonToo, model, countOnly }: CallRoute,
 ): Promise<CallBody> {
-  const { source, limits } = unpackedBody(request, bodyLimits(request, deps.relay.settings()))
+  const { source, limits } = decompressedBody(request, bodyLimits(request, deps.relay.settings()))
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {

@@ -56,9 +56,9 @@ describe('a body that is not a JSON object, or is nested too deeply, is refused:
 })
 
 test('a body that is compressed twice is refused and not decompressed', async () => {
-  const packed = gzipSync(Buffer.from(JSON.stringify(chat)))
+  const compressed = gzipSync(Buffer.from(JSON.stringify(chat)))
   const encoded = { headers: { 'content-encoding': 'gzip, gzip' } }
-  expectError(await call(chatPath, gzipSync(packed), encoded), 415, 'unsupported_media_type')
+  expectError(await call(chatPath, gzipSync(compressed), encoded), 415, 'unsupported_media_type')
 })
 
 describe('a field of the wrong type or size is named in the error:', () => {

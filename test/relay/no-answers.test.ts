@@ -161,15 +161,15 @@ describe('a stream that ends before it has sent anything does not count as an an
 test('an answer that is compressed although the request forbade that, and that decompresses beyond every limit, is refused', async () => {
   const caller = await rig.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
-  const packed = brotliCompressSync(text)
+  const compressed = brotliCompressSync(text)
   rig.upstream.next(
-    fake.behaviour('packed', async (exchange) => {
+    fake.behaviour('compressed', async (exchange) => {
       exchange.head(200, [
         ['content-type', 'application/json'],
         ['content-encoding', 'br'],
-        ['content-length', String(packed.length)],
+        ['content-length', String(compressed.length)],
       ])
-      await exchange.write(packed)
+      await exchange.write(compressed)
       exchange.end()
     }),
   )

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import { bodyTimeMs } from '../../lib/body-time.ts'
-import { packingOf, unpacked } from '../../lib/bytes/unpack.ts'
+import { contentCodingOf, decompressed } from '../../lib/bytes/decompress.ts'
 import type { Settings } from '../../settings/settings.ts'
 
 /** The limits on the body of one request. */
@@ -40,12 +40,12 @@ export type BodySource = Pick<Request, 'body' | 'bytes'>
  * The decompressed body of a request, and its limits. Decompressed data has the same limits as any other body. Throws
  * GatewayError unsupported_media_type for an unknown compression; reading the body may fail with a GatewayError.
  */
-export function unpackedBody(request: Request, limits: BodyLimits): { source: BodySource; limits: BodyLimits } {
-  const packing = packingOf(request.headers, unknownPacking)
-  if (packing === undefined || !request.body) return { source: request, limits }
+export function decompressedBody(request: Request, limits: BodyLimits): { source: BodySource; limits: BodyLimits } {
+  const coding = contentCodingOf(request.headers, unknownCoding)
+  if (coding === undefined || !request.body) return { source: request, limits }
   const damaged = (cause: unknown) =>
-    new GatewayError('invalid_json', `the request body is not valid ${packing}`, { cause })
-  const body = unpacked(request.body, packing, { tooLarge: expandsTooFar, damaged })
+    new GatewayError('invalid_json', `the request body is not valid ${coding}`, { cause })
+  const body = decompressed(request.body, coding, { tooLarge: expandsTooFar, damaged })
   return { source: { body, bytes: () => new Response(body).bytes() }, limits: { ...limits, declared: Number.NaN } }
 }
 
@@ -56,7 +56,7 @@ function expandsTooFar(): GatewayError {
   )
 }
 
-function unknownPacking(): GatewayError {
+function unknownCoding(): GatewayError {
   return new GatewayError(
     'unsupported_media_type',
     'compress the body with one of gzip, deflate, br or zstd, or send it uncompressed',

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { PackedAnswerFault } from '../../lib/network/fetch-plain.ts'
+import { DecompressionError } from '../../lib/network/fetch-plain.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { CallerLeft } from '../cancellation/caller-left.ts'
 import type { DeadlineWait } from '../cancellation/deadline-watch.ts'
@@ -78,7 +78,7 @@ async function readLong(deps: RelayDeps, open: OpenCall, response: Response, lim
   const { bytes, ending, cause } = await reader.collect(replyBytes)
   if (leaving.hasLeft) throw new CallerLeft()
   if (ending === 'end') return bytes.toString('utf8')
-  if (cause instanceof PackedAnswerFault) throw badBody(cause.message, response.status)
+  if (cause instanceof DecompressionError) throw badBody(cause.message, response.status)
   throw noWholeAnswer(ending, open, response.status)
 }
 

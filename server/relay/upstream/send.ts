@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { GatewayError } from '../../errors.ts'
 import { isEventStream } from '../../lib/bytes/sse.ts'
-import { asItIs, type BunRequestInit, PackedAnswerFault, unpackedAnswer } from '../../lib/network/fetch-plain.ts'
+import { asItIs, type BunRequestInit, DecompressionError, decompressedResponse } from '../../lib/network/fetch-plain.ts'
 import { runningTimer } from '../../lib/running-timer.ts'
 import { unlessAborted } from '../../lib/unless-aborted.ts'
 import type { MetadataGuard } from '../../outbound/metadata-guard.ts'
@@ -50,7 +50,7 @@ export async function send(sending: Sending): Promise<Response> {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
     isAsked = true
-    const answer = unpackedAnswer(await fetch(sending.target.url, requestInit(sending, controller.signal)))
+    const answer = decompressedResponse(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
     // A stream is ended by its reader, because the usage is still to come if the caller disconnects after the last
     // content.
@@ -59,7 +59,7 @@ export async function send(sending: Sending): Promise<Response> {
   } catch (error) {
     if (patience.lost) throw patience.lost
     if (leaving.hasLeft) throw isAsked ? await patience.callerLeft() : leftUnsent()
-    if (error instanceof PackedAnswerFault) throw new GatewayError('bad_response_body', error.message)
+    if (error instanceof DecompressionError) throw new GatewayError('bad_response_body', error.message)
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
     patience.isOver = true

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { constants, createGzip, gzipSync, zstdCompressSync } from 'node:zlib'
-import { packingOf, unpacked } from './unpack.ts'
+import { contentCodingOf, decompressed } from './decompress.ts'
 
 const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
 
@@ -10,14 +10,14 @@ const faults = { tooLarge: () => new Error('too large'), damaged: () => new Erro
  */
 async function bomb(megabytes: number) {
   const gzip = createGzip({ level: 9 })
-  const packed: Buffer[] = []
-  gzip.on('data', (piece: Buffer) => packed.push(piece))
+  const compressed: Buffer[] = []
+  gzip.on('data', (piece: Buffer) => compressed.push(piece))
   const block = Buffer.alloc(1024 * 1024, 32)
   for (let at = 0; at < megabytes; at++) await new Promise<void>((done) => gzip.write(block, () => done()))
-  const isPacked = new Promise<void>((done) => gzip.on('end', done))
+  const isCompressed = new Promise<void>((done) => gzip.on('end', done))
   gzip.end()
-  await isPacked
-  const bytes = Buffer.concat(packed)
+  await isCompressed
+  const bytes = Buffer.concat(compressed)
   const taken = { bytes: 0, all: bytes.length }
   const body = new ReadableStream<Uint8Array>(
     {
@@ -41,26 +41,26 @@ async function lengthOf(body: ReadableStream<Uint8Array>): Promise<number> {
 
 test('a body that decompresses to far more than its size is neither read nor decompressed to its end', async () => {
   const { body, taken } = await bomb(512)
-  let unpackedBytes = 0
+  let decompressedBytes = 0
   const reading = (async () => {
-    for await (const piece of unpacked(body, 'gzip', faults)) unpackedBytes += piece.length
+    for await (const piece of decompressed(body, 'gzip', faults)) decompressedBytes += piece.length
   })()
   expect(await reading.catch((error: Error) => error.message)).toBe('too large')
-  expect(unpackedBytes).toBeLessThan(16 * 1024 * 1024)
+  expect(decompressedBytes).toBeLessThan(16 * 1024 * 1024)
   expect(taken.bytes).toBeLessThan(taken.all / 2)
 })
 
 test('a short body may decompress to a megabyte, and a body compressed like normal text decompresses completely', async () => {
   const { body } = await bomb(1)
-  expect(await lengthOf(unpacked(body, 'gzip', faults))).toBe(1024 * 1024)
+  expect(await lengthOf(decompressed(body, 'gzip', faults))).toBe(1024 * 1024)
   const text = Array.from({ length: 500_000 }, (_, at) => `line ${at}\n`).join('')
-  const packed = new Response(new Uint8Array(gzipSync(text))).body as ReadableStream<Uint8Array>
-  expect(await lengthOf(unpacked(packed, 'gzip', faults))).toBe(text.length)
+  const compressed = new Response(new Uint8Array(gzipSync(text))).body as ReadableStream<Uint8Array>
+  expect(await lengthOf(decompressed(compressed, 'gzip', faults))).toBe(text.length)
 })
 
 test('a body is decompressed only as fast as it is read, and cancelled when its reader cancels', async () => {
   const { body, taken } = await bomb(512)
-  const reader = unpacked(body, 'gzip', faults).getReader()
+  const reader = decompressed(body, 'gzip', faults).getReader()
   await reader.read()
   await Bun.sleep(20)
   expect(taken.bytes).toBeLessThan(taken.all)
@@ -78,7 +78,7 @@ test('an interrupted body fails with its own error, and a damaged body with the 
     },
   })
   const messageOf = (body: ReadableStream<Uint8Array>) =>
-    lengthOf(unpacked(body, 'gzip', faults)).catch((error: Error) => error.message)
+    lengthOf(decompressed(body, 'gzip', faults)).catch((error: Error) => error.message)
   expect(await messageOf(broken)).toBe('gone')
   for (const bytes of [gzipSync('text').subarray(0, 12), Buffer.from('no gzip at all'), Buffer.alloc(0)])
     expect(await messageOf(new Response(new Uint8Array(bytes)).body as ReadableStream<Uint8Array>)).toBe('damaged')
@@ -92,7 +92,7 @@ test('a body that is silent, or that nobody has begun to read, can be cancelled'
       pull: () => new Promise(() => undefined),
       cancel: () => isGivenUp.resolve('given up'),
     })
-    const reader = unpacked(silent, 'gzip', faults).getReader()
+    const reader = decompressed(silent, 'gzip', faults).getReader()
     const reading = reads > 0 ? reader.read().then(() => reader.read()) : undefined
     await Bun.sleep(20)
     await reader.cancel()
@@ -124,25 +124,28 @@ describe('a zstd body', () => {
         controller.close()
       },
     })
-    return lengthOf(unpacked(body, 'zstd', faults)).catch((error: Error) => error.message)
+    return lengthOf(decompressed(body, 'zstd', faults)).catch((error: Error) => error.message)
   }
 
-  test.each(Object.entries(frames))('%s is complete, and is not if it is truncated anywhere', async (title, packed) => {
-    const length = title.includes('two') ? text.length + run.length : undefined
-    const whole = await read(packed)
-    expect(typeof whole).toBe('number')
-    if (length !== undefined) expect(whole).toBe(length)
-    expect(await read(packed, 1)).toBe(whole)
-    const first = title.includes('two') ? zstdCompressSync(text, checked).length : zstdCompressSync(text).length
-    const ends = new Set([first, packed.length])
-    const step = Math.max(1, Math.floor(packed.length / 40))
-    for (let end = 1; end < packed.length; end += end > packed.length - 12 ? 1 : step)
-      if (!ends.has(end)) expect([end, await read(packed.subarray(0, end))]).toEqual([end, 'damaged'])
-  })
+  test.each(Object.entries(frames))(
+    '%s is complete, and is not if it is truncated anywhere',
+    async (title, compressed) => {
+      const length = title.includes('two') ? text.length + run.length : undefined
+      const whole = await read(compressed)
+      expect(typeof whole).toBe('number')
+      if (length !== undefined) expect(whole).toBe(length)
+      expect(await read(compressed, 1)).toBe(whole)
+      const first = title.includes('two') ? zstdCompressSync(text, checked).length : zstdCompressSync(text).length
+      const ends = new Set([first, compressed.length])
+      const step = Math.max(1, Math.floor(compressed.length / 40))
+      for (let end = 1; end < compressed.length; end += end > compressed.length - 12 ? 1 : step)
+        if (!ends.has(end)) expect([end, await read(compressed.subarray(0, end))]).toEqual([end, 'damaged'])
+    },
+  )
 })
 
 test('finds the only compression among names that have no effect', () => {
-  const of = (value: string) => packingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
+  const of = (value: string) => contentCodingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
   expect(['', 'identity', 'identity, identity'].map(of)).toEqual([undefined, undefined, undefined])
   expect(['gzip', 'identity, gzip', 'GZIP , identity', 'zstd,'].map(of)).toEqual(['gzip', 'gzip', 'gzip', 'zstd'])
   for (const value of ['gzip, gzip', 'gzip, br', 'compress', 'toString']) expect(() => of(value)).toThrow('unknown')

@@ -17,7 +17,7 @@ const mostTimes = 100
 /** Base-2 logarithm of the largest accepted zstd window. A window is kept in memory. */
 const windowLog = 24
 
-const unpackers: Readonly<Record<string, (first: number, second: number) => Transform>> = {
+const decompressors: Readonly<Record<string, (first: number, second: number) => Transform>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
@@ -28,7 +28,7 @@ const unpackers: Readonly<Record<string, (first: number, second: number) => Tran
 }
 
 /** The errors for a compressed body that decompresses to far more than its size, or that cannot be decompressed. */
-export interface UnpackFaults {
+export interface DecompressionFaults {
   tooLarge(): Error
   damaged(cause: unknown): Error
 }
@@ -37,28 +37,28 @@ export interface UnpackFaults {
  * The compression of a body; undefined if there is none. Throws `unknown()` for an unsupported compression, and for
  * several compressions at once.
  */
-export function packingOf(headers: Headers, unknown: () => Error): string | undefined {
+export function contentCodingOf(headers: Headers, unknown: () => Error): string | undefined {
   const encoding = headers.get('content-encoding')
   if (encoding === null) return undefined
   const named = encoding.split(',').map((each) => each.trim().toLowerCase())
-  const [packing, ...others] = named.filter((each) => each !== '' && each !== 'identity')
-  if (packing === undefined) return undefined
-  if (others.length === 0 && Object.hasOwn(unpackers, packing)) return packing
+  const [coding, ...others] = named.filter((each) => each !== '' && each !== 'identity')
+  if (coding === undefined) return undefined
+  if (others.length === 0 && Object.hasOwn(decompressors, coding)) return coding
   throw unknown()
 }
 
 /**
  * Decompresses a body piece by piece, only as fast as it is read. Fails with one of `faults`, or with the body's own
- * error. `packing`: as returned by `packingOf`.
+ * error. `coding`: as returned by `contentCodingOf`.
  */
-export function unpacked(
+export function decompressed(
   body: ReadableStream<Uint8Array>,
-  packing: string,
-  faults: UnpackFaults,
+  coding: string,
+  faults: DecompressionFaults,
 ): ReadableStream<Uint8Array> {
   // Kept here, so that a body that is silent, or that nobody begins to read, can be cancelled, too.
-  const packed = new Packed(body, packing === 'zstd')
-  const pieces = unpackedPieces(packed, packing, faults)
+  const compressed = new CompressedBody(body, coding === 'zstd')
+  const pieces = decompressedPieces(compressed, coding, faults)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -66,44 +66,44 @@ export function unpacked(
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      cancel: () => packed.cancel(),
+      cancel: () => compressed.cancel(),
     },
     { highWaterMark: 0 },
   )
 }
 
-async function* unpackedPieces(
-  packed: Packed,
-  packing: string,
-  faults: UnpackFaults,
+async function* decompressedPieces(
+  compressed: CompressedBody,
+  coding: string,
+  faults: DecompressionFaults,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const unpacker = unpackers[packing]?.(...(await packed.begin()))
-  if (!unpacker) return
-  const source = Readable.from(packed.pieces(), { objectMode: false })
-  source.on('error', (error) => unpacker.destroy(error))
-  source.pipe(unpacker)
+  const decompressor = decompressors[coding]?.(...(await compressed.begin()))
+  if (!decompressor) return
+  const source = Readable.from(compressed.pieces(), { objectMode: false })
+  source.on('error', (error) => decompressor.destroy(error))
+  source.pipe(decompressor)
   let length = 0
   let isTooLarge = false
   try {
-    for await (const piece of unpacker as AsyncIterable<Uint8Array>) {
+    for await (const piece of decompressor as AsyncIterable<Uint8Array>) {
       length += piece.length
-      isTooLarge = length > Math.max(freeBytes, packed.length * mostTimes)
+      isTooLarge = length > Math.max(freeBytes, compressed.length * mostTimes)
       if (isTooLarge) break
       yield piece
     }
   } catch (error) {
-    throw packed.hasFailed ? error : faults.damaged(error)
+    throw compressed.hasFailed ? error : faults.damaged(error)
   } finally {
-    await packed.cancel()
+    await compressed.cancel()
     source.destroy()
-    unpacker.destroy()
+    decompressor.destroy()
   }
   if (isTooLarge) throw faults.tooLarge()
-  if (packing === 'zstd' && !(packed.frames.isWhole && length > 0)) throw faults.damaged(undefined)
+  if (coding === 'zstd' && !(compressed.frames.isWhole && length > 0)) throw faults.damaged(undefined)
 }
 
 /** The bytes of a compressed body, and their number. */
-class Packed {
+class CompressedBody {
   length = 0
   hasFailed = false
   readonly frames = new ZstdFrames()

@@ -32,24 +32,24 @@ const send = (encoding: string, body: Uint8Array<ArrayBuffer>) =>
     }),
   )
 
-test.each(ways)('a body compressed with %s is accepted', async (encoding, pack) => {
-  const seen = await send(encoding, new Uint8Array(pack(JSON.stringify(chat))))
+test.each(ways)('a body compressed with %s is accepted', async (encoding, compress) => {
+  const seen = await send(encoding, new Uint8Array(compress(JSON.stringify(chat))))
   expect([seen.status, seen.error]).toEqual([200, undefined])
   expect(JSON.parse(rig.upstream.requests.at(-1)?.text ?? '{}')).toMatchObject({ messages: chat.messages })
 })
 
 test.each(ways)(
   'a body compressed with %s that decompresses to far more than its size is refused',
-  async (encoding, pack) => {
+  async (encoding, compress) => {
     const bomb = JSON.stringify({ ...chat, x: 'a'.repeat(20 * 1024 * 1024) })
-    const seen = await send(encoding, new Uint8Array(pack(bomb)))
+    const seen = await send(encoding, new Uint8Array(compress(bomb)))
     expect([seen.status, seen.error?.code]).toEqual([413, 'request_too_large'])
   },
 )
 
-test.each(ways)('a body compressed with %s that is truncated is refused', async (encoding, pack) => {
-  const packed = pack(JSON.stringify(chat))
-  const seen = await send(encoding, new Uint8Array(packed.subarray(0, packed.length - 6)))
+test.each(ways)('a body compressed with %s that is truncated is refused', async (encoding, compress) => {
+  const compressed = compress(JSON.stringify(chat))
+  const seen = await send(encoding, new Uint8Array(compressed.subarray(0, compressed.length - 6)))
   expect([seen.status, seen.error?.code]).toEqual([400, 'invalid_json'])
 })
 
@@ -60,7 +60,7 @@ test('other encodings, and several encodings at once, are refused with an error 
   }
 })
 
-test.each(ways)('a form compressed with %s is accepted', async (encoding, pack) => {
+test.each(ways)('a form compressed with %s is accepted', async (encoding, compress) => {
   const boundary = 'b0undary'
   const field = (name: string, value: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
@@ -84,15 +84,15 @@ test.each(ways)('a form compressed with %s is accepted', async (encoding, pack) 
       sendBody(exchange, 200, Buffer.from('{"text":"Hi"}'), [['content-type', 'application/json']]),
     ),
   )
-  const seen = await upload(new Uint8Array(pack(form)))
+  const seen = await upload(new Uint8Array(compress(form)))
   expect([seen.status, seen.text]).toEqual([200, '{"text":"Hi"}'])
   expect(rig.upstream.last.text).toContain('whisper-1')
   const bomb = form.replace('sound', 's'.repeat(20 * 1024 * 1024))
-  expect((await upload(new Uint8Array(pack(bomb)))).error?.code).toBe('request_too_large')
-  expect((await upload(new Uint8Array(pack(form)).slice(0, -6))).status).toBe(400)
+  expect((await upload(new Uint8Array(compress(bomb)))).error?.code).toBe('request_too_large')
+  expect((await upload(new Uint8Array(compress(form)).slice(0, -6))).status).toBe(400)
 })
 
-test.each(ways)('a management call compressed with %s is accepted', async (encoding, pack) => {
+test.each(ways)('a management call compressed with %s is accepted', async (encoding, compress) => {
   const login = (body: Uint8Array<ArrayBuffer>, way: string = encoding) =>
     fetch(`${rig.gateway.url}/api/user/login`, {
       method: 'POST',
@@ -100,18 +100,18 @@ test.each(ways)('a management call compressed with %s is accepted', async (encod
       body,
     })
   const asked = JSON.stringify({ username: 'nobody', password: 'no-such-password' })
-  const answer = await login(new Uint8Array(pack(asked)))
+  const answer = await login(new Uint8Array(compress(asked)))
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('password')])
-  expect((await login(new Uint8Array(pack(`${asked}${' '.repeat(2 * 1024 * 1024)}`)))).status).toBe(413)
-  const cut = await login(new Uint8Array(pack(asked)).slice(0, -6))
+  expect((await login(new Uint8Array(compress(`${asked}${' '.repeat(2 * 1024 * 1024)}`)))).status).toBe(413)
+  const cut = await login(new Uint8Array(compress(asked)).slice(0, -6))
   expect(await cut.text()).toMatch(/is not valid|JSON/)
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })
 
-describe.each(ways)('a response that a service compresses with %s without being asked', (encoding, pack) => {
-  const packs = (status: number, type: string, body: string) => sends(status, type, pack(body))
+describe.each(ways)('a response that a service compresses with %s without being asked', (encoding, compress) => {
+  const sendsCompressed = (status: number, type: string, body: string) => sends(status, type, compress(body))
   const sends = (status: number, type: string, bytes: Uint8Array) =>
-    behaviour('packs its answer', async (exchange) => {
+    behaviour('compresses its answer', async (exchange) => {
       exchange.head(status, [
         ['content-type', type],
         ['content-encoding', encoding],
@@ -129,19 +129,19 @@ describe.each(ways)('a response that a service compresses with %s without being 
   const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
 
   test('is read, although the request did not ask for it', async () => {
-    rig.upstream.next(packs(200, 'application/json', JSON.stringify(whole)))
+    rig.upstream.next(sendsCompressed(200, 'application/json', JSON.stringify(whole)))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat))
     expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
     expect(seen.headers.get('content-encoding')).toBeNull()
     expect(rig.upstream.last.headers.get('accept-encoding')).toBe('identity')
-    rig.upstream.next(packs(200, 'text/event-stream', stream))
+    rig.upstream.next(sendsCompressed(200, 'text/event-stream', stream))
     expect((await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream: true }))).text).toContain('Hello')
-    rig.upstream.next(packs(400, 'application/json', '{"error":{"message":"No such thing."}}'))
+    rig.upstream.next(sendsCompressed(400, 'application/json', '{"error":{"message":"No such thing."}}'))
     expect((await see(rig.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
   })
 
   test('is abandoned partway if it decompresses to far more than its size', async () => {
-    const bomb = pack(Buffer.alloc(64 * 1024 * 1024, 32))
+    const bomb = compress(Buffer.alloc(64 * 1024 * 1024, 32))
     for (const [status, type, stream] of [
       [200, 'application/json', false],
       [200, 'text/event-stream', true],
@@ -156,7 +156,7 @@ describe.each(ways)('a response that a service compresses with %s without being 
 
 test('a response with an unknown compression is a failure of the upstream', async () => {
   rig.upstream.next(
-    behaviour('packs its answer', (exchange) =>
+    behaviour('compresses its answer', (exchange) =>
       sendBody(exchange, 200, Buffer.from('{}'), [
         ['content-type', 'application/json'],
         ['content-encoding', 'compress'],
