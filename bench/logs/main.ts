@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import { openStore } from '../../server/store/connection/open.ts'
 import { migrate } from '../../server/store/migrations/migrate.ts'
 import type { Store } from '../../server/store/store.ts'
-import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
+import { rollUpUsage } from '../../server/store/usage/usage-rollup.ts'
 import { newPostgresDatabase } from '../../test/helpers/postgres.ts'
 import { cpuSeconds, residentMb, watchResident } from '../proc.ts'
 import { answers, freePort, ROOT, type Running, start } from '../processes.ts'
@@ -55,7 +55,7 @@ async function measureDatabase(
     const started = performance.now()
     const count = async () => {
       const [from, cpu] = [performance.now(), cpuOf([process.pid, ...databasePid])]
-      await foldUsage(store, end)
+      await rollUpUsage(store, end)
       const used = cpuOf([process.pid, ...databasePid]) - cpu
       counted = { ms: performance.now() - from, cpuMicrosPerRow: (used / (options.rows - uncounted)) * 1e6 }
     }

@@ -6,7 +6,7 @@ import { beginRun, errorRetentionRun, finishRun, retentionRun } from '../store/i
 import { forgetErrorMinutes } from '../store/logs/failed-calls.ts'
 import { purgeLogs } from '../store/logs/log-purge.ts'
 import type { Store } from '../store/store.ts'
-import { foldUsage, usageBacklog } from '../store/usage/usage-rollup.ts'
+import { rollUpUsage, usageBacklog } from '../store/usage/usage-rollup.ts'
 import type { Job } from './scheduler.ts'
 
 export interface LogJobDeps {
@@ -15,7 +15,7 @@ export interface LogJobDeps {
   clock: Clock
 }
 
-const foldMs = 5_000
+const rollupMs = 5_000
 /** The largest number of uncounted rows that a query about usage may have to read. */
 const mostUncounted = 2000
 const retentionMs = 600_000
@@ -27,7 +27,7 @@ const pauseMs = 20
 /** Scheduled work on the log: counting new rows, and deleting old ones. */
 export function logJobs(deps: LogJobDeps): Job[] {
   return [
-    { name: 'count-usage', everyMs: foldMs, run: () => countUsage(deps) },
+    { name: 'count-usage', everyMs: rollupMs, run: () => countUsage(deps) },
     { name: 'retention', everyMs: retentionMs, run: () => deleteOld(deps) },
   ]
 }
@@ -38,9 +38,9 @@ export function logJobs(deps: LogJobDeps): Job[] {
  */
 export async function countUsage({ store, clock }: Pick<LogJobDeps, 'store' | 'clock'>): Promise<void> {
   const now = epochSeconds(clock)
-  const { rows, foldedAt } = await usageBacklog(store)
-  const hourIsOver = Math.floor(foldedAt / hourSeconds) !== Math.floor(now / hourSeconds)
-  if (rows >= mostUncounted || (rows > 0 && hourIsOver)) await foldUsage(store, now)
+  const { rows, rolledUpAt } = await usageBacklog(store)
+  const hourIsOver = Math.floor(rolledUpAt / hourSeconds) !== Math.floor(now / hourSeconds)
+  if (rows >= mostUncounted || (rows > 0 && hourIsOver)) await rollUpUsage(store, now)
 }
 
 /**

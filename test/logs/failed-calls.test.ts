@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Log } from '../../contract/api/log.ts'
 import { logType } from '../../contract/log-types.ts'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
-import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
+import { rollUpUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
@@ -291,7 +291,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     await found(await rig.gateway.post(path, '{'))
     expect([await stat(), await usage()]).toEqual(before)
     const { store } = rig.gateway.context
-    await foldUsage(store, Math.floor(nowMs / 1000))
+    await rollUpUsage(store, Math.floor(nowMs / 1000))
     expect([await stat(), await usage()]).toEqual(before)
     expect((await balanceFaults(store)).faults).toEqual([])
     const { types } = await rig.gateway.api<{ types: { type: number }[] }>('GET', '/api/log/histogram')

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { plansOf } from '../../bench/logs/explain.ts'
 import { seed } from '../../bench/logs/seed.ts'
-import { foldUsage } from '../../server/store/usage/usage-rollup.ts'
+import { rollUpUsage } from '../../server/store/usage/usage-rollup.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
 
 setDefaultTimeout(120_000)
@@ -28,7 +28,7 @@ const readsByIndex = {
 forEachDatabase((name, openFresh) => {
   test('lists, statistics, histograms and usage never read a whole table', async () => {
     const store = await openFresh()
-    const count = () => foldUsage(store, end)
+    const count = () => rollUpUsage(store, end)
     const population = await seed(store, { rows, days: 30, end, countAt: rows - uncounted, count })
     // The database does this on its own after some time.
     await sql`analyze`.execute(store.read)

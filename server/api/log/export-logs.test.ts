@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { foldUsage } from '../../store/usage/usage-rollup.ts'
+import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 const now = 1_700_000_000
 
@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
         model_name: 'b',
       })
     }
-    await foldUsage(api.store, now)
+    await rollUpUsage(api.store, now)
     await add({ created_at: now - 5, model_name: 'a' })
     const { rows } = await read(`export?model_name=a&start_timestamp=${now - 30 * 3600}`)
     const times = rows.slice(1).map((cells) => cells[1] ?? '')

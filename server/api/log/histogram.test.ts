@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { foldUsage } from '../../store/usage/usage-rollup.ts'
+import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 const hour = 3600
 const day = 24 * hour
@@ -34,7 +34,7 @@ forEachDatabase((_, openFresh) => {
   /** Expects the same result before and after the rows are aggregated. */
   const expectBoth = async (path: string, expected: object, as = admin) => {
     expect(await ask(path, as)).toEqual(expected)
-    await foldUsage(api.store, now)
+    await rollUpUsage(api.store, now)
     expect(await ask(path, as)).toEqual(expected)
   }
 

@@ -3,7 +3,7 @@ import type { Usage } from '../../../contract/api/usage.ts'
 import { addAccount, addSecondToken, logRow } from '../../../test/helpers/accounts.ts'
 import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
-import { foldUsage } from '../../store/usage/usage-rollup.ts'
+import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
 
 const hour = 3600
 const day = 24 * hour
@@ -81,7 +81,7 @@ forEachDatabase((_, openFresh) => {
       groups: [],
       other: null,
     })
-    await foldUsage(api.store, now)
+    await rollUpUsage(api.store, now)
     expect(await read('')).toEqual(usage)
   })
 
@@ -139,7 +139,7 @@ forEachDatabase((_, openFresh) => {
       expect((await read('group_by=user')).groups.map(({ name }) => name)).toEqual(['lovelace', 'bob'])
       // A channel that no longer exists.
       expect((await read('group_by=channel')).groups).toMatchObject([{ key: '999', name: '999', total: { quota: 15 } }])
-      await foldUsage(api.store, now)
+      await rollUpUsage(api.store, now)
     }
   })
 
@@ -156,7 +156,7 @@ forEachDatabase((_, openFresh) => {
       expect(await quota('channel=7')).toBe(2)
       expect(await quota('username=ada&model_name=gpt-4&channel=7')).toBe(2)
       expect(await quota('username=bob&channel=7')).toBe(0)
-      await foldUsage(api.store, now)
+      await rollUpUsage(api.store, now)
     }
   })
 
@@ -197,7 +197,7 @@ forEachDatabase((_, openFresh) => {
       expect((await read('group_by=user', ada)).groups.map(({ name }) => name)).toEqual(['ada'])
       expect((await read('group_by=token', ada)).groups.map(({ total }) => total.quota)).toEqual([10])
       expect(await ask('group_by=channel', ada)).toMatchObject({ success: false })
-      await foldUsage(api.store, now)
+      await rollUpUsage(api.store, now)
     }
     expect((await api.call('GET', '/api/usage/')).status).toBe(401)
   })

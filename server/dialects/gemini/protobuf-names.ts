@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { foldedName } from '../../lib/fold.ts'
+import { foldedName } from '../../lib/folded-name.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { Fields, wrongField } from '../neutral/fields.ts'
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { logType } from '../../../contract/log-types.ts'
 import type { Store, Trx } from '../store.ts'
-import { foldUsage, forgetRows, lockUsage } from '../usage/usage-rollup.ts'
+import { forgetRows, lockUsage, rollUpUsage } from '../usage/usage-rollup.ts'
 import { hourSeconds, hoursOf } from '../usage/usage-series.ts'
 import type { LogHour } from './log-hours.ts'
 
@@ -26,7 +26,7 @@ export interface PurgeOptions {
  */
 export async function purgeLogs(store: Store, { before, now, only, pause }: PurgeOptions): Promise<number> {
   // Only counted rows may be deleted; otherwise their usage would be lost.
-  await foldUsage(store, now)
+  await rollUpUsage(store, now)
   let total = 0
   for (const hour of await hoursBefore(store, before, only)) {
     for (;;) {

@@ -8,7 +8,7 @@ import { purgeLogs } from '../logs/log-purge.ts'
 import { migrate } from '../migrations/migrate.ts'
 import type { Store } from '../store.ts'
 import { rankUsage, sumCalls } from './usage-query.ts'
-import { foldUsage } from './usage-rollup.ts'
+import { rollUpUsage } from './usage-rollup.ts'
 import type { HourRange, RowFilter } from './usage-series.ts'
 
 const hour = 3600
@@ -74,13 +74,13 @@ forEachDatabase((_, openFresh) => {
     // Days are summed up before the first row, on the day of that row, right after that day, and in the middle of the
     // rows.
     for (const now of [start - day, start, start + day, start + 10 * day + 5 * hour]) {
-      await foldUsage(store, now)
+      await rollUpUsage(store, now)
       await expectAll(first, start + day, start + 10 * day)
     }
     // A row before all others, on a day that was summed up long ago: first uncounted, then counted.
     rows.push(...(await write(store, [first - 3 * day])))
     await expectAll(first - 3 * day, first)
-    await foldUsage(store, start + 12 * day)
+    await rollUpUsage(store, start + 12 * day)
     await expectAll(first - 3 * day, first, start + 12 * day)
     await purgeLogs(store, { before: start + 5 * day, now: start + days * day })
     for (const to of [start + 9 * day, start + days * day])
@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
       store,
       Array.from({ length: 400 }, (_, index) => start + index * 4111),
     )
-    await foldUsage(store, start + 15 * day)
+    await rollUpUsage(store, start + 15 * day)
     await purgeLogs(store, { before: start + 3 * day + 5 * hour, now: start + 16 * day })
     const counted = await sumsOf(store)
     await takeBack(store)

@@ -31,21 +31,21 @@ export interface UsageBacklog {
   /** The number of log rows, approximately; never too low. */
   rows: number
   /** Epoch seconds of the last rollup. */
-  foldedAt: number
+  rolledUpAt: number
 }
 
 export async function usageBacklog({ read }: Store): Promise<UsageBacklog> {
   const { rows } = await sql<UsageBacklog>`
-    select coalesce((select max(id) from logs), 0) - folded_to as rows, folded_at as "foldedAt" from usage_state
+    select coalesce((select max(id) from logs), 0) - folded_to as rows, folded_at as "rolledUpAt" from usage_state
   `.execute(read)
-  return rows[0] ?? { rows: 0, foldedAt: 0 }
+  return rows[0] ?? { rows: 0, rolledUpAt: 0 }
 }
 
 /**
  * Adds the existing log rows to the sums of their hour and day, in small transactions. The sums and the number up to
  * which rows are counted change together, so every query gets the same result before, in between and after.
  */
-export async function foldUsage(store: Store, nowSeconds: number): Promise<void> {
+export async function rollUpUsage(store: Store, nowSeconds: number): Promise<void> {
   const upTo = await decidedLogId(store)
   while (upTo !== undefined) {
     const more = await store.write(async (trx) => {

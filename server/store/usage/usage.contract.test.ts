@@ -12,7 +12,7 @@ import { migrate } from '../migrations/migrate.ts'
 import type { LogsTable } from '../schema/tables.ts'
 import type { Store } from '../store.ts'
 import { firstUsageHour, rankUsage, sumCalls, usageInBuckets } from './usage-query.ts'
-import { foldUsage, usageBacklog } from './usage-rollup.ts'
+import { rollUpUsage, usageBacklog } from './usage-rollup.ts'
 import type { Dimension, RowFilter } from './usage-series.ts'
 
 const hour = 3600
@@ -292,14 +292,14 @@ forEachDatabaseUrl((name, freshUrl) => {
     await expectExact(0)
     expect((await usageBacklog(store)).rows).toBe(900)
 
-    await foldUsage(store, end)
+    await rollUpUsage(store, end)
     expect((await usageBacklog(store)).rows).toBe(0)
     await expectExact(1)
 
     // New rows, some of them for hours and days that are already summed up.
     await write(300)
     await expectExact(2)
-    await foldUsage(store, end + day)
+    await rollUpUsage(store, end + day)
     await expectExact(3)
 
     const before = start + 10 * day + 777
@@ -316,7 +316,7 @@ forEachDatabaseUrl((name, freshUrl) => {
 
   test('if there are more rows than one step takes, each row is counted once', async () => {
     await write(5200)
-    await foldUsage(store, end)
+    await rollUpUsage(store, end)
     expect((await usageBacklog(store)).rows).toBe(0)
     await expectRanking({}, Math.floor(start / hour), Math.floor(end / hour) + 1)
     await expectBuckets({ userId: 1 }, 1440, 480)
@@ -331,13 +331,13 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await firstUsageHour(store.read, {})).toBe(Math.floor(start / hour) + 5)
       expect(await firstUsageHour(store.read, { model_name: 'b' })).toBe(Math.floor(start / hour) + 9)
       expect(await firstUsageHour(store.read, { model_name: 'c' })).toBeUndefined()
-      await foldUsage(store, end)
+      await rollUpUsage(store, end)
     }
   })
 
   test('the audit finds rows that were deleted without being subtracted from the counts', async () => {
     await write(4, { type: 2 })
-    await foldUsage(store, end)
+    await rollUpUsage(store, end)
     await store.write((trx) => trx.deleteFrom('logs').where('id', '=', 1).execute())
     const { faults } = await balanceFaults(store)
     expect(faults.filter(({ kind }) => kind === 'usage')).toEqual([
@@ -360,7 +360,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
       const counting = nodes.map(async (node) => {
         for (let step = 0; !done; step++) {
-          await foldUsage(node, end)
+          await rollUpUsage(node, end)
           if (step % 5 === 4) await purgeLogs(node, { before: start + step * hour, now: end })
           await new Promise((resolve) => setImmediate(resolve))
         }
@@ -380,7 +380,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
       // Whatever was counted, moved and deleted in the meantime, no row was ever missing.
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
-      await foldUsage(store, end)
+      await rollUpUsage(store, end)
       expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
       expect((await balanceFaults(store)).faults).toEqual([])
     } finally {
@@ -405,12 +405,12 @@ forEachDatabaseUrl((name, freshUrl) => {
         await isOpen.promise
         // This row gets the higher id, but is committed first.
         await write(1, { type: 2, quota: 7 })
-        await foldUsage(store, end)
+        await rollUpUsage(store, end)
         expect((await sumCalls(store.read, {}, 0, 0)).quota).toBe(7)
         mayCommit.resolve()
         await slow
         expect((await sumCalls(store.read, {}, 0, 0)).quota).toBe(12)
-        await foldUsage(store, end)
+        await rollUpUsage(store, end)
         expect((await usageBacklog(store)).rows).toBe(0)
         expect((await sumCalls(store.read, {}, 0, 0)).quota).toBe(12)
       } finally {

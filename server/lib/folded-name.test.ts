@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { foldedName } from './fold.ts'
+import { foldedName } from './folded-name.ts'
 
 test.each([
   ['stream', 'stream'],
