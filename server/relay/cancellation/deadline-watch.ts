@@ -10,7 +10,7 @@ export interface DeadlineWait {
    */
   cut?(): void
   /** Its index among the watched waits, used only by the watch. */
-  place?: number | undefined
+  watchIndex?: number | undefined
 }
 
 /**
@@ -34,8 +34,8 @@ export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
   const timer = setInterval(() => {
     const now = clock.nowMs()
     // Iterates backwards, because an entry removed during the loop is replaced by the last entry.
-    for (let place = waits.length - 1; place >= 0; place--) {
-      const wait = waits[place]
+    for (let index = waits.length - 1; index >= 0; index--) {
+      const wait = waits[index]
       if (wait && wait.dueAtMs <= now) wait.due()
     }
   }, tickMs)
@@ -44,23 +44,23 @@ export function createDeadlineWatch(wall: Clock, tickMs = 250): DeadlineWatch {
   return {
     nowMs: () => clock.nowMs(),
     add(wait) {
-      if (wait.place !== undefined) return
-      wait.place = waits.length
+      if (wait.watchIndex !== undefined) return
+      wait.watchIndex = waits.length
       waits.push(wait)
       if (isCut) wait.cut?.()
     },
     remove(wait) {
-      const { place } = wait
-      if (place === undefined) return
-      wait.place = undefined
+      const { watchIndex: index } = wait
+      if (index === undefined) return
+      wait.watchIndex = undefined
       const last = waits.pop()
       if (!last || last === wait) return
-      waits[place] = last
-      last.place = place
+      waits[index] = last
+      last.watchIndex = index
     },
     cutAll() {
       isCut = true
-      for (const wait of [...waits]) if (wait.place !== undefined) wait.cut?.()
+      for (const wait of [...waits]) if (wait.watchIndex !== undefined) wait.cut?.()
     },
     close: () => clearInterval(timer),
   }

@@ -59,7 +59,7 @@ const decoder = new TextDecoder()
  */
 export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait {
   dueAtMs = 0
-  place: number | undefined
+  watchIndex: number | undefined
   readonly #deps: RelayDeps
   readonly #open: OpenCall<SessionCall>
   readonly #upstream: UpstreamSocket

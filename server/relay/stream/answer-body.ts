@@ -17,7 +17,7 @@ export const never = Number.POSITIVE_INFINITY
 export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   /** Due when the caller has not read for too long, because the rest of the response would be kept for nobody. */
   dueAtMs = never
-  place: number | undefined
+  watchIndex: number | undefined
   protected readonly deps: RelayDeps
   protected readonly open: OpenCall
   protected hasEnded = false

@@ -45,7 +45,7 @@ interface BodyReader {
  */
 class EarlyAnswer implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
   dueAtMs: number
-  place: number | undefined
+  watchIndex: number | undefined
   hasBegun = false
   readonly #asking: Asking
   readonly #begin: (response: Response) => void

@@ -229,7 +229,7 @@ async function opened(
   leaving.onLeave(() => controller.abort())
   const wait = {
     dueAtMs: firstByteTimeoutMs > 0 ? deps.deadlineWatch.nowMs() + firstByteTimeoutMs : Number.POSITIVE_INFINITY,
-    place: undefined,
+    watchIndex: undefined,
     lost: undefined as GatewayError | undefined,
     due() {
       wait.giveUp(new GatewayError('upstream_timeout', 'the upstream did not answer in time'))

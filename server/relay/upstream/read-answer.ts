@@ -102,7 +102,7 @@ function readShort(deps: RelayDeps, open: OpenCall, response: Response, limits: 
       dueAtMs,
       due: () => giveUp(deps.deadlineWatch.nowMs() >= limits.deadlineMs ? 'overdue' : 'stalled'),
       cut: () => giveUp('cut'),
-      place: undefined,
+      watchIndex: undefined,
     }
     const fail = (ending: 'stalled' | 'overdue' | 'broken' | 'cut') => {
       deps.deadlineWatch.remove(wait)

@@ -75,7 +75,7 @@ export function leftUnsent(): GatewayError {
 /** Watches how long the head of a response takes. */
 class Patience implements DeadlineWait {
   dueAtMs: number
-  place: number | undefined
+  watchIndex: number | undefined
   /** Why the request was abandoned. */
   lost: GatewayError | undefined
   isOver = false

@@ -42,7 +42,7 @@ const never = Number.POSITIVE_INFINITY
 export class UpstreamReader implements DeadlineWait {
   /** When to report to the waiting code that nothing has arrived. */
   dueAtMs = never
-  place: number | undefined
+  watchIndex: number | undefined
   readonly #reader: BodyReader
   readonly #watch: DeadlineWatch
   readonly #limits: ReadLimits
