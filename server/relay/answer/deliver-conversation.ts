@@ -103,9 +103,9 @@ function mediaOf(reply: Reply): MediaTokens | undefined {
 /** Returns a function that remembers which channel sent a response, because only that channel can continue from it. */
 function noterOf({ threads }: RelayDeps, { call, channel }: OpenCall): NoteAnswer | undefined {
   if (!isThreaded(call)) return undefined
-  const place = { channelId: channel.id, key: channel.upstream.key }
+  const keeper = { channelId: channel.id, key: channel.upstream.key }
   return (id) => {
-    if (id !== undefined) threads.note(call.caller.tokenId, id, place)
+    if (id !== undefined) threads.note(call.caller.tokenId, id, keeper)
   }
 }
 

@@ -3,7 +3,7 @@ import { describeFault, GatewayError } from '../../errors.ts'
 import type { CrashRow } from '../../store/schema/ledger-types.ts'
 import type { AnyCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
-import { keeperOf, threadPlace } from '../call/thread-calls.ts'
+import { keeperOf, threadKeeper } from '../call/thread-calls.ts'
 import { chargingFor } from '../charging/charging.ts'
 import type { Charging } from '../charging/charging-types.ts'
 import { noteHealth } from '../failures/note-health.ts'
@@ -78,8 +78,8 @@ function nextChannel(deps: RelayDeps, call: AnyCall, tried: ReadonlySet<number>)
   const { chosenChannel, group } = call.caller
   const { model } = call.facts
   const candidates = deps.routing().candidates(group, model)
-  const place = threadPlace(deps, call)
-  if (place) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, place, tried)
+  const keeper = threadKeeper(deps, call)
+  if (keeper) return keeperOf(chosenChannel ? [{ channel: chosenChannel }] : candidates, keeper, tried)
   const channel =
     chosenChannel ?? selectChannel({ mode, model, requestId }, candidates, tried, deps.breaker, deps.random)
   return channel && withKey(channel, deps.clock.nowMs())

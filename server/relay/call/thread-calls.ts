@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json.ts'
 import type { Candidate, Channel } from '../routing/routing-table.ts'
 import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
-import type { ThreadPlace } from './threads.ts'
+import type { ThreadKeeper } from './threads.ts'
 
 /** True for a call whose response a thread may continue from. */
 export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
@@ -25,19 +25,19 @@ export function continuedFrom(call: AnyCall): string | undefined {
  * Throws GatewayError (404) if that channel is unknown or the key no longer exists; the caller's program then sends the
  * whole conversation.
  */
-export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undefined {
+export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | undefined {
   const messageId = continuedFrom(call)
   const { caller, facts } = call
   if (messageId === undefined) return undefined
   const { chosenChannel } = caller
   if (chosenChannel && !chosenChannel.keyRing) return undefined
   const candidates = chosenChannel ? [{ channel: chosenChannel }] : deps.routing().candidates(caller.group, facts.model)
-  const place = deps.threads.find(caller.tokenId, messageId)
-  const keeper = place && candidates.find(({ channel }) => channel.id === place.channelId)?.channel
+  const known = deps.threads.find(caller.tokenId, messageId)
+  const keeper = known && candidates.find(({ channel }) => channel.id === known.channelId)?.channel
   // A key that is paused will soon be usable again, while a new thread would cost the whole prompt again.
-  if (place && keeper && (!keeper.keyRing || keeper.keyRing.live().includes(place.key))) return place
+  if (known && keeper && (!keeper.keyRing || keeper.keyRing.live().includes(known.key))) return known
   const [only] = candidates
-  if (!place && only && candidates.length === 1 && !only.channel.keyRing) return undefined
+  if (!known && only && candidates.length === 1 && !only.channel.keyRing) return undefined
   throw new GatewayError(
     'thread_not_found',
     'the channel or key that keeps this thread is not known or not used any more: send the whole conversation with thread {"type": "create"}',
@@ -48,7 +48,7 @@ export function threadPlace(deps: RelayDeps, call: AnyCall): ThreadPlace | undef
 /** The channel that keeps a thread, with the thread's key; undefined if the channel has already been tried. */
 export function keeperOf(
   candidates: readonly Pick<Candidate, 'channel'>[],
-  { channelId, key }: ThreadPlace,
+  { channelId, key }: ThreadKeeper,
   tried: ReadonlySet<number>,
 ): Channel | undefined {
   const channel = candidates.find((each) => each.channel.id === channelId)?.channel

@@ -1,13 +1,13 @@
 /** The channel and key that produced a response. A thread can continue from the response only there. */
-export interface ThreadPlace {
+export interface ThreadKeeper {
   readonly channelId: number
   readonly key: string
 }
 
 /** Remembers which channel and key produced the responses that threads of the Messages API continue from. */
 export interface Threads {
-  note(tokenId: number, messageId: string, place: ThreadPlace): void
-  find(tokenId: number, messageId: string): ThreadPlace | undefined
+  note(tokenId: number, messageId: string, keeper: ThreadKeeper): void
+  find(tokenId: number, messageId: string): ThreadKeeper | undefined
 }
 
 const keptMs = 24 * 3_600_000
@@ -15,18 +15,18 @@ const mostAnswers = 50_000
 
 /** Keeps threads only in this process's memory. If a thread is forgotten, the caller's program creates it again. */
 export function createThreads(nowMs: () => number): Threads {
-  const places = new Map<string, { place: ThreadPlace; untilMs: number }>()
+  const keepers = new Map<string, { keeper: ThreadKeeper; untilMs: number }>()
   return {
-    note(tokenId, messageId, place) {
-      places.set(`${tokenId} ${messageId}`, { place, untilMs: nowMs() + keptMs })
-      for (const [oldest, { untilMs }] of places) {
-        if (places.size <= mostAnswers && untilMs > nowMs()) break
-        places.delete(oldest)
+    note(tokenId, messageId, keeper) {
+      keepers.set(`${tokenId} ${messageId}`, { keeper, untilMs: nowMs() + keptMs })
+      for (const [oldest, { untilMs }] of keepers) {
+        if (keepers.size <= mostAnswers && untilMs > nowMs()) break
+        keepers.delete(oldest)
       }
     },
     find(tokenId, messageId) {
-      const entry = places.get(`${tokenId} ${messageId}`)
-      return entry && entry.untilMs > nowMs() ? entry.place : undefined
+      const entry = keepers.get(`${tokenId} ${messageId}`)
+      return entry && entry.untilMs > nowMs() ? entry.keeper : undefined
     },
   }
 }

@@ -25,7 +25,7 @@ export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Respo
   const channel = channelFor(deps, call)
   // A count is not a trial of the channel, because a channel that can count may still be unable to answer.
   noteHealth(deps, { channel, call }, 'undecided')
-  const hold = await holdPlace(deps, call, channel)
+  const hold = await holdLeast(deps, call, channel)
   try {
     const counted = await countThere(deps, call, channel).catch((error: unknown) => {
       if (error instanceof GatewayError && error.type !== 'upstream_error') throw error
@@ -55,7 +55,7 @@ function channelFor(deps: RelayDeps, call: RelayCall): Channel {
 }
 
 /** Holds the smallest amount of quota, or none for a free model. The hold is released at the end. */
-function holdPlace(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
+function holdLeast(deps: RelayDeps, call: RelayCall, channel: Channel): Promise<Hold> {
   const { caller, facts, requestId, signal } = call
   const settings = deps.settings()
   const upstreamModel = mappedModel(channel, facts.model)
