@@ -5,7 +5,7 @@ import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { messagesRules } from '../neutral/tool-rules.ts'
 import { isBlank } from '../wire/spoken-turns.ts'
 import { ownState } from '../wire/thought-signature.ts'
-import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
+import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'anthropic-messages'
 
@@ -49,7 +49,7 @@ function isBlankBlock(block: unknown): boolean {
 }
 
 /** Where a message holds the ids of tool calls. */
-const callsIn: CallPlaces = {
+const callsIn: CallIdFields = {
   list: 'content',
   member: (block) =>
     block['type'] === 'tool_use' ? 'id' : block['type'] === 'tool_result' ? 'tool_use_id' : undefined,

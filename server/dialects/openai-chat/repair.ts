@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { WordRule } from '../neutral/tool-rules.ts'
-import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
+import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 
 /** Where a message holds call ids: its own id if it is a tool message, and the ids of its calls. */
-const callsIn: CallPlaces = {
+const callsIn: CallIdFields = {
   list: 'tool_calls',
   member: (value) =>
     value['role'] === 'tool' ? 'tool_call_id' : 'function' in value || 'custom' in value ? 'id' : undefined,

@@ -10,7 +10,7 @@ import { brokenOff, unreadableEvent } from '../neutral/failure.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 import type { ReplyPart, StreamEvent } from '../neutral/reply.ts'
 import { readUsage, usageOf } from '../openai-shared/openai-usage.ts'
-import { CallPlaces, numberOf, unnamedCall } from '../wire/call-places.ts'
+import { CallMatcher, numberOf, unnamedCall } from '../wire/call-matcher.ts'
 import { sourceOf } from '../wire/media.ts'
 import { citationsIn } from './annotations.ts'
 import { soundType } from './parts-in.ts'
@@ -40,7 +40,7 @@ interface ChoiceState {
   readonly begun: Map<number, OpenCall>
   /** Calls whose name has not arrived, by index. */
   readonly nameless: Map<number, NamelessCall>
-  places: CallPlaces
+  matcher: CallMatcher
   /** The first call with each id. */
   readonly begunById: Map<string, OpenCall>
   sound: number | undefined
@@ -165,15 +165,15 @@ export class ChunkStreamDecoder implements StreamDecoder {
   }
 
   #closeAll(choice: number, state: ChoiceState, events: StreamEvent[]): void {
-    for (const [place, { head, input }] of state.nameless) {
-      const { index } = this.#beginCall(choice, state, { place, head, name: '' }, new Map(), events)
+    for (const [callIndex, { head, input }] of state.nameless) {
+      const { index } = this.#beginCall(choice, state, { callIndex, head, name: '' }, new Map(), events)
       if (input !== '') events.push({ type: 'delta', choice, index, text: input })
     }
     state.nameless.clear()
     this.#close(choice, state, events)
     for (const { index } of state.begun.values()) events.push({ type: 'part-end', choice, index })
     state.begun.clear()
-    state.places = new CallPlaces()
+    state.matcher = new CallMatcher()
     state.begunById.clear()
     if (state.sound !== undefined) events.push({ type: 'part-end', choice, index: state.sound })
     state.sound = undefined
@@ -258,22 +258,22 @@ export class ChunkStreamDecoder implements StreamDecoder {
     events: StreamEvent[],
   ): void {
     const called = looseObject(call['function'] ?? call['custom'])
-    const { place } = state.places.of(call)
+    const { callIndex } = state.matcher.of(call)
     const whole = called['arguments'] ?? called['input']
     let text = isObject(whole) ? stringify(whole) : looseText(whole)
-    let known = state.begun.get(place)
+    let known = state.begun.get(callIndex)
     if (!known) {
       const name = looseText(called['name'])
-      const waiting = state.nameless.get(place)
+      const waiting = state.nameless.get(callIndex)
       // After an unreadable event, this is the rest of a call whose start was in that event.
       if (name === '' && !this.#hasGap) {
         if (waiting) waiting.input += text
-        else state.nameless.set(place, { head: call, input: text })
+        else state.nameless.set(callIndex, { head: call, input: text })
         return
       }
-      state.nameless.delete(place)
+      state.nameless.delete(callIndex)
       const head = waiting ? { ...call, id: looseText(waiting.head['id']) || call['id'] } : call
-      known = this.#beginCall(choice, state, { place, head, name }, seals, events)
+      known = this.#beginCall(choice, state, { callIndex, head, name }, seals, events)
       text = (waiting?.input ?? '') + text
     }
     if (text === '') return
@@ -284,13 +284,13 @@ export class ChunkStreamDecoder implements StreamDecoder {
   #beginCall(
     choice: number,
     state: ChoiceState,
-    { place, head, name }: { place: number; head: JsonObject; name: string },
+    { callIndex, head, name }: { callIndex: number; head: JsonObject; name: string },
     seals: ReadonlyMap<string, Seal>,
     events: StreamEvent[],
   ): OpenCall {
     this.#close(choice, state, events)
     const givenId = looseText(head['id'])
-    const id = givenId || unnamedCall(this.#idSeed, choice, place)
+    const id = givenId || unnamedCall(this.#idSeed, choice, callIndex)
     const seal = seals.get(id) ?? googleSeal(head)
     const part = {
       type: 'tool-call',
@@ -302,7 +302,7 @@ export class ChunkStreamDecoder implements StreamDecoder {
     } as const
     const index = this.#part(choice, state, part, events)
     const known = { index, number: numberOf(head), id, givenId, isSealed: seal !== undefined, input: new TextBuffer() }
-    state.begun.set(place, known)
+    state.begun.set(callIndex, known)
     if (!state.begunById.has(id)) state.begunById.set(id, known)
     return known
   }
@@ -346,7 +346,7 @@ function newState(): ChoiceState {
     open: undefined,
     begun: new Map(),
     nameless: new Map(),
-    places: new CallPlaces(),
+    matcher: new CallMatcher(),
     begunById: new Map(),
     sound: undefined,
     thought: '',

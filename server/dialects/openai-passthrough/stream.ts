@@ -8,7 +8,7 @@ import { TextBuffer } from '../metering/text-buffer.ts'
 import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import { usageOf } from '../openai-shared/openai-usage.ts'
-import { CallPlaces, repairCall, unnamedCall } from '../wire/call-places.ts'
+import { CallMatcher, repairCall, unnamedCall } from '../wire/call-matcher.ts'
 
 /** The meter stops learning after this many consecutive events that all differ in form. */
 const mostLessons = 32
@@ -33,7 +33,7 @@ export class OpenAiStreamMeter implements StreamMeter {
   readonly #choices: number
   readonly #idSeed: string
   /** The calls received, by choice, and the state of their inputs. Most answers have no calls. */
-  #places: Map<number, CallPlaces> | undefined
+  #matchers: Map<number, CallMatcher> | undefined
   #inputs: CallInputs | undefined
   #hasSpoken = false
   /** The usage arrived with a finish reason or after one. */
@@ -208,19 +208,19 @@ export class OpenAiStreamMeter implements StreamMeter {
       return undefined
     }
     this.#isCalling = true
-    this.#places ??= new Map()
-    const places = this.#places.get(number) ?? new CallPlaces()
-    this.#places.set(number, places)
+    this.#matchers ??= new Map()
+    const matcher = this.#matchers.get(number) ?? new CallMatcher()
+    this.#matchers.set(number, matcher)
     let isRepaired = false
     let isHeadless = false
     for (const call of calls as unknown[]) {
       if (!isObject(call)) continue
-      const placed = places.of(call)
-      isHeadless ||= placed.isNew && !placed.isNamed
+      const matched = matcher.of(call)
+      isHeadless ||= matched.isNew && !matched.isNamed
       const idSeed = looseText(chunk['id']) || this.#idSeed
-      places.isOdd = repairCall(call, placed, places.isOdd, () => unnamedCall(idSeed, number, placed.place))
-      isRepaired ||= places.isOdd
-      this.#noteInput(call, `${number} ${placed.place}`, placed.isNew)
+      matcher.isOdd = repairCall(call, matched, matcher.isOdd, () => unnamedCall(idSeed, number, matched.callIndex))
+      isRepaired ||= matcher.isOdd
+      this.#noteInput(call, `${number} ${matched.callIndex}`, matched.isNew)
     }
     if (isHeadless && this.#unreadable.hasGap) return 'headless'
     return isRepaired ? 'repaired' : undefined

@@ -3,7 +3,7 @@ import { looseText } from '../neutral/fields.ts'
 import type { Repair, RepairOptions } from '../neutral/repair.ts'
 import { responsesRules } from '../neutral/tool-rules.ts'
 import { ownState } from '../wire/thought-signature.ts'
-import { type CallPlaces, withFitIds } from '../wire/wire-ids.ts'
+import { type CallIdFields, withFitIds } from '../wire/wire-ids.ts'
 
 const dialect = 'openai-responses'
 /** Ids that this gateway gave to thoughts. No service knows them. */
@@ -21,7 +21,7 @@ export function repairItems(body: JsonObject, text: string, options: RepairOptio
 }
 
 /** Items that are calls or their results. */
-const callsIn: CallPlaces = {
+const callsIn: CallIdFields = {
   member: (item) =>
     typeof item['call_id'] === 'string' && /_call(?:_output)?$/.test(looseText(item['type'])) ? 'call_id' : undefined,
   isResult: (item) => looseText(item['type']).endsWith('_output'),

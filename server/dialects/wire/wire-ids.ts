@@ -4,7 +4,7 @@ import type { WordRule } from '../neutral/tool-rules.ts'
 import { ToolIds } from './tool-ids.ts'
 
 /** Where a dialect puts the ids of calls. */
-export interface CallPlaces {
+export interface CallIdFields {
   /** The field of a message that lists calls and results; absent = the message itself may be one. */
   list?: string
   /** The field that holds the id of a call or result; undefined for everything else. */
@@ -16,22 +16,22 @@ export interface CallPlaces {
 export function withFitIds(
   messages: readonly unknown[],
   rule: WordRule,
-  places: CallPlaces,
+  fields: CallIdFields,
   unique = false,
 ): unknown[] | undefined {
   const all: string[] = []
   const note = (value: unknown) => {
-    const member = isObject(value) ? places.member(value) : undefined
+    const member = isObject(value) ? fields.member(value) : undefined
     if (isObject(value) && member !== undefined) all.push(looseText(value[member]))
     return value
   }
-  for (const message of messages) eachOf(message, places, note)
+  for (const message of messages) eachOf(message, fields, note)
   const ids = new ToolIds(rule, all, unique)
-  if (ids.allFit && !(unique && hasTwoCallsOfOneId(messages, places))) return undefined
-  return messages.map((message) => eachOf(message, places, (value) => fitValue(value, ids, places)))
+  if (ids.allFit && !(unique && hasTwoCallsOfOneId(messages, fields))) return undefined
+  return messages.map((message) => eachOf(message, fields, (value) => fitValue(value, ids, fields)))
 }
 
-function eachOf(message: unknown, { list, member }: CallPlaces, turn: (value: unknown) => unknown): unknown {
+function eachOf(message: unknown, { list, member }: CallIdFields, turn: (value: unknown) => unknown): unknown {
   if (!isObject(message)) return message
   const own = member(message) === undefined ? message : turn(message)
   const values = list === undefined ? undefined : message[list]
@@ -40,20 +40,20 @@ function eachOf(message: unknown, { list, member }: CallPlaces, turn: (value: un
   return turned.every((value, at) => value === values[at]) ? own : { ...own, [list]: turned }
 }
 
-function fitValue(value: unknown, ids: ToolIds, places: CallPlaces): unknown {
-  const member = isObject(value) ? places.member(value) : undefined
+function fitValue(value: unknown, ids: ToolIds, fields: CallIdFields): unknown {
+  const member = isObject(value) ? fields.member(value) : undefined
   if (!isObject(value) || member === undefined) return value
   const id = looseText(value[member])
-  const fit = places.isResult(value) ? ids.result(id) : ids.call(id)
+  const fit = fields.isResult(value) ? ids.result(id) : ids.call(id)
   return fit === value[member] ? value : { ...value, [member]: fit }
 }
 
-function hasTwoCallsOfOneId(messages: readonly unknown[], places: CallPlaces): boolean {
+function hasTwoCallsOfOneId(messages: readonly unknown[], fields: CallIdFields): boolean {
   const seen = new Set<unknown>()
   let isTwice = false
   for (const message of messages)
-    eachOf(message, places, (value) => {
-      const member = isObject(value) && !places.isResult(value) ? places.member(value) : undefined
+    eachOf(message, fields, (value) => {
+      const member = isObject(value) && !fields.isResult(value) ? fields.member(value) : undefined
       if (isObject(value) && member !== undefined) {
         isTwice ||= seen.has(value[member])
         seen.add(value[member])

@@ -2,9 +2,9 @@ import { isObject, type JsonObject, stringify } from '../../lib/json.ts'
 import { looseCount, looseList, looseObject, looseText } from '../neutral/fields.ts'
 
 /** The call that a piece belongs to. */
-export interface Placed {
+export interface MatchedCall {
   /** The call's index within the choice, from 0. */
-  readonly place: number
+  readonly callIndex: number
   /** True if the call begins with this piece. */
   readonly isNew: boolean
   /** True if the name of the call begins with this piece. */
@@ -14,9 +14,9 @@ export interface Placed {
 }
 
 /** A call of one choice, as received so far. */
-interface PlacedCall {
+interface CallSoFar {
   /** The call's index within the choice, from 0. */
-  readonly place: number
+  readonly callIndex: number
   id: string
   readonly firstId: string
   name: string
@@ -29,25 +29,25 @@ interface PlacedCall {
  * calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call then has its own id and name, or a name
  * that arrives after the last call's input is complete.
  */
-export class CallPlaces {
+export class CallMatcher {
   /** A piece had to be changed, so later pieces do not repeat id and name. */
   isOdd = false
-  readonly #byNumber = new Map<number, PlacedCall>()
-  readonly #byId = new Map<string, PlacedCall>()
-  #last: PlacedCall | undefined
+  readonly #byNumber = new Map<number, CallSoFar>()
+  readonly #byId = new Map<string, CallSoFar>()
+  #last: CallSoFar | undefined
   #count = 0
 
   /**
    * The index of the call that an entry of `tool_calls` belongs to, and whether the call begins with this entry. It
    * also shows whether the name begins with this entry, because some services send the name later.
    */
-  of(call: JsonObject): Placed {
+  of(call: JsonObject): MatchedCall {
     const called = looseObject(call['function'] ?? call['custom'])
     const id = looseText(call['id'])
     const name = looseText(called['name'])
     const number = numberOf(call)
     const known = this.#known(number, id, name)
-    const entry = known ?? { place: this.#count++, id, firstId: id, name: '', input: new InputEnd() }
+    const entry = known ?? { callIndex: this.#count++, id, firstId: id, name: '', input: new InputEnd() }
     const isNamed = entry.name === '' && name !== ''
     if (isNamed) entry.name = name
     if (entry.id === '') {
@@ -58,10 +58,10 @@ export class CallPlaces {
     if (number !== undefined) this.#byNumber.set(number, entry)
     if (id !== '' && !this.#byId.has(id)) this.#byId.set(id, entry)
     this.#last = entry
-    return { place: entry.place, isNew: known === undefined, isNamed, firstId: entry.firstId }
+    return { callIndex: entry.callIndex, isNew: known === undefined, isNamed, firstId: entry.firstId }
   }
 
-  #known(number: number | undefined, id: string, name: string): PlacedCall | undefined {
+  #known(number: number | undefined, id: string, name: string): CallSoFar | undefined {
     const latest = number === undefined ? undefined : this.#byNumber.get(number)
     const same = id === '' ? undefined : this.#byId.get(id)
     if (latest && (id === '' ? goesOn(latest, name) : id === latest.id)) return latest
@@ -85,7 +85,7 @@ export function numberOf({ index }: JsonObject): number | undefined {
  * True for a piece without an id that belongs to this call. Such a piece has no name, brings the call's name, or
  * repeats the name while the call's input is incomplete.
  */
-function goesOn({ id, name: own, input }: PlacedCall, name: string): boolean {
+function goesOn({ id, name: own, input }: CallSoFar, name: string): boolean {
   return name === '' || own === '' || (name === own && (id !== '' || !input.isWhole))
 }
 
@@ -124,8 +124,8 @@ class InputEnd {
  * An id for a call whose service sent none. `seed` is the id of the answer, or another text that no other answer
  * shares.
  */
-export function unnamedCall(seed: string, choice: number, place: number): string {
-  return `call_${seed}_${choice}_${place}`
+export function unnamedCall(seed: string, choice: number, callIndex: number): string {
+  return `call_${seed}_${choice}_${callIndex}`
 }
 
 /**
@@ -135,14 +135,14 @@ export function unnamedCall(seed: string, choice: number, place: number): string
  */
 export function repairCall(
   call: JsonObject,
-  { place, isNew, isNamed, firstId }: Placed,
+  { callIndex, isNew, isNamed, firstId }: MatchedCall,
   isOdd: boolean,
   newId: () => string,
 ): boolean {
   const called = looseObject(call['function'] ?? call['custom'])
   const id = looseText(call['id'])
-  let isRepaired = call['index'] !== place
-  call['index'] = place
+  let isRepaired = call['index'] !== callIndex
+  call['index'] = callIndex
   if (isNew && id === '') {
     call['id'] = newId()
     isRepaired = true
@@ -169,9 +169,9 @@ function writeInput(called: JsonObject): boolean {
 export function repairCalls(answer: JsonObject, idSeed: string): boolean {
   let isRepaired = false
   for (const [at, choice] of looseList(answer['choices']).entries()) {
-    for (const [place, call] of looseList(looseObject(choice['message'])['tool_calls']).entries()) {
+    for (const [callIndex, call] of looseList(looseObject(choice['message'])['tool_calls']).entries()) {
       if (!looseText(call['id'])) {
-        call['id'] = unnamedCall(looseText(answer['id']) || idSeed, at, place)
+        call['id'] = unnamedCall(looseText(answer['id']) || idSeed, at, callIndex)
         isRepaired = true
       }
       if (writeInput(looseObject(call['function']))) isRepaired = true
