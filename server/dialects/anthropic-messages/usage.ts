@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { looseCount, looseObject } from '../neutral/fields.ts'
-import { geoOf, isUsualTier, partsOf, placeIn, tierAt } from '../wire/service-tier.ts'
+import { geoOf, isUsualTier, partsOf, regionIn, tierAt } from '../wire/service-tier.ts'
 import type { WireUsage } from './wire.ts'
 
 /** Tokens by price. Here `input` does not include cache tokens. */
@@ -22,7 +22,7 @@ export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   if (!totals) return undefined
   const { input, output, cached, written, written1h } = billed(totals, raw['iterations'])
   const thought = looseCount(looseObject(raw['output_tokens_details'])['thinking_tokens'])
-  const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, placeIn(raw['inference_geo']))
+  const tier = tierAt(typeof raw['speed'] === 'string' ? raw['speed'] : undefined, regionIn(raw['inference_geo']))
   // Thinking is part of the output. It can exceed the output only if a gateway counts it separately.
   const beside = thought > output ? thought : 0
   return {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { refuseScheme } from '../neutral/address-scheme.ts'
 import type { PromptText, RequestFacts } from '../neutral/dialect.ts'
 import { choicesLimit, maxTokensLimit, modelLimit } from '../neutral/request-limits.ts'
-import { askedTier } from '../wire/service-tier.ts'
+import { requestedTier } from '../wire/service-tier.ts'
 import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 
 /** The model used if the request names none, as in one-api and at OpenAI. */
@@ -27,7 +27,7 @@ export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: strin
   if (mode.startsWith('image')) for (const name of imageFields) refuseSchemesIn(body[name])
   const stream = optional(body, 'stream', 'boolean') ?? false
   const streamOptions = body['stream_options']
-  const tier = body['service_tier'] === undefined ? undefined : askedTier(body['service_tier'])
+  const tier = body['service_tier'] === undefined ? undefined : requestedTier(body['service_tier'])
   return {
     model,
     stream,

@@ -28,7 +28,7 @@ export function isUsualTier(tier: string): boolean {
 }
 
 /** The tier above or below the usual price that a field requests: OpenAI's and Google's tier, or Anthropic's speed. */
-export function askedTier(...fields: unknown[]): string | undefined {
+export function requestedTier(...fields: unknown[]): string | undefined {
   const tier = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
   return tier === undefined ? undefined : plainName(tier)
 }
@@ -36,39 +36,39 @@ export function askedTier(...fields: unknown[]): string | undefined {
 /** The requested tier of a request in a dialect other than OpenAI's chat, including the region that should serve it. */
 export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: geo }: JsonObject): string | undefined {
   // Bedrock has the tier in an object.
-  const requestedTier = askedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
-  const place = placeIn(geo)
-  return place === undefined || isUsualTier(place) ? requestedTier : tierAt(requestedTier, place)
+  const requested = requestedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
+  const region = regionIn(geo)
+  return region === undefined || isUsualTier(region) ? requested : tierAt(requested, region)
 }
 
 /** The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, it is a tier that combines with any other. */
-export function placeIn(geo: unknown): string | undefined {
+export function regionIn(geo: unknown): string | undefined {
   return typeof geo === 'string' ? `geo-${geo.toLowerCase()}` : undefined
 }
 
 /** The value of `inference_geo` in a tier name that includes a region. */
 export function geoOf(name = ''): string | undefined {
-  return partsOf(name).place?.slice('geo-'.length)
+  return partsOf(name).region?.slice('geo-'.length)
 }
 
 /**
  * One name for a tier and a region, such as `fast+geo-us`. If only one of them is given, the name contains only that
  * one.
  */
-export function tierAt(tier: string | undefined, place: string | undefined): string | undefined {
-  return tier === undefined || place === undefined ? (tier ?? place) : `${tier}+${place}`
+export function tierAt(tier: string | undefined, region: string | undefined): string | undefined {
+  return tier === undefined || region === undefined ? (tier ?? region) : `${tier}+${region}`
 }
 
 /** The tier and the region in such a name. */
-export function partsOf(name: string): { tier?: string | undefined; place?: string | undefined } {
+export function partsOf(name: string): { tier?: string | undefined; region?: string | undefined } {
   const parts = /^(?:(.*)\+)?(geo-[^+]*)$/.exec(name)
-  return parts ? { tier: parts[1], place: parts[2] } : { tier: name }
+  return parts ? { tier: parts[1], region: parts[2] } : { tier: name }
 }
 
 /** The tier and region that an answer reports, with defaults for what it does not report. */
 export function orUsual(name = ''): string {
-  const { tier = 'default', place = 'geo-global' } = partsOf(name)
-  return `${tier}+${place}`
+  const { tier = 'default', region = 'geo-global' } = partsOf(name)
+  return `${tier}+${region}`
 }
 
 /** The tier of an answer in OpenAI's dialects, in which the tier is a field next to the usage. */

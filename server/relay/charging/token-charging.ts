@@ -37,8 +37,8 @@ export class TokenCharging implements Charging {
   /** The number of tokens that the prompt may have if most of it cannot be seen; 0 = all of it can be seen. */
   readonly #openPrompt: number
   /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
-  readonly #askedTier: bigint | undefined
-  readonly #askedPlace: bigint | undefined
+  readonly #requestedTierRatio: bigint | undefined
+  readonly #requestedRegionRatio: bigint | undefined
   /** Both multipliers combined. */
   readonly #tierRatio: bigint | undefined
   readonly #ratioOf: (tier: string) => bigint | undefined
@@ -60,9 +60,9 @@ export class TokenCharging implements Charging {
     const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
     this.#ratioOf = ratioOf
     const tierParts = tier === undefined ? undefined : partsOf(tier)
-    this.#askedTier = dearerRatio(tierParts?.tier, ratioOf)
-    this.#askedPlace = dearerRatio(tierParts?.place, ratioOf)
-    this.#tierRatio = both(this.#askedTier, this.#askedPlace)
+    this.#requestedTierRatio = dearerRatio(tierParts?.tier, ratioOf)
+    this.#requestedRegionRatio = dearerRatio(tierParts?.region, ratioOf)
+    this.#tierRatio = both(this.#requestedTierRatio, this.#requestedRegionRatio)
     // The fee per request in a built-in price is the price of the model's search, which is known more precisely here.
     this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
     this.groupRatio = groupRatio
@@ -114,7 +114,10 @@ export class TokenCharging implements Charging {
 
   charge({ usage, estimated, tools: calls }: Measure): Charge {
     const named = usage.tier === undefined ? undefined : partsOf(usage.tier)
-    const tierRatio = both(this.#ratioIn(named?.tier, this.#askedTier), this.#ratioIn(named?.place, this.#askedPlace))
+    const tierRatio = both(
+      this.#ratioIn(named?.tier, this.#requestedTierRatio),
+      this.#ratioIn(named?.region, this.#requestedRegionRatio),
+    )
     const tools = calls && this.tools?.charge(calls)
     return {
       quota: chargeTokens(usage, this.sheet, this.groupRatio, tierRatio, tools?.fees),
