@@ -8,7 +8,7 @@ import { type AttemptFailed, backOffMs } from '../failures/retry-policy.ts'
 import { isAboutUsage, noteRefusesUsage, refusesUsage } from '../failures/stream-usage-refused.ts'
 import { isAboutThoughts } from '../failures/thoughts-refused.ts'
 import { mappedModel } from '../routing/routing-table.ts'
-import { isChat, mayBeMissing, placeOf } from '../upstream/call-endpoint.ts'
+import { endpointFeature, isChat, mayBeMissing } from '../upstream/call-endpoint.ts'
 import { nextPaid } from './next-channel.ts'
 import { noteFailure } from './note-failure.ts'
 import { type Form, newTrial, type Trial } from './trial.ts'
@@ -31,10 +31,10 @@ export interface Run {
 interface Remedy {
   /**
    * `form`: the same channel is called with the request in another form, and the failure does not count against the
-   * channel. `place`: another key or channel is called, after the failure has been recorded against the one that
+   * channel. `destination`: another key or channel is called, after the failure has been recorded against the one that
    * failed.
    */
-  kind: 'form' | 'place'
+  kind: 'form' | 'destination'
   /** The next attempt; undefined if the remedy does not apply. */
   next(run: Run, failed: AttemptFailed): Trial | undefined | Promise<Trial | undefined>
 }
@@ -47,15 +47,15 @@ const remedies: readonly Remedy[] = [
   { kind: 'form', next: withoutUsage },
   { kind: 'form', next: withoutThoughts },
   { kind: 'form', next: freshLogin },
-  { kind: 'place', next: otherKey },
-  { kind: 'place', next: otherChannel },
+  { kind: 'destination', next: otherKey },
+  { kind: 'destination', next: otherChannel },
 ]
 
 /** The attempt to make after a failed one; undefined if nothing is left to try. */
 export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial | undefined> {
   let isNoted = false
   for (const { kind, next } of remedies) {
-    if (kind === 'place' && !isNoted) {
+    if (kind === 'destination' && !isNoted) {
       run.isKeysFault = noteFailure(run.deps, run.call, run.trial.channel, failed)
       isNoted = true
     }
@@ -80,17 +80,19 @@ function otherEndpoint({ deps, trial }: Run, { status, text }: AttemptFailed): T
   if (verdict === 'there') return undefined
   if (verdict === 'unsure') return changed(trial, { endpoint: second })
   const { message } = readErrorBody(text, status)
-  return changed(trial, { endpoint: second }, () => deps.unsupportedFeatures.note(placeOf(channel, first), message))
+  return changed(trial, { endpoint: second }, () =>
+    deps.unsupportedFeatures.note(endpointFeature(channel, first), message),
+  )
 }
 
 /** Omits the request for a stream's usage if the service refuses it. */
 function withoutUsage({ deps, call, trial }: Run, failed: AttemptFailed): Trial | undefined {
   const { channel, form } = trial
-  const places = deps.unsupportedFeatures
+  const unsupported = deps.unsupportedFeatures
   const model = mappedModel(channel, call.facts.model)
-  if (form.withoutUsage || refusesUsage(places, channel, model) || !isAboutUsage(failed, call, channel, model))
+  if (form.withoutUsage || refusesUsage(unsupported, channel, model) || !isAboutUsage(failed, call, channel, model))
     return undefined
-  return changed(trial, { withoutUsage: true }, () => noteRefusesUsage(places, channel, model, failed))
+  return changed(trial, { withoutUsage: true }, () => noteRefusesUsage(unsupported, channel, model, failed))
 }
 
 /** Drops reasoning from earlier in the conversation if the service refuses it because another service produced it. */

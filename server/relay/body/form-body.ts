@@ -5,7 +5,7 @@ import { MIMEType } from 'node:util'
 import { GatewayError } from '../../errors.ts'
 import { inTime } from '../../lib/body-time.ts'
 import { type BodyLimits, tooLarge, tooSlow } from './body-limits.ts'
-import { type FieldPlace, FormScanner } from './form-scanner.ts'
+import { type FieldRange, FormScanner } from './form-scanner.ts'
 
 /** A multipart body with its fields parsed. Its bytes are in memory or, if it is large, in a spool file. */
 export interface FormBody {
@@ -145,13 +145,13 @@ async function spool(
 }
 
 /** Bytes that replace `start`..`end`. */
-interface Replacement extends FieldPlace {
+interface Replacement extends FieldRange {
   bytes: Buffer
 }
 
 function replacement(mark: string, name: string, value: string, form: FormScanner): Replacement {
-  const place = form.places.get(name)
-  if (place) return { ...place, bytes: Buffer.from(value) }
+  const range = form.ranges.get(name)
+  if (range) return { ...range, bytes: Buffer.from(value) }
   const part = `--${mark}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   return { start: form.firstDelimiter, end: form.firstDelimiter, bytes: Buffer.from(part) }
 }

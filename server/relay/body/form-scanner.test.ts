@@ -25,8 +25,8 @@ const whole = Buffer.concat([body.subarray(0, body.lastIndexOf('--b')), Buffer.f
 
 function scan(bytes: Uint8Array, cuts: readonly number[]): FormScanner {
   const scanner = new FormScanner('b')
-  const places = [0, ...cuts, bytes.length]
-  for (let index = 1; index < places.length; index++) scanner.push(bytes.subarray(places[index - 1], places[index]))
+  const ends = [0, ...cuts, bytes.length]
+  for (let index = 1; index < ends.length; index++) scanner.push(bytes.subarray(ends[index - 1], ends[index]))
   scanner.finish()
   return scanner
 }
@@ -35,7 +35,7 @@ describe('FormScanner', () => {
   test('finds the fields and their offsets, wherever the bytes are split', () => {
     const everyByte = Array.from({ length: whole.length - 1 }, (_, index) => index + 1)
     for (const cuts of [everyByte, ...everyByte.map((cut) => [cut])]) {
-      const { fields, places, names } = scan(whole, cuts)
+      const { fields, ranges, names } = scan(whole, cuts)
       expect([...fields]).toEqual([
         ['model', 'whisper-1'],
         ['plain', 'Zürich 東京 🚀'],
@@ -45,7 +45,7 @@ describe('FormScanner', () => {
         ['file', 1],
         ['plain', 1],
       ])
-      for (const [name, { start, end }] of places)
+      for (const [name, { start, end }] of ranges)
         expect(whole.toString('utf8', start, end)).toBe(fields.get(name) ?? '')
     }
   })

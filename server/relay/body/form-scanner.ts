@@ -5,7 +5,7 @@ const longestFieldBytes = 256 * 1024
 const mostParts = 200
 
 /** The byte offsets of a field's value in the body. */
-export interface FieldPlace {
+export interface FieldRange {
   start: number
   end: number
 }
@@ -16,7 +16,7 @@ export interface FieldPlace {
  */
 export class FormScanner {
   readonly fields = new Map<string, string>()
-  readonly places = new Map<string, FieldPlace>()
+  readonly ranges = new Map<string, FieldRange>()
   /** How often each name occurs, files included. */
   readonly names = new Map<string, number>()
   /** Offset of the first delimiter. A preamble may precede it. */
@@ -73,7 +73,7 @@ export class FormScanner {
     }
     if (this.#state === 'field') {
       this.fields.set(this.#name, this.#buffer.toString('utf8', 0, at))
-      this.places.set(this.#name, { start: this.#base, end: this.#base + at })
+      this.ranges.set(this.#name, { start: this.#base, end: this.#base + at })
     }
     if (this.#parts === 0) this.firstDelimiter = this.#base + at + 2
     this.#drop(at + this.#delimiter.length)

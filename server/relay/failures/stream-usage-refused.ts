@@ -25,19 +25,19 @@ export function isAboutUsage(
 }
 
 /** True if a model of a channel recently refused to report usage. The usage of its streams is then counted here. */
-export function refusesUsage(places: UnsupportedFeatures, channel: Channel, upstreamModel: string): boolean {
-  return places.has(placeOf(channel, upstreamModel))
+export function refusesUsage(unsupported: UnsupportedFeatures, channel: Channel, upstreamModel: string): boolean {
+  return unsupported.has(usageFeature(channel, upstreamModel))
 }
 
 export function noteRefusesUsage(
-  places: UnsupportedFeatures,
+  unsupported: UnsupportedFeatures,
   channel: Channel,
   upstreamModel: string,
   failed: AttemptFailed,
 ): void {
-  places.note(placeOf(channel, upstreamModel), failed.error.message)
+  unsupported.note(usageFeature(channel, upstreamModel), failed.error.message)
 }
 
-function placeOf({ id, upstream }: Channel, upstreamModel: string): string {
+function usageFeature({ id, upstream }: Channel, upstreamModel: string): string {
   return `${id} ${upstream.baseUrl} usage of ${upstreamModel}`
 }

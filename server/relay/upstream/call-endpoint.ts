@@ -67,22 +67,22 @@ export function endpointsOf(
     const best = chatEndpointFor(all, call.dialect)
     const [general] = all
     if (best && general && best !== general)
-      return deps.unsupportedFeatures.has(placeOf(channel, best)) ? [general] : [best, general]
+      return deps.unsupportedFeatures.has(endpointFeature(channel, best)) ? [general] : [best, general]
     if (best) return [best]
   }
   throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
 }
 
 /** Statuses that mean that a server has no such endpoint. */
-const noSuchPlace: ReadonlySet<number> = new Set([404, 405, 501])
+const noSuchEndpoint: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** True for a status that may mean that the service does not support a dialect. */
 export function mayBeMissing(status: number): boolean {
-  return noSuchPlace.has(status)
+  return noSuchEndpoint.has(status)
 }
 
 /** The name of a channel's endpoint in the list of unsupported features. */
-export function placeOf(channel: Channel, endpoint: ChatEndpoint): string {
+export function endpointFeature(channel: Channel, endpoint: ChatEndpoint): string {
   return `${channel.id} ${channel.upstream.baseUrl} ${endpoint.dialect.name}`
 }
 
