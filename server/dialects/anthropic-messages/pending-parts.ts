@@ -10,15 +10,15 @@ export type PartEvent = Extract<StreamEvent, { index: number }>
 export interface WaitingPart {
   /** The part's index among the parts that have waited. */
   readonly at: number
-  readonly place: number
-  readonly events: { readonly place: number; readonly event: PartEvent }[]
+  readonly order: number
+  readonly events: { readonly order: number; readonly event: PartEvent }[]
 }
 
 /** The waiting parts, in the order in which they started. No part is visited twice, however many there are. */
 export class WaitingParts {
   readonly #byNumber = new Map<number, WaitingPart>()
   readonly #parts: (WaitingPart | undefined)[] = []
-  readonly #places: number[] = []
+  readonly #orders: number[] = []
   /**
    * For each part, the next part in the list that may still be waiting. Until a part is taken, this is the part itself.
    */
@@ -27,24 +27,24 @@ export class WaitingParts {
 
   /** Drops events of a part that has not begun. */
   add(event: PartEvent): void {
-    const place = this.#count++
+    const order = this.#count++
     const known = this.#byNumber.get(event.index)
-    if (known) known.events.push({ place, event })
+    if (known) known.events.push({ order, event })
     if (known || event.type !== 'part') return
-    const part = { at: this.#parts.length, place, events: [{ place, event }] }
+    const part = { at: this.#parts.length, order, events: [{ order, event }] }
     this.#byNumber.set(event.index, part)
     this.#nearest.push(this.#parts.length)
     this.#parts.push(part)
-    this.#places.push(place)
+    this.#orders.push(order)
   }
 
-  /** The first part that began after `place` and is still waiting. */
-  after(place: number): WaitingPart | undefined {
+  /** The first part that began after `order` and is still waiting. */
+  after(order: number): WaitingPart | undefined {
     let low = 0
-    let high = this.#places.length
+    let high = this.#orders.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.#places[middle] ?? 0) > place) high = middle
+      if ((this.#orders[middle] ?? 0) > order) high = middle
       else low = middle + 1
     }
     return this.#parts[this.#waitingFrom(low)]

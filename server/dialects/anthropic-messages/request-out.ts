@@ -115,7 +115,7 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
     }
     case 'web-search': {
       const { maxUses, allowedDomains, blockedDomains, location } = tool
-      losses.loseSearchBut(tool, 'searchPlace', 'searchUses', 'allowedDomains', 'blockedDomains', 'cacheMark')
+      losses.loseSearchBut(tool, 'searchLocation', 'searchUses', 'allowedDomains', 'blockedDomains', 'cacheMark')
       return [
         {
           type: 'web_search_20250305',

@@ -208,15 +208,15 @@ export class MessageStreamEncoder implements StreamEncoder {
   /** Writes the events of a part that waited; if its block is closed, returns the next waiting part. */
   #replay(part: WaitingPart, out: string[]): WaitingPart | undefined {
     this.#waiting.take(part)
-    let last = part.place
-    for (const { place, event } of part.events) {
+    let last = part.order
+    for (const { order, event } of part.events) {
       const follower = this.#follower(last)
-      if (follower && follower.place < place) {
+      if (follower && follower.order < order) {
         out.push(this.#close())
         return follower
       }
       out.push(this.#own(event))
-      last = place
+      last = order
       if (!this.#open) return this.#waiting.after(event.type === 'part-end' ? -1 : last)
     }
     const follower = this.#follower(last)
@@ -224,9 +224,9 @@ export class MessageStreamEncoder implements StreamEncoder {
     return follower
   }
 
-  /** The waiting part that arrived after `place` and may replace an open call, because that call is complete. */
-  #follower(place: number): WaitingPart | undefined {
-    return this.#open && isWhole(this.#open) ? this.#waiting.after(place) : undefined
+  /** The waiting part that arrived after `order` and may replace an open call, because that call is complete. */
+  #follower(order: number): WaitingPart | undefined {
+    return this.#open && isWhole(this.#open) ? this.#waiting.after(order) : undefined
   }
 
   #end(): string {

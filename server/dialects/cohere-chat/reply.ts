@@ -48,7 +48,7 @@ function citationsOf(
     if (texts.size > 1)
       for (const [index, text] of looks < mostLooks ? texts : []) {
         looks++
-        if (text.placeOf(citation) !== undefined) return index
+        if (text.startOf(citation) !== undefined) return index
       }
     return first
   }
@@ -114,13 +114,13 @@ class CountedText {
     const end = looseCount(citation['end'])
     const cited = looseText(citation['text'])
     if (cited === '' || this.#text.slice(start, end) === cited) return { start, end }
-    const quoteAt = this.placeOf(citation) ?? this.#quotes.find(cited)
+    const quoteAt = this.startOf(citation) ?? this.#quotes.find(cited)
     if (quoteAt < 0) return { start, end }
     return { start: quoteAt, end: quoteAt + cited.length }
   }
 
   /** The code unit at which the cited text starts; undefined if the text is not where the citation says. */
-  placeOf(citation: JsonObject): number | undefined {
+  startOf(citation: JsonObject): number | undefined {
     const start = looseCount(citation['start'])
     const end = looseCount(citation['end'])
     const cited = looseText(citation['text'])

@@ -51,7 +51,7 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
 
 /** Converts a citation of the whole text to a citation of the part that begins at `start` in that text. */
 export function withinPart(citation: Citation, start: number, length: number): Citation {
-  const within = (place: number) => Math.min(length, Math.max(0, place - start))
+  const within = (offset: number) => Math.min(length, Math.max(0, offset - start))
   return { ...citation, start: within(citation.start ?? 0), end: within(citation.end ?? 0) }
 }
 

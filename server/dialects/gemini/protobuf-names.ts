@@ -39,9 +39,9 @@ export function camelNames(object: JsonObject, path = ''): JsonObject {
   return Object.fromEntries(turned)
 }
 
-function inTwoSpellings(place: string): GatewayError {
-  return new GatewayError('invalid_field_value', `${place} stands twice in the request, in two spellings`, {
-    param: place,
+function inTwoSpellings(path: string): GatewayError {
+  return new GatewayError('invalid_field_value', `${path} stands twice in the request, in two spellings`, {
+    param: path,
   })
 }
 
@@ -58,8 +58,8 @@ export function refuseOtherCase(fields: Fields, names: readonly string[]): void 
   for (const fieldName of Object.keys(fields.value)) {
     const name = names.find((each) => each !== fieldName && foldedName(each) === foldedName(fieldName))
     if (name === undefined) continue
-    const place = fields.at(fieldName)
-    throw new GatewayError('invalid_field_value', `${place} must be written ${name}`, { param: place })
+    const path = fields.at(fieldName)
+    throw new GatewayError('invalid_field_value', `${path} must be written ${name}`, { param: path })
   }
 }
 

@@ -75,7 +75,7 @@ function cite(parts: ReplyPart[], candidate: JsonObject): void {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const all = citationsIn(candidate, text)
   if (all.length === 0) return
-  const places = [...new Set(all.map(({ start = 0 }) => start))].sort((a, b) => a - b)
+  const starts = [...new Set(all.map(({ start = 0 }) => start))].sort((a, b) => a - b)
   const owners = new Map<number, number>()
   const begins = new Map<number, number>()
   let before = 0
@@ -84,8 +84,8 @@ function cite(parts: ReplyPart[], candidate: JsonObject): void {
     if (part.type !== 'text') continue
     begins.set(index, before)
     before += part.text.length
-    for (let place = places[next]; place !== undefined && place < before; place = places[++next])
-      owners.set(place, index)
+    for (let start = starts[next]; start !== undefined && start < before; start = starts[++next])
+      owners.set(start, index)
   }
   const cited = Map.groupBy(all, ({ start = 0 }) => owners.get(start))
   for (const [index = -1, citations] of cited) {

@@ -57,7 +57,7 @@ export class EventTally {
         this.#begun.add(event.choice)
         for (const text of textsOf(event.part)) this.#add(text)
         addMedia(event.part, this.#media)
-        if (event.part.type === 'media' && event.part.media === 'audio') this.#sounds.add(placeOf(event))
+        if (event.part.type === 'media' && event.part.media === 'audio') this.#sounds.add(partKey(event))
         if (event.part.type === 'native') break
         this.#isAnswering = answering.has(event.part.type)
         this.answered = false
@@ -66,7 +66,7 @@ export class EventTally {
         if (this.#isAnswering) this.answered = true
         break
       case 'delta':
-        if (this.#sounds.size > 0 && this.#sounds.has(placeOf(event))) this.#media.addSound(event.text)
+        if (this.#sounds.size > 0 && this.#sounds.has(partKey(event))) this.#media.addSound(event.text)
         else this.#add(event.text)
         break
       case 'detail':
@@ -95,7 +95,7 @@ export class EventTally {
   }
 }
 
-function placeOf({ choice, index }: { choice: number; index: number }): string {
+function partKey({ choice, index }: { choice: number; index: number }): string {
   return `${choice} ${index}`
 }
 

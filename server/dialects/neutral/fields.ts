@@ -136,14 +136,14 @@ export class Fields {
 
   /** The objects of a list, for reading one by one. */
   each(name: string): Fields[] | undefined {
-    return this.listed(name, this.list(name), (value, place) => new Fields(value, place))
+    return this.listed(name, this.list(name), (value, path) => new Fields(value, path))
   }
 
   /** The objects of a list, each read by a function. */
   listed(
     name: string,
     list: readonly unknown[] | undefined,
-    read: (value: unknown, place: string) => Fields,
+    read: (value: unknown, path: string) => Fields,
   ): Fields[] | undefined {
     const known = this.#lists?.get(name)
     if (known || !list) return known
@@ -217,7 +217,7 @@ export class Fields {
     const isKept = isWithinKept || this.#isKeptWhole
     const paths = isKept || this.#isKept ? unread.kept : unread.lost
     for (const [name] of this.#rest())
-      if (!harmless.has(name) || this.#decisive?.has(name)) paths.add(plainPlace(this.at(name)))
+      if (!harmless.has(name) || this.#decisive?.has(name)) paths.add(withoutIndexes(this.at(name)))
     if (this.#members) for (const fields of this.#members.values()) fields.addUnread(unread, isKept)
     if (this.#lists)
       for (const list of this.#lists.values()) for (const fields of list) fields.addUnread(unread, isKept)
@@ -255,7 +255,7 @@ export function leftOf(body: Fields, dialect: DialectName): Pick<Conversation, '
 }
 
 /** A path without list indexes. */
-function plainPlace(path: string): string {
+function withoutIndexes(path: string): string {
   return path.replace(/\[\d+\]/g, '')
 }
 

@@ -14,7 +14,7 @@ import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
   const conversation = spelledOut(original, 'ollama-chat')
-  const losses = new DroppedFields(conversation, 'ollama-chat', (place) => ownNames.includes(place))
+  const losses = new DroppedFields(conversation, 'ollama-chat', (field) => ownNames.includes(field))
   const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
   const offer = plainTools(conversation, losses)

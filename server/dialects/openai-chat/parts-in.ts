@@ -15,8 +15,8 @@ export function contentIn(message: Fields): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (!Array.isArray(content)) throw wrongField(message.at('content'), 'text or a list of parts')
   return (content as unknown[]).map((part, index) => {
-    const place = `${message.at('content')}[${index}]`
-    return typeof part === 'string' ? { type: 'text', text: part } : partIn(message.within(new Fields(part, place)))
+    const path = `${message.at('content')}[${index}]`
+    return typeof part === 'string' ? { type: 'text', text: part } : partIn(message.within(new Fields(part, path)))
   })
 }
 

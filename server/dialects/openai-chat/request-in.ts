@@ -185,12 +185,12 @@ function functionIn(declared: Fields): Tool {
 function choiceIn(body: Fields): ToolChoice | undefined {
   const choice = body.raw('tool_choice') ?? body.raw('function_call')
   if (choice === undefined) return undefined
-  const place = body.raw('tool_choice') === undefined ? 'function_call' : 'tool_choice'
+  const field = body.raw('tool_choice') === undefined ? 'function_call' : 'tool_choice'
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
   // Mistral's name for `required`.
   if (choice === 'any') return { mode: 'required' }
-  if (!isObject(choice)) throw wrongField(place, 'auto, none, required or an object')
-  const fields = body.fields(place) ?? new Fields(choice, place)
+  if (!isObject(choice)) throw wrongField(field, 'auto, none, required or an object')
+  const fields = body.fields(field) ?? new Fields(choice, field)
   const allowed = fields.fields('allowed_tools')
   if (allowed) {
     const tools = (allowed.each('tools') ?? []).map(referenceIn)

@@ -156,7 +156,7 @@ function searchIn(
 
 function searchOut(tool: Tool & { type: 'web-search' }, losses: DroppedFields): JsonObject {
   const { contextSize, location } = tool
-  losses.loseSearchBut(tool, 'searchSize', 'searchPlace')
+  losses.loseSearchBut(tool, 'searchSize', 'searchLocation')
   return {
     ...losses.native(tool.native),
     ...(contextSize && { search_context_size: contextSize }),

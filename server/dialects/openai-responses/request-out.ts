@@ -122,7 +122,7 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
     }
     case 'web-search': {
       const { contextSize, location, allowedDomains, blockedDomains } = tool
-      losses.loseSearchBut(tool, 'searchSize', 'searchPlace', 'allowedDomains', 'blockedDomains')
+      losses.loseSearchBut(tool, 'searchSize', 'searchLocation', 'allowedDomains', 'blockedDomains')
       const filters = { allowed_domains: allowedDomains, blocked_domains: blockedDomains }
       return [
         {

@@ -100,8 +100,8 @@ export class ResponseStreamDecoder implements StreamDecoder {
   #complete(response: JsonObject): StreamEvent[] {
     const started = this.#start(response)
     this.#isTorn ||= this.#hasGap && this.#items.all.some(({ hasBegun, isDone }) => hasBegun && !isDone)
-    for (const [place, item] of looseList(response['output']).entries()) {
-      const known = this.#items.claimed(item, place, (each) => this.#teller.hasTold(each, item))
+    for (const [outputIndex, item] of looseList(response['output']).entries()) {
+      const known = this.#items.claimed(item, outputIndex, (each) => this.#teller.hasTold(each, item))
       this.#teller.whole(known, item)
     }
     for (const item of this.#items.all) this.#teller.close(item)

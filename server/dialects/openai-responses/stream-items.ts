@@ -48,7 +48,7 @@ export interface StreamItem {
 export class StreamItems {
   readonly #all: StreamItem[] = []
   readonly #byId = new Map<string, StreamItem>()
-  readonly #byPlace = new Map<number, StreamItem>()
+  readonly #byIndex = new Map<number, StreamItem>()
 
   get all(): readonly StreamItem[] {
     return this.#all
@@ -57,18 +57,19 @@ export class StreamItems {
   /** The item that a delta or another event within an item belongs to. */
   within(event: JsonObject, type: string): StreamItem {
     const id = looseText(event['item_id'])
-    const place = placeOf(event)
-    const known = this.#byId.get(id) ?? this.#open(place, type)
-    return known?.type === type ? known : this.#new(type, id, '', place)
+    const outputIndex = outputIndexOf(event)
+    const known = this.#byId.get(id) ?? this.#open(outputIndex, type)
+    return known?.type === type ? known : this.#new(type, id, '', outputIndex)
   }
 
   /** The item that starts with this event. */
   begun(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
-    const open = this.#open(placeOf(event), type)
+    const open = this.#open(outputIndexOf(event), type)
     const candidate = this.#byId.get(id) ?? (open?.hasBegun ? undefined : open)
-    const known = candidate?.type === type ? candidate : this.#new(type, id, looseText(item['call_id']), placeOf(event))
+    const known =
+      candidate?.type === type ? candidate : this.#new(type, id, looseText(item['call_id']), outputIndexOf(event))
     this.#name(known, item)
     known.hasBegun = true
     return known
@@ -78,28 +79,28 @@ export class StreamItems {
   done(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
-    const place = placeOf(event)
-    const open = this.#open(place, type)
+    const outputIndex = outputIndexOf(event)
+    const open = this.#open(outputIndex, type)
     const known = this.#byId.get(id) ?? (open && isSameCall(open, item) ? open : undefined)
-    if (known?.type !== type) return this.#new(type, id, looseText(item['call_id']), place)
+    if (known?.type !== type) return this.#new(type, id, looseText(item['call_id']), outputIndex)
     this.#name(known, item)
     return known
   }
 
   /**
-   * The item at `place` in the output of the last event. `isTold` returns true if the text of an item seems to have
-   * been passed on.
+   * The item at `outputIndex` in the output of the last event. `isTold` returns true if the text of an item seems to
+   * have been passed on.
    */
-  claimed(item: JsonObject, place: number, isTold: (known: StreamItem) => boolean): StreamItem {
+  claimed(item: JsonObject, outputIndex: number, isTold: (known: StreamItem) => boolean): StreamItem {
     const type = looseText(item['type'])
     const isFree = (known: StreamItem | undefined): known is StreamItem =>
       known?.type === type && !known.isClaimed && isSameCall(known, item)
     const byId = this.#byId.get(looseText(item['id']))
-    const byPlace = this.#byPlace.get(place)
+    const byIndex = this.#byIndex.get(outputIndex)
     const match = isFree(byId)
       ? byId
-      : isFree(byPlace)
-        ? byPlace
+      : isFree(byIndex)
+        ? byIndex
         : this.#all.find((known) => isFree(known) && (hasCallId(known, item) || isTold(known)))
     const known = match ?? this.#new(type, looseText(item['id']), looseText(item['call_id']), undefined)
     known.isClaimed = true
@@ -107,9 +108,9 @@ export class StreamItems {
   }
 
   /** The item with this index and type that has not ended. Without an index, this is the last such item of the type. */
-  #open(place: number | undefined, type: string): StreamItem | undefined {
-    if (place === undefined) return this.#all.findLast((item) => item.type === type && !item.isDone)
-    const known = this.#byPlace.get(place)
+  #open(outputIndex: number | undefined, type: string): StreamItem | undefined {
+    if (outputIndex === undefined) return this.#all.findLast((item) => item.type === type && !item.isDone)
+    const known = this.#byIndex.get(outputIndex)
     return known?.type === type && !known.isDone ? known : undefined
   }
 
@@ -119,7 +120,7 @@ export class StreamItems {
     known.callId ||= looseText(item['call_id'])
   }
 
-  #new(type: string, id: string, callId: string, place: number | undefined): StreamItem {
+  #new(type: string, id: string, callId: string, outputIndex: number | undefined): StreamItem {
     const item: StreamItem = {
       type,
       callId,
@@ -132,14 +133,14 @@ export class StreamItems {
     }
     this.#all.push(item)
     if (id !== '') this.#byId.set(id, item)
-    if (place !== undefined) this.#byPlace.set(place, item)
+    if (outputIndex !== undefined) this.#byIndex.set(outputIndex, item)
     return item
   }
 }
 
-function placeOf(event: JsonObject): number | undefined {
-  const place = event['output_index']
-  return typeof place === 'number' ? place : undefined
+function outputIndexOf(event: JsonObject): number | undefined {
+  const outputIndex = event['output_index']
+  return typeof outputIndex === 'number' ? outputIndex : undefined
 }
 
 function hasCallId(known: StreamItem, item: JsonObject): boolean {

@@ -92,12 +92,12 @@ export function searchIn(options: Fields, dialect: DialectName): SearchTool {
   const blocked = filters?.texts('blocked_domains')
   // The chat dialect puts the location into a separate object.
   const approximate = location?.['approximate']
-  const place = typeof approximate === 'object' && approximate !== null ? (approximate as JsonObject) : location
-  const { type: _type, ...rest } = place ?? {}
+  const userLocation = typeof approximate === 'object' && approximate !== null ? (approximate as JsonObject) : location
+  const { type: _type, ...rest } = userLocation ?? {}
   return {
     type: 'web-search',
     ...(contextSize && { contextSize }),
-    ...(place && { location: rest }),
+    ...(userLocation && { location: rest }),
     ...(allowed && { allowedDomains: allowed }),
     ...(blocked && { blockedDomains: blocked }),
     ...options.native(dialect),

@@ -43,7 +43,7 @@ const wireNames = {
   toolFormat: named('tools.custom.format', 'tools.format', '', ''),
   searchTool: named('web_search_options', 'tools.web_search', 'tools.web_search', 'tools.googleSearch'),
   searchSize: named('web_search_options.search_context_size', 'tools.search_context_size', '', ''),
-  searchPlace: named('web_search_options.user_location', 'tools.user_location', 'tools.user_location', ''),
+  searchLocation: named('web_search_options.user_location', 'tools.user_location', 'tools.user_location', ''),
   searchUses: named('', '', 'tools.max_uses', ''),
   allowedDomains: named('web_search_options.filters', 'tools.filters', 'tools.allowed_domains', ''),
   blockedDomains: named('web_search_options.filters', 'tools.filters', 'tools.blocked_domains', ''),
@@ -90,7 +90,7 @@ type Wish = keyof typeof wishes
 /** Options that the caller may set for a search. */
 const searchOptions = {
   searchSize: ({ contextSize }) => contextSize,
-  searchPlace: ({ location }) => location,
+  searchLocation: ({ location }) => location,
   searchUses: ({ maxUses }) => maxUses,
   allowedDomains: ({ allowedDomains }) => allowedDomains,
   blockedDomains: ({ blockedDomains }) => blockedDomains,
@@ -120,7 +120,7 @@ const stateful: ReadonlySet<string> = new Set([
 ])
 
 /** The path of a field in each dialect. */
-const places = {
+const wirePaths = {
   part: named('messages.content', 'input.content', 'messages.content', 'contents.parts'),
   message: named('messages', 'input', 'messages', 'contents'),
   tool: named('tools', 'tools', 'tools', 'tools'),
@@ -138,16 +138,16 @@ export class DroppedFields {
    * Records the fields that nobody has read and nobody can write. `carries` returns true if the upstream gets a field
    * anyway. Throws GatewayError for fields that cannot be dropped.
    */
-  constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_place: string) => false) {
+  constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_field: string) => false) {
     const { native, from } = conversation
     const unread = conversation.unread?.()
     this.#from = from
     this.#to = to
-    for (const place of unread?.lost ?? []) this.#names.add(place)
+    for (const field of unread?.lost ?? []) this.#names.add(field)
     if (!this.isForeign) return
     for (const [name, value] of Object.entries(native?.fields ?? {}))
       if (stateful.has(name) && value !== false) throw refused(name, `${name} is kept at a service`)
-    for (const place of unread?.kept ?? []) if (!carries(place)) this.#names.add(place)
+    for (const field of unread?.kept ?? []) if (!carries(field)) this.#names.add(field)
   }
 
   /**
@@ -206,14 +206,14 @@ export class DroppedFields {
   }
 
   /** Records a tool or part that only one dialect has, by the name of its kind. */
-  foreign(value: JsonObject, place: keyof typeof places): void {
+  foreign(value: JsonObject, field: keyof typeof wirePaths): void {
     const kind = typeof value['type'] === 'string' ? value['type'] : Object.keys(value).join('+')
-    this.#names.add(`${places[place][this.#from]}.${kind}`)
+    this.#names.add(`${wirePaths[field][this.#from]}.${kind}`)
   }
 
   /** Refuses a part without which the request would mean something else. */
   refuse(part: Part, what: string): never {
-    throw refused(places.message[this.#from], `${what} (a part of type ${part.type})`)
+    throw refused(wirePaths.message[this.#from], `${what} (a part of type ${part.type})`)
   }
 }
 
