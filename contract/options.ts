@@ -26,11 +26,11 @@ export interface OptionDefinition {
   description: string
 }
 
-type Placeless = Omit<OptionDefinition, 'section'>
-type Kind<K extends OptionKind> = Placeless & { kind: K }
+type WithoutSection = Omit<OptionDefinition, 'section'>
+type Kind<K extends OptionKind> = WithoutSection & { kind: K }
 
 /** Puts options into a section. */
-function section<const S extends OptionSection, const D extends Record<string, Placeless>>(
+function section<const S extends OptionSection, const D extends Record<string, WithoutSection>>(
   section: S,
   definitions: D,
 ): { [K in keyof D]: D[K] & { section: S } } {

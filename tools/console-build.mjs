@@ -50,11 +50,11 @@ export async function buildConsole(base = root) {
     throw new Error('The console build failed; its message is above.')
   }
   writeFileSync(join(folder, mark), made)
-  takePlace(folder, target)
+  replaceFolder(folder, target)
 }
 
 /** Two builds may finish at the same moment; the later build stays. */
-function takePlace(folder, target) {
+function replaceFolder(folder, target) {
   for (let tries = 1; ; tries++) {
     const before = `${folder}-before-${tries}`
     try {

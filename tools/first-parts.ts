@@ -84,7 +84,7 @@ export function firstParts(
   const entry = new Set(chunks.filter((chunk) => chunk.isEntry).flatMap(({ fileName }) => [...closure(fileName)]))
   const files: string[] = []
   const bareName = (name: string) => name.replace(/^assets\/|\.js$/g, '')
-  const place = (name: string) => {
+  const fileIndex = (name: string) => {
     const bare = bareName(name)
     return files.includes(bare) ? files.indexOf(bare) : files.push(bare) - 1
   }
@@ -94,15 +94,15 @@ export function firstParts(
     if (file === undefined) throw new Error(`${relative('.', resolve(folder, module))} is not in the build`)
     return file
   }
-  const placesOf = (modules: readonly string[]) =>
+  const fileIndexesOf = (modules: readonly string[]) =>
     [...new Set(modules.flatMap((module) => [...closure(fileOf(module))]))]
       .filter((name) => !entry.has(name))
-      .map(place)
+      .map(fileIndex)
 
   const source = readFileSync(routesFile, 'utf8')
   const routes = readRoutes(source)
   const areas: string[] = []
-  const areaPlace = (area: string) => (areas.includes(area) ? areas.indexOf(area) : areas.push(area) - 1)
+  const areaIndex = (area: string) => (areas.includes(area) ? areas.indexOf(area) : areas.push(area) - 1)
   const rows = [...routes.values()].flatMap(
     (route): (FirstParts['paths'][number] & { row: FirstParts['routes'][number] })[] => {
       if (route.path === undefined) return []
@@ -111,9 +111,9 @@ export function firstParts(
       const pattern = route.path === '$' ? '.*' : route.path.replaceAll(/\$\w+/g, '[^/]+')
       const forAdmins = around.some(({ page }) => page === adminOnly)
       const role = forAdmins ? roles.admin : around.some((each) => each.guarded) ? roles.user : 0
-      const words = [...new Set(['common', ...around.flatMap((each) => each.areas)])].map(areaPlace)
-      const parts = placesOf(modules)
-      const more = placesOf(ofUsers[route.path] ?? []).filter((part) => !parts.includes(part))
+      const words = [...new Set(['common', ...around.flatMap((each) => each.areas)])].map(areaIndex)
+      const parts = fileIndexesOf(modules)
+      const more = fileIndexesOf(ofUsers[route.path] ?? []).filter((part) => !parts.includes(part))
       const row = [pattern, role, parts, words] as const
       const inShell = around.some(({ page }) => page === shell)
       return [{ path: route.path, inShell, row: more.length > 0 ? [...row, more] : [...row] }]

@@ -8,7 +8,7 @@ import { basisByName, genericPrices } from './by-name.ts'
 import { findDefaultPrice } from './default-prices.ts'
 import { type ClassPrices, follow, type PriceSheet, quotaOne, ratioOne } from './price.ts'
 import { type PriceSet, setInForce, tokensPerSoundHour } from './price-lines.ts'
-import { type ToolPlace, toolPrice } from './tool-prices.ts'
+import { type PricedTool, toolPrice } from './tool-prices.ts'
 
 /** The options that hold a ratio table. */
 export const ratioOptions = [
@@ -58,7 +58,7 @@ export interface PriceBook {
   /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
   /** Price of a call of a tool that the service runs, in picoquota; undefined if it has none. */
-  toolPrice(place: ToolPlace): bigint | undefined
+  toolPrice(tool: PricedTool): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
   /** One message for each option that could not be read, with the option's name. */
   readonly problems: readonly string[]
@@ -116,8 +116,8 @@ export function createPriceBook(
         ratios.get(tier)
       )
     },
-    toolPrice(place) {
-      const price = toolPrice(tables.ToolPrice, place) ?? unpricedTool
+    toolPrice(tool) {
+      const price = toolPrice(tables.ToolPrice, tool) ?? unpricedTool
       return price === undefined ? undefined : price * quotaPerUnit
     },
     sheet: (model, channelType) => {

@@ -51,16 +51,16 @@ describe('prices of tools', () => {
   })
 
   test('a tool without a price costs what the option sets, or has no price', () => {
-    const place = { kind: 'maps', model: 'm', channelType: 1 }
-    expect(createPriceBook({ UnpricedModelPolicy: 'refuse' }).toolPrice(place)).toBeUndefined()
+    const tool = { kind: 'maps', model: 'm', channelType: 1 }
+    expect(createPriceBook({ UnpricedModelPolicy: 'refuse' }).toolPrice(tool)).toBeUndefined()
     const lenient = createPriceBook({ UnpricedModelPolicy: 'fallback', UnpricedToolPrice: '0.07' })
-    expect(dollars(lenient.toolPrice(place))).toBe(0.07)
+    expect(dollars(lenient.toolPrice(tool))).toBe(0.07)
   })
 
   test('older Google models are charged per prompt', () => {
-    const place = { kind: 'web_search', channelType: 24 }
-    expect(isPaidByPrompt({ ...place, model: 'gemini-2.5-flash' })).toBe(true)
-    expect(isPaidByPrompt({ ...place, model: 'gemini-3-flash' })).toBe(false)
-    expect(isPaidByPrompt({ ...place, channelType: 1, model: 'gemini-2.5-flash' })).toBe(false)
+    const tool = { kind: 'web_search', channelType: 24 }
+    expect(isPaidByPrompt({ ...tool, model: 'gemini-2.5-flash' })).toBe(true)
+    expect(isPaidByPrompt({ ...tool, model: 'gemini-3-flash' })).toBe(false)
+    expect(isPaidByPrompt({ ...tool, channelType: 1, model: 'gemini-2.5-flash' })).toBe(false)
   })
 })

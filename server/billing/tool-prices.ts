@@ -1,7 +1,7 @@
 import type { RatioTable } from '../settings/ratio-table.ts'
 
 /** A kind of tool, and the model and channel type that run it. */
-export interface ToolPlace {
+export interface PricedTool {
   readonly kind: string
   readonly size?: string | undefined
   /** The model's name at the upstream. */
@@ -87,7 +87,7 @@ const rules: readonly ToolRule[] = [
  * Price of one call of a tool, in millionths of a currency unit: from the option's table, otherwise from the built-in
  * one; undefined if neither has one. A more exact name takes precedence over a bare name.
  */
-export function toolPrice(table: RatioTable, { kind, size, model, channelType }: ToolPlace): bigint | undefined {
+export function toolPrice(table: RatioTable, { kind, size, model, channelType }: PricedTool): bigint | undefined {
   const names = [
     `${kind}:${model}`,
     ...(size ? [`${kind}:${size}(${channelType})`] : []),
@@ -112,6 +112,6 @@ export function toolPrice(table: RatioTable, { kind, size, model, channelType }:
 }
 
 /** Up to Gemini 2, Google charges per grounded prompt, regardless of how many searches were made for it. */
-export function isPaidByPrompt({ kind, model, channelType }: ToolPlace): boolean {
+export function isPaidByPrompt({ kind, model, channelType }: PricedTool): boolean {
   return (kind === 'web_search' || kind === 'maps') && google.includes(channelType) && oldGemini.test(model)
 }

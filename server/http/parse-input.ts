@@ -42,16 +42,16 @@ export function refuseUnknown(
 }
 
 /** Paths of members that their object's schema does not name. */
-function unknownFields(schema: z.core.$ZodType, value: unknown, place: string): string[] {
+function unknownFields(schema: z.core.$ZodType, value: unknown, prefix: string): string[] {
   const { def } = schema._zod as { def: FieldDef }
-  if (def.innerType) return unknownFields(def.innerType, value, place)
+  if (def.innerType) return unknownFields(def.innerType, value, prefix)
   if (def.element && Array.isArray(value))
-    return value.flatMap((each, at) => unknownFields(def.element as z.core.$ZodType, each, `${place}${at}.`))
+    return value.flatMap((each, at) => unknownFields(def.element as z.core.$ZodType, each, `${prefix}${at}.`))
   const { shape } = def
   if (!shape || !isObject(value)) return []
   return Object.keys(value).flatMap((name) => {
     const member = Object.hasOwn(shape, name) ? shape[name] : undefined
-    return member ? unknownFields(member, value[name], `${place}${name}.`) : [`${place}${name}`]
+    return member ? unknownFields(member, value[name], `${prefix}${name}.`) : [`${prefix}${name}`]
   })
 }
 

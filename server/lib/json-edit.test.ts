@@ -56,7 +56,7 @@ describe('duplicate members', () => {
   const isTwice = (text: string) =>
     countPlainMembers(JSON.parse(text) as Record<string, unknown>) !== shapeOf(text).plainMembers
 
-  const twice: [text: string, place: string][] = [
+  const twice: [text: string, path: string][] = [
     ['{"model":1,"model":2}', 'model'],
     ['{"model":1,"mod\\u0065l":2}', 'model'],
     ['{"\\u006D\\u006f\\u0064\\u0065\\u006C":1,"x":[],"model":2}', 'model'],
@@ -67,9 +67,9 @@ describe('duplicate members', () => {
     ['{"":1,"":2}', ''],
     ['{"__proto__":1,"__proto__":2}', '__proto__'],
   ]
-  test.each(twice)('are noticed and named: %s', (text, place) => {
+  test.each(twice)('are noticed and named: %s', (text, path) => {
     expect(isTwice(text)).toBe(true)
-    expect(findTwice(text)).toBe(place)
+    expect(findTwice(text)).toBe(path)
   })
 
   test.each([

@@ -28,9 +28,9 @@ export class ModeHistogram {
   observe(mode: string, value: number): void {
     const sums = this.#sumsOf(mode)
     const bounds = this.#bounds
-    let place = 0
-    while (place < bounds.length && value > (bounds[place] as number)) place++
-    sums.counts[place] = (sums.counts[place] ?? 0) + 1
+    let bucket = 0
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++
+    sums.counts[bucket] = (sums.counts[bucket] ?? 0) + 1
     sums.count++
     sums.sum += value
   }
@@ -57,9 +57,9 @@ export class ModeHistogram {
 
   #valuesOf(mode: string, { counts, count, sum }: Sums) {
     let below = 0
-    const buckets = counts.map((here, place) => {
+    const buckets = counts.map((here, bucket) => {
       below += here
-      return { metricName: `${this.name}_bucket`, labels: { le: this.#bounds[place] ?? '+Inf', mode }, value: below }
+      return { metricName: `${this.name}_bucket`, labels: { le: this.#bounds[bucket] ?? '+Inf', mode }, value: below }
     })
     const total = (of: 'sum' | 'count', value: number) => ({
       metricName: `${this.name}_${of}`,

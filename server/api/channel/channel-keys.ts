@@ -85,9 +85,9 @@ export async function forgetOldKeys(trx: Trx, secrets: Secrets, id: number): Pro
 /** The health of every key in order, without the keys themselves. */
 export async function keyHealth(db: Db, secrets: Secrets, id: number): Promise<ChannelKeyHealth[]> {
   const dead = new Map((await deadKeysOf(db, id)).map((each) => [each.key_hash, each]))
-  return (await keysWithHash(db, secrets, id)).map(({ hash }, place) => {
+  return (await keysWithHash(db, secrets, id)).map(({ hash }, index) => {
     const deadKey = dead.get(hash)
-    return { index: place + 1, healthy: !deadKey, reason: deadKey?.reason ?? '', since: deadKey?.since ?? 0 }
+    return { index: index + 1, healthy: !deadKey, reason: deadKey?.reason ?? '', since: deadKey?.since ?? 0 }
   })
 }
 

@@ -15,8 +15,12 @@ interface Destination {
  */
 export function refuseLendingKey(role: number, before: Destination, after: Destination): void {
   if (role >= roles.root || after.base_url === '') return
-  const place = placeOf(after.base_url)
-  if (place === placeOf(before.base_url || ownAddress(before.type)) || place === placeOf(ownAddress(after.type))) return
+  const url = comparableUrl(after.base_url)
+  if (
+    url === comparableUrl(before.base_url || ownAddress(before.type)) ||
+    url === comparableUrl(ownAddress(after.type))
+  )
+    return
   throw new ApiFailure('Give the key again: without it only a super admin may move a channel to another address.')
 }
 
@@ -25,7 +29,7 @@ function ownAddress(type: number): string {
 }
 
 /** The URL without the version and the slashes at its end, which people may write or omit. */
-function placeOf(url: string): string {
+function comparableUrl(url: string): string {
   const whole = URL.canParse(url) ? new URL(url).href : url
   return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')
 }

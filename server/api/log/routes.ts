@@ -104,12 +104,12 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
 }
 
 function mountExports(router: ApiRouter, { store, clock }: Deps): void {
-  const places = createPerPerson(mostExports, 'exports')
+  const slots = createPerPerson(mostExports, 'exports')
   const db = store.read
   const { warn } = router
 
   serve(router, api.log.export, async (call) => {
-    const ended = places.take(call.person.id)
+    const ended = slots.take(call.person.id)
     try {
       await store.write((trx) => recordAudit(trx, auditEvent(clock, call, 'log.export', 'logs', '')))
     } catch (error) {
@@ -119,20 +119,20 @@ function mountExports(router: ApiRouter, { store, clock }: Deps): void {
     return exportLogs({ db, filter: call.query, view: fullView, isAdmin: true, ended, warn })
   })
   serve(router, api.log.selfExport, ({ query, person }) => {
-    const ended = places.take(person.id)
+    const ended = slots.take(person.id)
     return exportLogs({ db, filter: own(query, person), view: ownView, isAdmin: false, ended, warn })
   })
 }
 
 function mountStreams(router: ApiRouter, { store, logTail }: Deps): void {
-  const places = createPerPerson(mostStreams, 'live logs')
+  const slots = createPerPerson(mostStreams, 'live logs')
   const live = ({ person, context }: { person: Person; context: PersonCall<typeof api.log.stream>['context'] }) => ({
     store,
     tail: logTail,
     sessions: router.sessions,
     person,
     context,
-    ended: places.take(person.id),
+    ended: slots.take(person.id),
   })
 
   serve(router, api.log.stream, (call) =>

@@ -1,4 +1,4 @@
-import { json, type Placed } from './management.ts'
+import { json, type PathOperation } from './management.ts'
 import { healthTag } from './tags.ts'
 import type { JsonSchema, Operation, ResponseObject } from './types.ts'
 
@@ -14,7 +14,7 @@ function operation(operationId: string, summary: string, responses: Record<strin
 }
 
 /** The endpoints for monitoring, outside both APIs. */
-export function healthOperations(): Placed[] {
+export function healthOperations(): PathOperation[] {
   const lives = { 200: { description: 'It does.', content: json(state) } }
   const ready = {
     200: { description: 'It is.', content: json(state) },

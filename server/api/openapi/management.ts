@@ -11,7 +11,7 @@ import { groupTags } from './tags.ts'
 import type { Content, JsonSchema, Method, Operation, Parameter, Reference, ResponseObject } from './types.ts'
 
 /** An operation and its path in the document. */
-export interface Placed {
+export interface PathOperation {
   path: string
   method: Method
   operation: Operation
@@ -41,7 +41,7 @@ export const managementSchemas: Record<string, JsonSchema> = {
 }
 
 /** Every call of the management API. */
-export function managementOperations(writer: SchemaWriter): Placed[] {
+export function managementOperations(writer: SchemaWriter): PathOperation[] {
   return Object.entries(api).flatMap(([group, endpoints]) =>
     Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => ({
       path: endpoint.path,
@@ -91,13 +91,13 @@ function securityOf(access: Access): Operation['security'] {
   return access === 'public' ? [] : [{ session: [access] }, { accessToken: [access] }, { bareAccessToken: [access] }]
 }
 
-function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, place: Parameter['in']): Parameter[] {
+function parametersOf(writer: SchemaWriter, schema: z.ZodMiniType, location: Parameter['in']): Parameter[] {
   const { properties = {}, required = [] } = writer.write(schema, 'input')
   return Object.entries(properties).map(([name, { description = wordsOfQuery(name), ...rest }]) => ({
     name,
-    in: place,
+    in: location,
     // A field with a default is filled in when it is omitted.
-    required: place === 'path' || (required.includes(name) && rest.default === undefined),
+    required: location === 'path' || (required.includes(name) && rest.default === undefined),
     ...(description !== undefined && { description }),
     schema: rest,
   }))

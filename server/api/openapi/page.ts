@@ -112,14 +112,14 @@ function whoMay({ security }: Operation): string {
 
 function parametersTable({ parameters = [] }: Operation): string {
   if (parameters.length === 0) return ''
-  const rows = parameters.map(({ name, in: place, required, description = '', schema }) => {
+  const rows = parameters.map(({ name, in: location, required, description = '', schema }) => {
     const { default: value, ...type } = schema
     const need = required
       ? 'needed'
       : value === undefined
         ? 'optional'
         : `optional, ${escapeHtml(JSON.stringify(value))}`
-    return `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${place}</td><td>${typeHtml(type)}</td><td>${need}</td><td>${inline(description)}</td></tr>`
+    return `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${location}</td><td>${typeHtml(type)}</td><td>${need}</td><td>${inline(description)}</td></tr>`
   })
   return table('Parameters', ['Name', 'Place', 'Value', 'Needed', 'Meaning'], rows)
 }

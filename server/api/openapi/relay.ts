@@ -11,7 +11,7 @@ import { type ErrorCode, errorTable } from '../../errors.ts'
 import { formExamples, relayExamples } from './examples.ts'
 import { headersNamed, limitHeaderNames } from './headers.ts'
 import type { SchemaWriter } from './json-schema.ts'
-import { json, type Placed } from './management.ts'
+import { json, type PathOperation } from './management.ts'
 import { modelsTag, relayTag } from './tags.ts'
 import type { Content, JsonSchema, Operation, Parameter, ResponseObject } from './types.ts'
 
@@ -123,7 +123,7 @@ function errorSchema(path: string): string {
 }
 
 /** Every call that accepts a relay token. */
-export function relayOperations(writer: SchemaWriter): Placed[] {
+export function relayOperations(writer: SchemaWriter): PathOperation[] {
   const posts = [...relayPaths.map(({ path }) => path), enginePath, ...dialectPaths.map(({ path }) => path)] as const
   return [
     ...posts.map((path) => ({ path, method: 'post' as const, operation: describe(writer, path, relayTag.name) })),

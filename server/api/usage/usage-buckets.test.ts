@@ -9,7 +9,7 @@ const namesOf = (from: string, to: string, rollup: UsageRollup, offset = 0) =>
   )
 
 /** The index of an hour's bucket, derived from the bucket number that the database computes. */
-function placeOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
+function indexOf(hour: string, from: string, to: string, rollup: UsageRollup, offset: number): number {
   const plan = planBuckets({ from: hoursOf(from), to: hoursOf(to) }, rollup, offset)
   return plan.indexOf(Math.trunc((hoursOf(hour) * 60 + plan.unit.shift) / plan.unit.minutes))
 }
@@ -52,19 +52,19 @@ test('weeks begin on Monday, months on the first', () => {
 
 test('an hour belongs to the bucket in which it begins', () => {
   const [from, to] = ['2024-02-25T00:00Z', '2024-03-10T00:00Z']
-  expect(placeOf('2024-02-25T23:00Z', from, to, 'day', 0)).toBe(0)
-  expect(placeOf('2024-02-26T00:00Z', from, to, 'day', 0)).toBe(1)
-  expect(placeOf('2024-02-25T15:00Z', from, to, 'day', 480)).toBe(0)
-  expect(placeOf('2024-02-25T16:00Z', from, to, 'day', 480)).toBe(1)
+  expect(indexOf('2024-02-25T23:00Z', from, to, 'day', 0)).toBe(0)
+  expect(indexOf('2024-02-26T00:00Z', from, to, 'day', 0)).toBe(1)
+  expect(indexOf('2024-02-25T15:00Z', from, to, 'day', 480)).toBe(0)
+  expect(indexOf('2024-02-25T16:00Z', from, to, 'day', 480)).toBe(1)
   // In India the day begins at 18:30 UTC.
-  expect(placeOf('2024-02-25T18:00Z', from, to, 'day', 330)).toBe(0)
-  expect(placeOf('2024-02-25T19:00Z', from, to, 'day', 330)).toBe(1)
-  expect(placeOf('2024-02-26T00:00Z', from, to, 'week', 0)).toBe(1)
-  expect(placeOf('2024-03-01T00:00Z', from, to, 'month', 0)).toBe(1)
-  expect(placeOf('2024-03-01T00:00Z', from, to, 'month', -60)).toBe(0)
+  expect(indexOf('2024-02-25T18:00Z', from, to, 'day', 330)).toBe(0)
+  expect(indexOf('2024-02-25T19:00Z', from, to, 'day', 330)).toBe(1)
+  expect(indexOf('2024-02-26T00:00Z', from, to, 'week', 0)).toBe(1)
+  expect(indexOf('2024-03-01T00:00Z', from, to, 'month', 0)).toBe(1)
+  expect(indexOf('2024-03-01T00:00Z', from, to, 'month', -60)).toBe(0)
 })
 
 test('the first days of 1970 are divided like other days', () => {
-  expect(placeOf('1970-01-01T00:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(0)
-  expect(placeOf('1970-01-01T15:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(1)
+  expect(indexOf('1970-01-01T00:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(0)
+  expect(indexOf('1970-01-01T15:00Z', '1970-01-01T00:00Z', '1970-01-02T00:00Z', 'day', -840)).toBe(1)
 })

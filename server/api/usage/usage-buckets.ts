@@ -26,17 +26,17 @@ export function planBuckets(range: { from: number; to: number }, rollup: UsageRo
   }
   const dayOf = (hour: number) => Math.floor((hour * minutesOf.hour + utcOffset) / minutesOf.day)
   const [first, last] = [dayOf(range.from), dayOf(range.to - 1)]
-  const places = new Map<number, number>()
+  const indexes = new Map<number, number>()
   const starts: number[] = []
   for (let day = first; day <= last; day++) {
     const start = firstDayOf(day, rollup) * daySeconds - utcOffset * 60
     if (starts.at(-1) !== start) starts.push(start)
-    places.set(day, starts.length - 1)
+    indexes.set(day, starts.length - 1)
   }
   return {
     unit: { minutes: minutesOf.day, shift: utcOffset + shiftDays * minutesOf.day },
     starts,
-    indexOf: (bucket) => places.get(bucket - shiftDays) ?? -1,
+    indexOf: (bucket) => indexes.get(bucket - shiftDays) ?? -1,
   }
 }
 

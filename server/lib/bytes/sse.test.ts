@@ -8,10 +8,10 @@ function run(source: Uint8Array, cuts: readonly number[], holdBack?: number, rem
   const bytes = new Uint8Array(source)
   const sent: Uint8Array[] = []
   const data: (string | undefined)[] = []
-  const places = [0, ...cuts, bytes.length]
-  for (let index = 1; index < places.length; index++) {
+  const ends = [0, ...cuts, bytes.length]
+  for (let index = 1; index < ends.length; index++) {
     // A copy that is wiped afterwards, because the runtime may reuse the memory of a chunk.
-    const chunk = bytes.slice(places[index - 1], places[index])
+    const chunk = bytes.slice(ends[index - 1], ends[index])
     const block = splitter.push(chunk)
     if (block.bytes) sent.push(block.bytes.slice())
     if (block.early) sent.push(block.early.slice())

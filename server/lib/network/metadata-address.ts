@@ -13,22 +13,23 @@ const networks = [
 ].map((text) => ipaddr.parseCIDR(text))
 
 /** IPv6 prefixes whose addresses contain an IPv4 address, and the positions of its four bytes. */
-const carriers: [network: [ipaddr.IPv6, number], places: readonly [number, number, number, number], mask?: number][] = [
-  // NAT64: the common prefix, and local prefixes with the IPv4 address at the end, or around the byte that stays free
-  // (RFC 6052).
-  [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), [12, 13, 14, 15]],
-  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [12, 13, 14, 15]],
-  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [6, 7, 9, 10]],
-  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [7, 9, 10, 11]],
-  [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [9, 10, 11, 12]],
-  // 6to4, SIIT (RFC 2765), and Teredo with the server's address and with the client's address, whose bits are inverted
-  // (RFC 4380).
-  [ipaddr.IPv6.parseCIDR('2002::/16'), [2, 3, 4, 5]],
-  [ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), [12, 13, 14, 15]],
-  [ipaddr.IPv6.parseCIDR('2001::/32'), [4, 5, 6, 7]],
-  [ipaddr.IPv6.parseCIDR('2001::/32'), [12, 13, 14, 15], 0xff],
-  [ipaddr.IPv6.parseCIDR('::/96'), [12, 13, 14, 15]],
-]
+const carriers: [network: [ipaddr.IPv6, number], offsets: readonly [number, number, number, number], mask?: number][] =
+  [
+    // NAT64: the common prefix, and local prefixes with the IPv4 address at the end, or around the byte that stays free
+    // (RFC 6052).
+    [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), [12, 13, 14, 15]],
+    [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [12, 13, 14, 15]],
+    [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [6, 7, 9, 10]],
+    [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [7, 9, 10, 11]],
+    [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [9, 10, 11, 12]],
+    // 6to4, SIIT (RFC 2765), and Teredo with the server's address and with the client's address, whose bits are inverted
+    // (RFC 4380).
+    [ipaddr.IPv6.parseCIDR('2002::/16'), [2, 3, 4, 5]],
+    [ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), [12, 13, 14, 15]],
+    [ipaddr.IPv6.parseCIDR('2001::/32'), [4, 5, 6, 7]],
+    [ipaddr.IPv6.parseCIDR('2001::/32'), [12, 13, 14, 15], 0xff],
+    [ipaddr.IPv6.parseCIDR('::/96'), [12, 13, 14, 15]],
+  ]
 
 /** True if a URL's host is a cloud's metadata service, in any notation. */
 export function isMetadataHost(hostname: string): boolean {
@@ -50,7 +51,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = address.toByteArray()
   const addresses = carriers
     .filter(([network]) => address.match(network))
-    .map(([, places, mask = 0]) => new ipaddr.IPv4(places.map((at) => (bytes[at] ?? 0) ^ mask)))
+    .map(([, offsets, mask = 0]) => new ipaddr.IPv4(offsets.map((at) => (bytes[at] ?? 0) ^ mask)))
   return carriesAtEnd(address) ? [...addresses, new ipaddr.IPv4(bytes.slice(12))] : addresses
 }
 

@@ -24,11 +24,11 @@ function address(upstream: Upstream, path: string, model: string): Target {
   }
   const name = encodeURIComponent(deployment(upstream, model))
   // The URL of Cloudflare's AI gateway contains the resource, and the deployment must follow directly.
-  const place = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com')
+  const base = upstream.baseUrl.startsWith('https://gateway.ai.cloudflare.com')
     ? upstream.baseUrl
     : `${upstream.baseUrl.replace(/\/openai$/, '')}/openai/deployments`
   return {
-    url: `${place}/${name}/${task}?api-version=${encodeURIComponent(version)}`,
+    url: `${base}/${name}/${task}?api-version=${encodeURIComponent(version)}`,
     headers,
   }
 }
@@ -96,9 +96,9 @@ export const azure: Provider = {
   // The first form has no Responses API below a deployment.
   chat(upstream, model) {
     if (!isNewForm(upstream, text(upstream.config['api_version']) || upstream.other)) return [chat]
-    const places = answersResponsesOnly(model) ? [responses] : [chat, responses]
+    const endpoints = answersResponsesOnly(model) ? [responses] : [chat, responses]
     const name = deployment(upstream, model)
-    return name === model ? places : places.map((it) => ({ ...it, finish: (body) => ({ ...body, model: name }) }))
+    return name === model ? endpoints : endpoints.map((it) => ({ ...it, finish: (body) => ({ ...body, model: name }) }))
   },
   realtime: realtimeAddress,
   asksForStreamUsage: true,

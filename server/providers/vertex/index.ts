@@ -45,9 +45,9 @@ async function address(upstream: Upstream, signing: Signing, path: string, versi
   const account = accountOf(upstream)
   const base = ownBase(upstream, account)
   const token = await accessToken(account, tokenUriOf(account, base), signing)
-  const place = `/projects/${account.project}/locations/${account.region}`
+  const parent = `/projects/${account.project}/locations/${account.region}`
   return {
-    url: `${base ?? googleBase(account)}/${version}${place}${path}`,
+    url: `${base ?? googleBase(account)}/${version}${parent}${path}`,
     headers: { authorization: `Bearer ${token}` },
   }
 }

@@ -14,7 +14,7 @@ const partsOf = ({ key }: Upstream) => {
 }
 
 /** IBM Cloud issues tokens at one URL for all regions; a base URL set by an admin replaces that URL, too. */
-function tokenPlace({ baseUrl }: Upstream): string {
+function tokenUrl({ baseUrl }: Upstream): string {
   const isIbm = /^https:\/\/[a-z0-9-]+\.ml\.cloud\.ibm\.com$/.test(baseUrl)
   return `${isIbm ? 'https://iam.cloud.ibm.com' : baseUrl}/identity/token`
 }
@@ -25,14 +25,14 @@ function tokenPlace({ baseUrl }: Upstream): string {
  */
 function accessToken(upstream: Upstream, { tokens, fetchJson, nowMs }: Signing): Promise<string> {
   const { apiKey } = partsOf(upstream)
-  const place = tokenPlace(upstream)
-  return tokens.get(`watsonx ${place} ${apiKey}`, async () => {
+  const url = tokenUrl(upstream)
+  return tokens.get(`watsonx ${url} ${apiKey}`, async () => {
     const body = new URLSearchParams({
       grant_type: 'urn:ibm:params:oauth:grant-type:apikey',
       apikey: apiKey,
     }).toString()
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const answer = await fetchJson(place, headers, { body }).catch((error: unknown) => {
+    const answer = await fetchJson(url, headers, { body }).catch((error: unknown) => {
       const isRefusal = error instanceof GatewayError && /: 40[013]$/.test(error.message)
       throw isRefusal ? refusedKey() : error
     })

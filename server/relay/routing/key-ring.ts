@@ -27,12 +27,12 @@ export class KeyRing {
    * refusing the call would help nobody.
    */
   pick(nowMs: number, except?: ReadonlySet<string>): string {
-    const place =
+    const index =
       this.#first((key) => this.#isUsable(key, nowMs) && !except?.has(key)) ??
       this.#first((key) => !this.#dead.has(key)) ??
       this.#shared.next % this.#keys.length
-    this.#shared.next = place + 1
-    return this.#keys[place] ?? ''
+    this.#shared.next = index + 1
+    return this.#keys[index] ?? ''
   }
 
   /** True while at least one key is not dead, not paused and not in `except`. */
@@ -75,8 +75,8 @@ export class KeyRing {
   /** Index of the first key that fits, starting with the one whose turn it is. */
   #first(fits: (key: string) => boolean): number | undefined {
     for (let step = 0; step < this.#keys.length; step++) {
-      const place = (this.#shared.next + step) % this.#keys.length
-      if (fits(this.#keys[place] ?? '')) return place
+      const index = (this.#shared.next + step) % this.#keys.length
+      if (fits(this.#keys[index] ?? '')) return index
     }
     return undefined
   }

@@ -48,7 +48,7 @@ export async function addFailedCalls(
   const rows: LogRow[] = []
   const waiting: (SharedRow | undefined)[] = []
   for (const entry of entries) {
-    const own = entry.rows.length === 0 ? 0 : await takePlaces(trx, entry, now)
+    const own = entry.rows.length === 0 ? 0 : await takeFromMinute(trx, entry, now)
     rows.push(...entry.rows.slice(0, own))
     const shared = withOthers(entry.shared, entry.rows.slice(own))
     const isDue = shared !== undefined && (await takeSecond(trx, entry, now, atOnce))
@@ -63,7 +63,7 @@ export async function addFailedCalls(
 }
 
 /** How many of the rows still fit into this minute's limit. */
-async function takePlaces(trx: Trx, { tokenId, code, rows }: FailedCalls, now: number): Promise<number> {
+async function takeFromMinute(trx: Trx, { tokenId, code, rows }: FailedCalls, now: number): Promise<number> {
   const minute = Math.floor(now / minuteSeconds)
   const taken = await sql<{ log_rows: number }>`
     insert into error_minutes (token_id, code, minute, log_rows) values (${tokenId}, ${code}, ${minute}, ${rows.length})

@@ -98,10 +98,10 @@ export async function countByHour(
   filter: LogFilter,
   bucket: { minutes: number; shift: number },
 ): Promise<TypeCount[]> {
-  const place = sql.raw(`(hour * 60 + ${bucket.shift}) / ${bucket.minutes}`)
+  const bucketNumber = sql.raw(`(hour * 60 + ${bucket.shift}) / ${bucket.minutes}`)
   const { rows } = await sql<TypeCount>`
-    select ${place} as bucket, type, cast(sum(rows) as bigint) as rows
-    from (${rowsByHour(filter)}) found group by ${place}, type order by 1, 2`.execute(db)
+    select ${bucketNumber} as bucket, type, cast(sum(rows) as bigint) as rows
+    from (${rowsByHour(filter)}) found group by ${bucketNumber}, type order by 1, 2`.execute(db)
   return rows
 }
 
@@ -115,10 +115,10 @@ export async function countBySecond(
   const first = Math.min(...hours.map((each) => each.firstId))
   const last = Math.max(...hours.map((each) => each.lastId))
   const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
-  const place = sql.raw(`l.created_at / ${seconds}`)
+  const bucketNumber = sql.raw(`l.created_at / ${seconds}`)
   const { rows } = await sql<TypeCount>`
-    select ${place} as bucket, l.type, count(*) as rows from logs l
+    select ${bucketNumber} as bucket, l.type, count(*) as rows from logs l
     where l.id between ${first} and ${last} and l.created_at >= ${from} and l.created_at < ${until} and ${matches('l', filter)}
-    group by ${place}, l.type order by 1, 2`.execute(db)
+    group by ${bucketNumber}, l.type order by 1, 2`.execute(db)
   return rows
 }

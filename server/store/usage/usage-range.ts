@@ -33,7 +33,7 @@ export function splitRange(start: number, end: number): SplitRange {
 /** The counted rows `l` of the hour that contains an edge. The sums record the ids between which these rows are. */
 export function inHourOf(edge: Edge): RawBuilder<SqlBool> {
   const hour = Math.floor(edge.from / hourSeconds)
-  const place = (which: string) =>
+  const idOf = (which: string) =>
     sql`(select ${sql.raw(which)} from usage_series s ${hoursOf({ from: hour, to: hour + 1 })} and s.kind = 'all')`
-  return sql<SqlBool>`l.id between ${place('min(u.first_id)')} and ${place('max(u.last_id)')}`
+  return sql<SqlBool>`l.id between ${idOf('min(u.first_id)')} and ${idOf('max(u.last_id)')}`
 }
