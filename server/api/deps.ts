@@ -2,6 +2,7 @@ import type { Channel, ChannelTypeEntry } from '../../contract/api/channel.ts'
 import type { PriceList } from '../../contract/api/price.ts'
 import type { RateRule } from '../http/rate-limit.ts'
 import type { LogTail } from '../jobs/log-tail.ts'
+import type { UpstreamResult } from '../jobs/upstream-account.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import type { Turns } from '../lib/turns.ts'
@@ -19,9 +20,6 @@ export interface ChannelTest {
   model: string
   reply: string
 }
-
-/** A value that an upstream returned, or the reason why there is none. */
-export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
 
 /** The dependencies of the management API. */
 export interface ApiDeps {
@@ -46,11 +44,11 @@ export interface ApiDeps {
   /** Features that the upstream of a channel turned out not to offer. */
   missingAt(id: number): Channel['missing']
   /** Requests the remaining balance from a channel's upstream, and saves it. */
-  updateBalance(id: number): Promise<Asked<number>>
+  updateBalance(id: number): Promise<UpstreamResult<number>>
   /** Updates the balances of all enabled channels, in bounded time; false if an update is already in progress. */
   updateAllBalances(): Promise<boolean>
   /** The models that the upstream of a channel lists. */
-  upstreamModels(id: number): Promise<Asked<string[]>>
+  upstreamModels(id: number): Promise<UpstreamResult<string[]>>
   /** The models that enabled channels serve to a group, with their current prices. */
   priceList(group: string): PriceList
   /** New log rows, as they are written. */

@@ -21,16 +21,16 @@ export interface AskDeps {
 }
 
 /** An answer of an upstream, or the reason why there is none. */
-export type Asked<T> = { ok: true; value: T } | { ok: false; message: string }
+export type UpstreamResult<T> = { ok: true; value: T } | { ok: false; message: string }
 
 /** Queries upstreams about their accounts and models. */
 export interface AskUpstream {
   /** The remaining balance, over all keys in use. It is saved with the channel. */
-  balance(id: number): Promise<Asked<number>>
+  balance(id: number): Promise<UpstreamResult<number>>
   /** Updates the balances of all enabled channels that support it; false if an update is in progress. */
   allBalances(): Promise<boolean>
   /** The names of the channel's models, sorted. */
-  models(id: number): Promise<Asked<string[]>>
+  models(id: number): Promise<UpstreamResult<string[]>>
 }
 
 /** The number of channels that are queried at the same time. */
@@ -51,7 +51,7 @@ export function createAskUpstream(deps: AskDeps): AskUpstream {
   const { store, routing, clock, settings, channelSwitch, fetchJson } = deps
   let running = false
 
-  async function balanceOf(channel: Channel): Promise<Asked<number>> {
+  async function balanceOf(channel: Channel): Promise<UpstreamResult<number>> {
     const { balance } = channel.provider
     if (!balance) return notImplemented
     if (channel.upstream.baseUrl === '') return noAddress
@@ -122,7 +122,7 @@ function keysInUse({ keyRing, upstream }: Channel): readonly string[] {
   return (live.length > 0 ? live : keyRing.dead()).slice(0, mostKeys)
 }
 
-async function asking<T>(upstream: Upstream, ask: (upstream: Upstream) => Promise<T>): Promise<Asked<T>> {
+async function asking<T>(upstream: Upstream, ask: (upstream: Upstream) => Promise<T>): Promise<UpstreamResult<T>> {
   try {
     return { ok: true, value: await ask(upstream) }
   } catch (error) {

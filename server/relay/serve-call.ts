@@ -41,7 +41,7 @@ async function relayed(deps: RelayRouteDeps, incoming: Incoming, caller: Caller,
     return route.asArray ? asArray(response) : response
   } catch (error) {
     call?.leaving.close()
-    incoming.failed = { call, model: call?.facts.model ?? askedModel(incoming, route, body), startedAtMs }
+    incoming.failed = { call, model: call?.facts.model ?? requestedModel(incoming, route, body), startedAtMs }
     if (error instanceof GatewayError && error.code === 'token_exhausted') deps.exhausted(caller.tokenId)
     throw error
   } finally {
@@ -71,7 +71,7 @@ function answered(deps: RelayRouteDeps, incoming: Incoming, caller: Caller, call
 }
 
 /** The model named by a request that could not be read as a call. */
-function askedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBody | undefined): string {
+function requestedModel({ pathModel }: Incoming, { model }: CallRoute, body: CallBody | undefined): string {
   const named = body?.kind === 'form' ? body.form.fields.get('model') : body?.json['model']
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')
 }

@@ -99,11 +99,11 @@ test.each(ways)('a management call compressed with %s is accepted', async (encod
       headers: { 'content-type': 'application/json', 'content-encoding': way },
       body,
     })
-  const asked = JSON.stringify({ username: 'nobody', password: 'no-such-password' })
-  const answer = await login(new Uint8Array(compress(asked)))
+  const credentials = JSON.stringify({ username: 'nobody', password: 'no-such-password' })
+  const answer = await login(new Uint8Array(compress(credentials)))
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('password')])
-  expect((await login(new Uint8Array(compress(`${asked}${' '.repeat(2 * 1024 * 1024)}`)))).status).toBe(413)
-  const cut = await login(new Uint8Array(compress(asked)).slice(0, -6))
+  expect((await login(new Uint8Array(compress(`${credentials}${' '.repeat(2 * 1024 * 1024)}`)))).status).toBe(413)
+  const cut = await login(new Uint8Array(compress(credentials)).slice(0, -6))
   expect(await cut.text()).toMatch(/is not valid|JSON/)
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })

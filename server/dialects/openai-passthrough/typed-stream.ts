@@ -20,12 +20,12 @@ export class TypedEventMeter implements StreamMeter {
   images = 0
   tellsImages = true
   finished = false
-  readonly #imagesAsked: number
+  readonly #imagesRequested: number
   readonly #unreadable = new UnreadableEvents()
   #parts: string[] = []
 
-  constructor(imagesAsked = 1) {
-    this.#imagesAsked = imagesAsked
+  constructor(imagesRequested = 1) {
+    this.#imagesRequested = imagesRequested
   }
 
   get leftOut(): number {
@@ -59,7 +59,7 @@ export class TypedEventMeter implements StreamMeter {
     const isLast = /\.(done|completed)$/.test(type)
     const isImage = type.endsWith('.partial_succeeded') || (isLast && hasImage(event))
     if (isImage) this.images++
-    if (isLast && (!isImage || this.images >= this.#imagesAsked)) this.finished = true
+    if (isLast && (!isImage || this.images >= this.#imagesRequested)) this.finished = true
     this.#add(event['delta'])
     // The last event repeats the whole text and may be the only event with text.
     if (isLast && typeof event['text'] === 'string') this.#add(event['text'].slice(this.characters))

@@ -12,7 +12,7 @@ import { isObject, type JsonObject, tryParse } from '../../lib/json.ts'
 import type { RelayCall } from '../call/call.ts'
 import type { RelayDeps } from '../call/deps.ts'
 import { forgetBody } from '../charging/check-usage.ts'
-import { imagesAsked } from '../charging/image-charging.ts'
+import { imagesRequested } from '../charging/image-charging.ts'
 import { type Answering, type OpenCall, takeOver } from '../charging/settlement.ts'
 import { badBody, errorWithin, madeOf, statusFailure, unread } from '../failures/upstream-failure.ts'
 import { droppedHeader, droppedNames } from '../headers/dropped-header.ts'
@@ -72,7 +72,7 @@ function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Respon
   const { mode } = open.call
   if (type.startsWith('text/event-stream'))
     return mayStream(open.call)
-      ? deliverStream(answering, prepared.askedForUsage)
+      ? deliverStream(answering, prepared.requestsUsage)
       : unusable(answering, 'the upstream streamed although it was not asked to')
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)
   if (isSound && response.body) return deliverSound(answering, response.body)
@@ -181,11 +181,11 @@ function dated(body: JsonObject, mode: RelayMode, clock: Clock): JsonObject {
   return isUndated ? { ...body, created: epochSeconds(clock) } : body
 }
 
-async function deliverStream(answering: Answering, askedForUsage: boolean): Promise<Response> {
+async function deliverStream(answering: Answering, requestsUsage: boolean): Promise<Response> {
   const { deps, open, response } = answering
   const { mode, facts } = open.call
   const isChat = mode === 'chat' || mode === 'completions'
-  const images = isChat ? 0 : imagesAsked(open.call)
+  const images = isChat ? 0 : imagesRequested(open.call)
   const newMeter = () =>
     isChat ? new OpenAiStreamMeter(facts.choices, open.call.requestId) : new TypedEventMeter(images)
   const { reader, opening } = await openStream(answering, newMeter)
@@ -196,7 +196,7 @@ async function deliverStream(answering: Answering, askedForUsage: boolean): Prom
     open,
     reader,
     meter: countingMeter(newMeter(), open.tools),
-    withholdUsage: askedForUsage,
+    withholdUsage: requestsUsage,
     opening,
   })
   return new Response(await stream.body(), {

@@ -103,7 +103,7 @@ function countOf(value: unknown): number | undefined {
 }
 
 /** The number of images requested in a stream in which each image ends with a separate event. */
-export function imagesAsked({ state: { body } }: RelayCall): number {
+export function imagesRequested({ state: { body } }: RelayCall): number {
   return wholeNumber(body.kind === 'json' ? body.json['n'] : body.form.fields.get('n')) ?? 1
 }
 

@@ -19,8 +19,8 @@ export function isAboutUsage(
   { provider }: Channel,
   upstreamModel: string,
 ): boolean {
-  const isAsked = facts.stream && (mode === 'chat' || mode === 'completions') && provider.asksForStreamUsage
-  if (!isAsked || (status !== 400 && status !== 422) || reasonsUnseen(upstreamModel)) return false
+  const isRequested = facts.stream && (mode === 'chat' || mode === 'completions') && provider.asksForStreamUsage
+  if (!isRequested || (status !== 400 && status !== 422) || reasonsUnseen(upstreamModel)) return false
   return names.test(error.message) && refusal.test(error.message) && body.kind === 'json' && !names.test(body.text)
 }
 

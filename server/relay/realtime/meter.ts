@@ -84,7 +84,7 @@ export class RealtimeMeter {
   #context = nothing
   #input = newInput()
   #sound = usualSound
-  #isAsked = false
+  #isRequested = false
   #transcriptionModel = ''
 
   /**
@@ -98,7 +98,7 @@ export class RealtimeMeter {
 
   /** True if a response is in progress or has been requested. */
   get isBusy(): boolean {
-    return this.#open.size > 0 || this.#isAsked
+    return this.#open.size > 0 || this.#isRequested
   }
 
   /** The number of responses, including those that did not complete. */
@@ -112,7 +112,7 @@ export class RealtimeMeter {
     if (type === 'input_audio_buffer.append') {
       this.#input.soundSeconds += bytesOfBase64(writtenField(text, 'audio')) / this.#sound.input
     } else if (sayingEvents.has(type)) {
-      if (type === 'response.create') this.#isAsked = true
+      if (type === 'response.create') this.#isRequested = true
       this.#input.characters += text.length
       if (this.#input.characters <= mostKeptCharacters) this.#input.events.push(text)
     }
@@ -132,7 +132,7 @@ export class RealtimeMeter {
       this.#transcriptionModel = transcriptionModel(event['session']) ?? this.#transcriptionModel
     } else if (type === 'conversation.item.input_audio_transcription.completed') return this.#transcribed(text)
     else if (type === 'error') {
-      this.#isAsked = false
+      this.#isRequested = false
       return 'error'
     }
     return undefined
@@ -165,7 +165,7 @@ export class RealtimeMeter {
   }
 
   #begin(id: string): 'begun' {
-    this.#isAsked = false
+    this.#isRequested = false
     if (!this.#open.has(id) && !this.#done.has(id)) {
       this.#open.set(id, newResponse(this.#input))
       this.#input = newInput()

@@ -9,12 +9,12 @@ const asking = (...content: object[]) => openaiChat.decodeRequest({ model: 'm', 
 
 /** A reader that records the URLs it is asked to read. */
 function reader(file: (url: string) => FetchedMedia = () => ({ data: 'AAAA', mediaType: 'image/png' })) {
-  const asked: string[] = []
+  const requested: string[] = []
   const read = async (url: string) => {
-    asked.push(url)
+    requested.push(url)
     return file(url)
   }
-  return { asked, read }
+  return { requested, read }
 }
 
 const sources = (conversation: Awaited<ReturnType<typeof inlineMedia>>) =>
@@ -22,7 +22,7 @@ const sources = (conversation: Awaited<ReturnType<typeof inlineMedia>>) =>
 
 describe('URLs of files are replaced by their bytes', () => {
   test('each URL is read once, and inline files stay untouched', async () => {
-    const { asked, read } = reader()
+    const { requested, read } = reader()
     const conversation = asking(
       image('https://a.example/1.png'),
       image('https://a.example/1.png'),
@@ -30,7 +30,7 @@ describe('URLs of files are replaced by their bytes', () => {
       { type: 'video_url', video_url: { url: 'https://www.youtube.com/watch?v=x' } },
     )
     const media = sources(await inlineMedia(conversation, read))
-    expect(asked).toEqual(['https://a.example/1.png'])
+    expect(requested).toEqual(['https://a.example/1.png'])
     expect(media.map(({ source }) => source)).toEqual([
       { kind: 'inline', data: 'AAAA', mediaType: 'image/png' },
       { kind: 'inline', data: 'AAAA', mediaType: 'image/png' },
@@ -57,10 +57,10 @@ describe('URLs of files are replaced by their bytes', () => {
   })
 
   test('without URLs, nothing is read or changed', async () => {
-    const { asked, read } = reader()
+    const { requested, read } = reader()
     const conversation = asking({ type: 'text', text: 'Hi' })
     expect(await inlineMedia(conversation, read)).toBe(conversation)
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 
   test('a file that cannot be read fails the request', () => {
@@ -70,9 +70,9 @@ describe('URLs of files are replaced by their bytes', () => {
 
   test('files that are too many or too large together are refused', async () => {
     const many = Array.from({ length: 33 }, (_, index) => image(`https://a.example/${index}.png`))
-    const { asked, read } = reader()
+    const { requested, read } = reader()
     expect(inlineMedia(asking(...many), read)).rejects.toThrow('no more than 32')
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
     const large = 'A'.repeat(20 * 1024 * 1024)
     const heavy = reader(() => ({ data: large, mediaType: 'image/png' }))
     expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large together')
@@ -80,10 +80,10 @@ describe('URLs of files are replaced by their bytes', () => {
 
   test('a file that is referenced many times counts each time', async () => {
     const large = 'A'.repeat(1024 * 1024)
-    const { asked, read } = reader(() => ({ data: large, mediaType: 'image/png' }))
+    const { requested, read } = reader(() => ({ data: large, mediaType: 'image/png' }))
     const naming = (times: number) => asking(...Array(times).fill(image('https://a.example/1.png')))
     expect(sources(await inlineMedia(naming(64), read))).toHaveLength(64)
     expect(inlineMedia(naming(65), read)).rejects.toThrow('too large together')
-    expect(asked).toHaveLength(2)
+    expect(requested).toHaveLength(2)
   })
 })

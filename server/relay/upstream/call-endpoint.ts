@@ -19,7 +19,7 @@ import { type Conversing, prepareConversation } from './prepare-conversation.ts'
 import { leftUnsent, send } from './send.ts'
 
 /** The request that was sent, and the head of the response, whatever its status. */
-interface Asked {
+interface Exchange {
   prepared: Prepared
   response: Response
 }
@@ -108,7 +108,7 @@ export async function askAt(
   deps: RelayDeps,
   question: Omit<Attempting, 'upstreamCall'>,
   patience: Patience,
-): Promise<Asked> {
+): Promise<Exchange> {
   const upstreamCall = upstreamCallOf(question.call, question.endpoint, question.upstreamModel)
   const attempting = { ...question, upstreamCall }
   const prepared = await prepareCall(deps, attempting)
@@ -224,7 +224,7 @@ async function opened(
 ): Promise<Response> {
   const { leaving } = call
   if (leaving.hasLeft) throw leftUnsent()
-  let isAsked = false
+  let isSent = false
   const controller = new AbortController()
   leaving.onLeave(() => controller.abort())
   const wait = {
@@ -247,7 +247,7 @@ async function opened(
   try {
     await deps.guard.check(target.url)
     if (leaving.hasLeft) throw leftUnsent()
-    isAsked = true
+    isSent = true
     const response = await endpoint.open?.(target, typeof body === 'string' ? body : '', {
       call: upstreamCall,
       upstream: channel.upstream,
@@ -259,7 +259,7 @@ async function opened(
     return response
   } catch (error) {
     if (wait.lost) throw wait.lost
-    if (leaving.hasLeft) throw isAsked ? new CallerLeft() : leftUnsent()
+    if (leaving.hasLeft) throw isSent ? new CallerLeft() : leftUnsent()
     if (error instanceof GatewayError) throw error
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {

@@ -215,7 +215,7 @@ function encoded(conversation: Conversation, endpoint: ChatEndpoint) {
 }
 
 function jsonBody(body: string) {
-  return { body, contentLength: undefined, contentType: 'application/json', askedForUsage: false }
+  return { body, contentLength: undefined, contentType: 'application/json', requestsUsage: false }
 }
 
 function refuseLacking({ call, channel, endpoint }: Conversing): void {

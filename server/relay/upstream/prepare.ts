@@ -30,7 +30,7 @@ export interface Prepared {
   contentLength: number | undefined
   contentType: string
   /** The gateway requested the usage chunk. A caller who did not request it gets the stream without it. */
-  askedForUsage: boolean
+  requestsUsage: boolean
   systemPromptReset: boolean
   /** The requested service tier is not sent. */
   tierLost?: boolean
@@ -87,15 +87,15 @@ export function prepare(attempting: Attempting): Prepared {
       body: form.body,
       contentLength: typeof form.body === 'function' ? form.length : undefined,
       contentType: callerForm.contentType,
-      askedForUsage: false,
+      requestsUsage: false,
       systemPromptReset: false,
     }
   }
   const { json, text } = call.state.body
   const edits: JsonObject = {}
   if (upstreamModel !== json['model']) edits['model'] = upstreamModel
-  const askedForUsage = asksForUsage(attempting)
-  if (askedForUsage) {
+  const requestsUsage = asksForUsage(attempting)
+  if (requestsUsage) {
     edits['stream_options'] = { ...(isObject(json['stream_options']) && json['stream_options']), include_usage: true }
   }
   if (call.mode === 'chat' && 'dialect' in endpoint)
@@ -126,7 +126,7 @@ export function prepare(attempting: Attempting): Prepared {
     ...(isRenamed && { renamed: ['max_tokens'] }),
     contentLength: undefined,
     contentType: 'application/json',
-    askedForUsage,
+    requestsUsage,
     systemPromptReset,
     ...(translation && { translation: { reply: (answer) => translation.reply(answer, upstreamCall, json) } }),
   }

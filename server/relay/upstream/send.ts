@@ -43,13 +43,13 @@ export async function send(sending: Sending): Promise<Response> {
   if (leaving.hasLeft) throw leftUnsent()
   const controller = new AbortController()
   const patience = new Patience(sending, controller)
-  let isAsked = false
+  let isSent = false
   leaving.onLeave(() => controller.abort())
   watch.add(patience)
   try {
     const checking = sending.guard.check(sending.target.url)
     if (checking !== undefined) await unlessAborted(checking, controller.signal)
-    isAsked = true
+    isSent = true
     const answer = decompressedResponse(await fetch(sending.target.url, requestInit(sending, controller.signal)))
     const response = answer instanceof Promise ? await answer : answer
     // A stream is ended by its reader, because the usage is still to come if the caller disconnects after the last
@@ -58,7 +58,7 @@ export async function send(sending: Sending): Promise<Response> {
     return response
   } catch (error) {
     if (patience.lost) throw patience.lost
-    if (leaving.hasLeft) throw isAsked ? await patience.callerLeft() : leftUnsent()
+    if (leaving.hasLeft) throw isSent ? await patience.callerLeft() : leftUnsent()
     if (error instanceof DecompressionError) throw new GatewayError('bad_response_body', error.message)
     throw new GatewayError('do_request_failed', 'the request to the upstream failed', { cause: error })
   } finally {
@@ -117,8 +117,8 @@ class Patience implements DeadlineWait {
    * nothing is charged in that case.
    */
   async callerLeft(): Promise<CallerLeft | GatewayError> {
-    const unasked = this.#connectAtMs === never ? true : this.#isReachable()
-    return (await (this.#reachable ?? unasked)) ? new CallerLeft() : new GatewayError('upstream_timeout', unreachable)
+    const fallback = this.#connectAtMs === never ? true : this.#isReachable()
+    return (await (this.#reachable ?? fallback)) ? new CallerLeft() : new GatewayError('upstream_timeout', unreachable)
   }
 
   async #checkConnection(reachable: Promise<boolean>): Promise<void> {
