@@ -11,11 +11,11 @@ import type { WireRedactedThinking, WireThinking } from './wire.ts'
 const dialect = 'anthropic-messages'
 
 /** Parts as content blocks of an Anthropic request. Throws GatewayError for a part that no block can express. */
-export function blocksOut(parts: readonly Part[], losses: DroppedFields): JsonObject[] {
-  return parts.flatMap((part) => blockOut(part, losses))
+export function blocksOut(parts: readonly Part[], dropped: DroppedFields): JsonObject[] {
+  return parts.flatMap((part) => blockOut(part, dropped))
 }
 
-function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
+function blockOut(part: Part, dropped: DroppedFields): JsonObject[] {
   switch (part.type) {
     case 'text': {
       // Anthropic refuses blocks that are only white space.
@@ -30,19 +30,19 @@ function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
           text: part.text,
           ...(citations.length > 0 && { citations }),
           ...cacheOut(part.cache),
-          ...losses.native(part.native),
+          ...dropped.native(part.native),
         },
       ]
     }
     case 'media':
-      return [mediaOut(part, losses)]
+      return [mediaOut(part, dropped)]
     case 'tool-call':
-      return [callOut(part, losses)]
+      return [callOut(part, dropped)]
     case 'tool-result':
-      return [resultOut(part, losses)]
+      return [resultOut(part, dropped)]
     case 'reasoning':
       if (part.seal?.from !== dialect) {
-        losses.lose('thought', part)
+        dropped.lose('thought', part)
         return []
       }
       return [thinkingOut(part.text, part.redacted ?? false, part.seal)]
@@ -51,7 +51,7 @@ function blockOut(part: Part, losses: DroppedFields): JsonObject[] {
     default:
       if (part.dialect === dialect) return [part.value]
       if (part.text) return [{ type: 'text', text: part.text }]
-      losses.foreign(part.value, 'message')
+      dropped.foreign(part.value, 'message')
       return []
   }
 }
@@ -68,12 +68,12 @@ export function cacheOut(mark: CacheMark | undefined): JsonObject {
   return { cache_control: { type: 'ephemeral', ...((mark.ttl === '5m' || mark.ttl === '1h') && { ttl: mark.ttl }) } }
 }
 
-function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
+function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source } = part
-  if (media === 'audio' || media === 'video') losses.refuse(part, media)
-  losses.lose('detail', unusualDetail(part))
-  const rest = { ...cacheOut(part.cache), ...losses.native(part.native) }
-  if (source.kind === 'file' && losses.isForeign) losses.refuse(part, 'a file kept at a service')
+  if (media === 'audio' || media === 'video') dropped.refuse(part, media)
+  dropped.lose('detail', unusualDetail(part))
+  const rest = { ...cacheOut(part.cache), ...dropped.native(part.native) }
+  if (source.kind === 'file' && dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
   const common = {
     source:
       source.kind === 'url'
@@ -100,19 +100,19 @@ function inlineOut(data: string, mediaType: string): JsonObject {
   return { type: 'base64', media_type: type, data }
 }
 
-function callOut(part: ToolCallPart, losses: DroppedFields): JsonObject {
+function callOut(part: ToolCallPart, dropped: DroppedFields): JsonObject {
   return {
     type: 'tool_use',
     id: part.id,
     name: part.name,
     input: part.freeform ? wrapFreeform(part.input) : inputObject(part.input),
     ...cacheOut(part.cache),
-    ...losses.native(part.native),
+    ...dropped.native(part.native),
   }
 }
 
-function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
-  const blocks = blocksOut(part.content, losses)
+function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
+  const blocks = blocksOut(part.content, dropped)
   const [first] = blocks
   const isPlain = blocks.length === 1 && first?.['type'] === 'text' && Object.keys(first).length === 2
   return {
@@ -121,6 +121,6 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
     ...(blocks.length > 0 && { content: isPlain ? first['text'] : blocks }),
     ...(part.isError && { is_error: true }),
     ...cacheOut(part.cache),
-    ...losses.native(part.native),
+    ...dropped.native(part.native),
   }
 }

@@ -20,37 +20,37 @@ const dialect = 'anthropic-messages'
  */
 export function encodeRequest(original: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const conversation = withCacheMarks(spelledOut(original, dialect))
-  const losses = new DroppedFields(conversation, dialect)
+  const dropped = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
-  const thinking = thinkingOf(conversation, traits, losses)
+  const thinking = thinkingOf(conversation, traits, dropped)
   const tokenLimit = conversation.maxTokens ?? options.defaultMaxTokens ?? usualMaxTokens(conversation.model)
   // If no limit was set, the thinking budget is added to the usual length of an answer. A limit that was set is kept.
   const { budget = 0 } = thinking
   const maxTokens = budget >= tokenLimit ? Math.min(budget + tokenLimit, usualRoom) : tokenLimit
-  const { tools, choice } = offerOf(conversation, losses, (tool) => toolOut(tool, losses))
-  const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, losses) }
+  const { tools, choice } = offerOf(conversation, dropped, (tool) => toolOut(tool, dropped))
+  const outputConfig = { ...thinking.outputConfig, ...formatOut(conversation, dropped) }
   const body: JsonObject = {
     model: conversation.model,
     max_tokens: maxTokens,
-    ...systemOut(conversation, losses),
-    messages: messagesOut(conversation, traits, losses),
+    ...systemOut(conversation, dropped),
+    messages: messagesOut(conversation, traits, dropped),
     ...(conversation.stream && { stream: true }),
     ...(tools.length > 0 && { tools }),
-    ...(tools.length > 0 && choiceOut(conversation, choice, traits, losses)),
+    ...(tools.length > 0 && choiceOut(conversation, choice, traits, dropped)),
     ...(thinking.thinking && { thinking: thinking.thinking }),
     ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
-    ...samplingOut(conversation, traits, thinking.thinking !== undefined, losses),
+    ...samplingOut(conversation, traits, thinking.thinking !== undefined, dropped),
     ...(conversation.stop && conversation.stop.length > 0 && { stop_sequences: conversation.stop }),
     ...(conversation.userId && { metadata: { user_id: conversation.userId } }),
-    ...tierOut(conversation, losses),
+    ...tierOut(conversation, dropped),
     ...cacheOut(conversation.cache),
   }
-  losses.loseWishesBut(conversation, 'stop', 'userId', 'serviceTier', 'cache', 'parallelTools')
-  return { body: losses.withNative(body, conversation), dropped: losses.names }
+  dropped.loseWishesBut(conversation, 'stop', 'userId', 'serviceTier', 'cache', 'parallelTools')
+  return { body: dropped.withNative(body, conversation), dropped: dropped.names }
 }
 
-function systemOut({ system }: Conversation, losses: DroppedFields): JsonObject {
-  const blocks = blocksOut(system, losses)
+function systemOut({ system }: Conversation, dropped: DroppedFields): JsonObject {
+  const blocks = blocksOut(system, dropped)
   if (blocks.length === 0) return {}
   const [first] = blocks
   const isPlain = blocks.length === 1 && Object.keys(first ?? {}).length === 2
@@ -58,16 +58,16 @@ function systemOut({ system }: Conversation, losses: DroppedFields): JsonObject 
 }
 
 /** Consecutive turns of the same role are merged, which is how the API would read them. */
-function messagesOut(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject[] {
+function messagesOut(conversation: Conversation, traits: ModelTraits, dropped: DroppedFields): JsonObject[] {
   const messages: { role: string; blocks: JsonObject[]; rest: JsonObject }[] = []
   for (const message of conversation.messages) {
-    losses.lose('speaker', message.name)
+    dropped.lose('speaker', message.name)
     const last = messages.at(-1)
     const isSystem =
       message.role === 'system' && (conversation.from === dialect || (traits.midSystem && last?.role === 'user'))
     const role = message.role === 'system' && !isSystem ? 'user' : message.role
-    const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), losses)
-    const rest = losses.native(message.native)
+    const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), dropped)
+    const rest = dropped.native(message.native)
     if (blocks.length === 0) continue
     // Blocks are added one by one, because a caller may send more parts than a function call can have arguments.
     if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0)
@@ -95,7 +95,7 @@ function contentOut(blocks: JsonObject[]): unknown {
 /** Anthropic's name for its own search tool. */
 const searchName = 'web_search'
 
-function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
+function toolOut(tool: Tool, dropped: DroppedFields): JsonObject[] {
   switch (tool.type) {
     case 'function':
       return [
@@ -105,17 +105,17 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
           input_schema: { type: 'object', ...(tool.schema ?? { properties: {} }) },
           ...(tool.strict && { strict: true }),
           ...cacheOut(tool.cache),
-          ...losses.native(tool.native),
+          ...dropped.native(tool.native),
         },
       ]
     case 'freeform': {
       const description = freeformDescription(tool.description, tool.format)
-      losses.lose('toolFormat', tool.format)
+      dropped.lose('toolFormat', tool.format)
       return [{ name: tool.name, ...(description && { description }), input_schema: freeformSchema }]
     }
     case 'web-search': {
       const { maxUses, allowedDomains, blockedDomains, location } = tool
-      losses.loseSearchBut(tool, 'searchLocation', 'searchUses', 'allowedDomains', 'blockedDomains', 'cacheMark')
+      dropped.loseSearchBut(tool, 'searchLocation', 'searchUses', 'allowedDomains', 'blockedDomains', 'cacheMark')
       return [
         {
           type: 'web_search_20250305',
@@ -125,13 +125,13 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
           ...(blockedDomains && { blocked_domains: blockedDomains }),
           ...(location && { user_location: { type: 'approximate', ...location } }),
           ...cacheOut(tool.cache),
-          ...losses.native(tool.native),
+          ...dropped.native(tool.native),
         },
       ]
     }
     default:
       if (tool.dialect === dialect) return [tool.value]
-      losses.foreign(tool.value, 'tool')
+      dropped.foreign(tool.value, 'tool')
       return []
   }
 }
@@ -140,11 +140,11 @@ function choiceOut(
   { parallelTools }: Conversation,
   toolChoice: ToolChoice | undefined,
   traits: ModelTraits,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): JsonObject {
   if (!toolChoice && parallelTools === undefined) return {}
   const isForced = mustCall(toolChoice) && !traits.freeChoice
-  if (mustCall(toolChoice) && traits.freeChoice) losses.lose('toolChoice', toolChoice)
+  if (mustCall(toolChoice) && traits.freeChoice) dropped.lose('toolChoice', toolChoice)
   if (toolChoice?.mode === 'none') return { tool_choice: { type: 'none' } }
   const single = parallelTools === undefined ? {} : { disable_parallel_tool_use: !parallelTools }
   if (!isForced) return { tool_choice: { type: 'auto', ...single } }
@@ -153,13 +153,13 @@ function choiceOut(
   return { tool_choice: { type: 'any', ...single } }
 }
 
-function formatOut({ format, from }: Conversation, losses: DroppedFields): JsonObject {
+function formatOut({ format, from }: Conversation, dropped: DroppedFields): JsonObject {
   if (format?.type === 'schema') {
     if (from === dialect) return { format: { type: 'json_schema', schema: format.schema } }
-    losses.lose('schemaLimits', hasLimits(format.schema) || undefined)
+    dropped.lose('schemaLimits', hasLimits(format.schema) || undefined)
     return { format: { type: 'json_schema', schema: closedSchema(format.schema) } }
   }
-  if (format?.type === 'json') losses.lose('format', format)
+  if (format?.type === 'json') dropped.lose('format', format)
   return {}
 }
 
@@ -171,19 +171,19 @@ function samplingOut(
   conversation: Conversation,
   traits: ModelTraits,
   thinks: boolean,
-  losses: DroppedFields,
+  dropped: DroppedFields,
 ): JsonObject {
   const { temperature, topP, topK, from } = conversation
   if (from === dialect) return { temperature, top_p: topP, top_k: topK }
   if (thinks || traits.fixedSampling) {
-    losses.lose('temperature', temperature === 1 ? undefined : temperature)
-    losses.lose('topP', topP === 1 ? undefined : topP)
-    losses.lose('topK', topK)
+    dropped.lose('temperature', temperature === 1 ? undefined : temperature)
+    dropped.lose('topP', topP === 1 ? undefined : topP)
+    dropped.lose('topK', topK)
     return {}
   }
-  if (temperature !== undefined && temperature > 1) losses.lose('temperature', temperature)
+  if (temperature !== undefined && temperature > 1) dropped.lose('temperature', temperature)
   const takesTopP = temperature === undefined || !traits.oneSampler
-  if (!takesTopP) losses.lose('topP', topP === 1 ? undefined : topP)
+  if (!takesTopP) dropped.lose('topP', topP === 1 ? undefined : topP)
   return {
     temperature: temperature === undefined ? undefined : Math.min(1, temperature),
     top_p: takesTopP ? topP : undefined,
@@ -191,10 +191,10 @@ function samplingOut(
   }
 }
 
-function tierOut({ serviceTier }: Conversation, losses: DroppedFields): JsonObject {
+function tierOut({ serviceTier }: Conversation, dropped: DroppedFields): JsonObject {
   if (serviceTier === undefined) return {}
   if (serviceTier === 'flex') {
-    losses.lose('serviceTier', serviceTier)
+    dropped.lose('serviceTier', serviceTier)
     return {}
   }
   // The priority tier cannot be required; `auto` uses it if the account has it.

@@ -19,24 +19,24 @@ interface Thinking {
 }
 
 /** How the model is asked to think (Anthropic docs: "Extended thinking", "Adaptive thinking", "Effort"). */
-export function thinkingOf(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): Thinking {
+export function thinkingOf(conversation: Conversation, traits: ModelTraits, dropped: DroppedFields): Thinking {
   const { reasoning, from } = conversation
   if (!reasoning) return { outputConfig: {} }
-  if (from === dialect) return asItWas(conversation, losses)
+  if (from === dialect) return asItWas(conversation, dropped)
   const effort = effortOf(reasoning)
   if (!traits.thinks) {
-    losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
+    dropped.lose('reasoning', effort === 'none' ? undefined : reasoning)
     return { outputConfig: {} }
   }
   if (effort === 'none') {
     // Several of the newest models do not allow thinking to be disabled.
     if (!traits.fixedSampling) return { thinking: { type: 'disabled' }, outputConfig: {} }
-    losses.lose('reasoning', reasoning)
+    dropped.lose('reasoning', reasoning)
     return { outputConfig: {} }
   }
   // A model that is forced to call a tool cannot think first.
   if (mustCall(conversation.toolChoice) && !traits.freeChoice) {
-    losses.lose('reasoning', reasoning)
+    dropped.lose('reasoning', reasoning)
     return { outputConfig: {} }
   }
   const display = traits.fixedSampling && reasoning.visible !== false ? { display: 'summarized' } : {}
@@ -44,38 +44,38 @@ export function thinkingOf(conversation: Conversation, traits: ModelTraits, loss
     return { thinking: { type: 'adaptive', ...display }, outputConfig: effort ? { effort: effortOut(effort) } : {} }
   }
   if (lacksThought(conversation)) {
-    losses.lose('reasoning', reasoning)
+    dropped.lose('reasoning', reasoning)
     return { outputConfig: {} }
   }
-  return byBudget(conversation, Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget), losses)
+  return byBudget(conversation, Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget), dropped)
 }
 
 /** The budget counts toward max_tokens and must be below it. If that is impossible, thinking is not requested. */
 function byBudget(
   { maxTokens, reasoning }: Conversation,
   wanted: number,
-  losses: DroppedFields,
+  dropped: DroppedFields,
   display = {},
 ): Thinking {
   const budget = budgetWithin(maxTokens ?? usualRoom, wanted, leastBudget)
   if (budget !== undefined) {
     return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, budget, outputConfig: {} }
   }
-  losses.lose('reasoning', reasoning)
+  dropped.lose('reasoning', reasoning)
   return { outputConfig: {} }
 }
 
-function asItWas(conversation: Conversation, losses: DroppedFields): Thinking {
+function asItWas(conversation: Conversation, dropped: DroppedFields): Thinking {
   const { reasoning } = conversation
   const { effort, budgetTokens, adaptive, visible } = reasoning ?? {}
   const display = visible === undefined ? {} : { display: visible ? 'summarized' : 'omitted' }
   const outputConfig = effort && effort !== 'none' ? { effort } : {}
   if (effort === 'none') return { thinking: { type: 'disabled' }, outputConfig }
   if (budgetTokens !== undefined && lacksThought(conversation)) {
-    losses.lose('reasoning', reasoning)
+    dropped.lose('reasoning', reasoning)
     return { thinking: { type: 'disabled' }, outputConfig }
   }
-  if (budgetTokens !== undefined) return { ...byBudget(conversation, budgetTokens, losses, display), outputConfig }
+  if (budgetTokens !== undefined) return { ...byBudget(conversation, budgetTokens, dropped, display), outputConfig }
   return { ...(adaptive && { thinking: { type: 'adaptive', ...display } }), outputConfig }
 }
 

@@ -13,7 +13,7 @@ import type { ModelTraits } from './model.ts'
 
 /** The context for writing the blocks of a request. */
 export interface BlockContext {
-  readonly losses: DroppedFields
+  readonly dropped: DroppedFields
   readonly traits: ModelTraits
 }
 
@@ -25,13 +25,13 @@ export function blocksOut(parts: readonly Part[], context: BlockContext): JsonOb
 }
 
 function blockOut(part: Part, context: BlockContext): JsonObject[] {
-  const { losses } = context
+  const { dropped } = context
   switch (part.type) {
     case 'text':
       // The service refuses texts that are only white space.
       return part.text.trim() === '' ? [] : [{ text: part.text }, ...cacheOut(part.cache, context)]
     case 'media':
-      return [mediaOut(part, losses), ...cacheOut(part.cache, context)]
+      return [mediaOut(part, dropped), ...cacheOut(part.cache, context)]
     case 'tool-call':
       return [callOut(part), ...cacheOut(part.cache, context)]
     case 'tool-result':
@@ -42,16 +42,16 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
       return part.text.trim() === '' ? [] : [{ text: part.text }]
     default:
       if (part.text?.trim()) return [{ text: part.text }]
-      losses.foreign(part.value, 'message')
+      dropped.foreign(part.value, 'message')
       return []
   }
 }
 
 /** A cache mark as a separate block after the content that it covers. Only some models support it. */
-export function cacheOut(mark: CacheMark | undefined, { traits, losses }: BlockContext): JsonObject[] {
+export function cacheOut(mark: CacheMark | undefined, { traits, dropped }: BlockContext): JsonObject[] {
   if (!mark) return []
   if (traits.caches) return [{ cachePoint: { type: 'default', ...(mark.ttl === '1h' && { ttl: '1h' }) } }]
-  losses.lose('cacheMark', mark)
+  dropped.lose('cacheMark', mark)
   return []
 }
 
@@ -60,9 +60,9 @@ function callOut(part: ToolCallPart): JsonObject {
   return { toolUse: { toolUseId: part.id, name: part.name, input } }
 }
 
-function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): JsonObject {
+function resultOut(part: ToolResultPart, { dropped, traits }: BlockContext): JsonObject {
   const content = part.content.flatMap((each): JsonObject[] => {
-    if (each.type === 'media') return [mediaOut(each, losses)]
+    if (each.type === 'media') return [mediaOut(each, dropped)]
     return each.text ? [{ text: each.text }] : []
   })
   return {
@@ -75,9 +75,9 @@ function resultOut(part: ToolResultPart, { losses, traits }: BlockContext): Json
 }
 
 /** Only Claude accepts its own thoughts back. Other models refuse a thought in the history. */
-function thoughtOut(part: ReasoningPart, { losses, traits }: BlockContext): JsonObject[] {
+function thoughtOut(part: ReasoningPart, { dropped, traits }: BlockContext): JsonObject[] {
   if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
-    losses.lose('thought', part)
+    dropped.lose('thought', part)
     return []
   }
   const { text, seal } = part
@@ -102,11 +102,11 @@ const formats: Readonly<Record<string, string>> = {
   'image/jpg': 'jpeg',
 }
 
-function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
+function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source } = part
-  if (source.kind === 'file') losses.refuse(part, 'a file kept at a service')
+  if (source.kind === 'file') dropped.refuse(part, 'a file kept at a service')
   if (source.kind === 'url') {
-    if (!source.url.startsWith('s3://')) losses.refuse(part, `${media} by address`)
+    if (!source.url.startsWith('s3://')) dropped.refuse(part, `${media} by address`)
     return mediaBlock(part, formatOf(source.mediaType ?? '', media), { s3Location: { uri: source.url } })
   }
   return mediaBlock(part, formatOf(source.mediaType, media), { bytes: source.data })

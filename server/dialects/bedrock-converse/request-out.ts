@@ -19,16 +19,16 @@ export function encodeRequest(original: Conversation): EncodedRequest {
   const traits = modelTraits(original.model)
   const plain = spelledOut(original, 'bedrock-converse')
   const conversation = traits.caches ? withCacheMarks(plain) : plain
-  const losses = new DroppedFields(conversation, 'bedrock-converse')
-  const context: BlockContext = { losses, traits }
+  const dropped = new DroppedFields(conversation, 'bedrock-converse')
+  const context: BlockContext = { dropped, traits }
   const thinking = thinkingOut(conversation, context)
   const system = blocksOut(conversation.system, context)
   const toolConfig = toolConfigOut(conversation, context)
   const inference = inferenceOut(conversation, thinking, context)
   const extra = { ...thinking.fields, ...topKOut(conversation, thinking.on, context) }
-  const output = formatOut(conversation, losses)
-  const tier = tierOut(conversation, losses)
-  losses.loseWishesBut(conversation, 'stop', 'serviceTier')
+  const output = formatOut(conversation, dropped)
+  const tier = tierOut(conversation, dropped)
+  dropped.loseWishesBut(conversation, 'stop', 'serviceTier')
   const body: JsonObject = {
     messages: messagesOut(conversation, context),
     ...(system.length > 0 && { system }),
@@ -38,7 +38,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     ...(output && { outputConfig: output }),
     ...(tier && { serviceTier: { type: tier } }),
   }
-  return { body, dropped: losses.names }
+  return { body, dropped: dropped.names }
 }
 
 /**
@@ -48,7 +48,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
 function messagesOut(conversation: Conversation, context: BlockContext): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = []
   for (const message of conversation.messages) {
-    context.losses.lose('speaker', message.name)
+    context.dropped.lose('speaker', message.name)
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
@@ -63,17 +63,17 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
 function inferenceOut(
   { maxTokens, temperature, topP, stop }: Conversation,
   { on }: { on: boolean },
-  { losses, traits }: BlockContext,
+  { dropped, traits }: BlockContext,
 ): JsonObject {
   const isFixed = traits.isClaude && (on || traits.claude.fixedSampling)
   if (isFixed) {
-    losses.lose('temperature', temperature === 1 ? undefined : temperature)
-    losses.lose('topP', topP === 1 ? undefined : topP)
+    dropped.lose('temperature', temperature === 1 ? undefined : temperature)
+    dropped.lose('topP', topP === 1 ? undefined : topP)
   }
   const takesTopP = temperature === undefined || !(traits.isClaude && traits.claude.oneSampler)
-  if (!isFixed && !takesTopP) losses.lose('topP', topP === 1 ? undefined : topP)
+  if (!isFixed && !takesTopP) dropped.lose('topP', topP === 1 ? undefined : topP)
   const isTooHot = temperature !== undefined && temperature > 1
-  if (isTooHot && !isFixed) losses.lose('temperature', temperature)
+  if (isTooHot && !isFixed) dropped.lose('temperature', temperature)
   return {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(!isFixed && temperature !== undefined && { temperature: Math.min(1, temperature) }),
@@ -82,11 +82,11 @@ function inferenceOut(
   }
 }
 
-function topKOut({ topK }: Conversation, thinks: boolean, { losses, traits }: BlockContext): JsonObject {
+function topKOut({ topK }: Conversation, thinks: boolean, { dropped, traits }: BlockContext): JsonObject {
   if (topK === undefined) return {}
   if (traits.isClaude && !thinks && !traits.claude.fixedSampling) return { top_k: topK }
   if (traits.isNova) return { inferenceConfig: { topK } }
-  losses.lose('topK', topK)
+  dropped.lose('topK', topK)
   return {}
 }
 
@@ -96,12 +96,12 @@ function topKOut({ topK }: Conversation, thinks: boolean, { losses, traits }: Bl
  */
 function toolConfigOut(conversation: Conversation, context: BlockContext): JsonObject | undefined {
   const { messages } = conversation
-  const { losses } = context
+  const { dropped } = context
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'))
-  const offer = offerOf(conversation, losses, (tool) => toolOut(tool, context))
+  const offer = offerOf(conversation, dropped, (tool) => toolOut(tool, context))
   const isForbidden = offer.choice?.mode === 'none'
   if (isForbidden && calls.length === 0) return undefined
-  if (isForbidden) losses.lose('toolChoice', offer.choice)
+  if (isForbidden) dropped.lose('toolChoice', offer.choice)
   const tools = offer.tools.length > 0 ? offer.tools : calledBefore(calls)
   if (tools.length === 0) return undefined
   const choice = choiceOut(offer.choice, context)
@@ -114,10 +114,10 @@ function calledBefore(calls: readonly ToolCallPart[]): JsonObject[] {
 }
 
 function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
-  const { losses } = context
+  const { dropped } = context
   switch (tool.type) {
     case 'function':
-      losses.lose('strictTool', (tool.strict && !context.traits.isClaude) || undefined)
+      dropped.lose('strictTool', (tool.strict && !context.traits.isClaude) || undefined)
       return [
         {
           toolSpec: {
@@ -132,32 +132,32 @@ function toolOut(tool: Tool, context: BlockContext): JsonObject[] {
       ]
     case 'freeform': {
       const description = freeformDescription(tool.description, tool.format)
-      losses.lose('toolFormat', tool.format)
+      dropped.lose('toolFormat', tool.format)
       const spec = { name: tool.name, ...(description && { description }), inputSchema: { json: freeformSchema } }
       return [{ toolSpec: spec }]
     }
     case 'web-search':
-      losses.lose('searchTool', tool)
+      dropped.lose('searchTool', tool)
       return []
     default:
-      losses.foreign(tool.value, 'tool')
+      dropped.foreign(tool.value, 'tool')
       return []
   }
 }
 
-function choiceOut(choice: ToolChoice | undefined, { losses, traits }: BlockContext): JsonObject | undefined {
+function choiceOut(choice: ToolChoice | undefined, { dropped, traits }: BlockContext): JsonObject | undefined {
   if (!choice || choice.mode === 'none') return undefined
   if (!mustCall(choice)) return { auto: {} }
   if (traits.isClaude && traits.claude.freeChoice) {
-    losses.lose('toolChoice', choice)
+    dropped.lose('toolChoice', choice)
     return { auto: {} }
   }
   const name = demandedName(choice)
   return name === undefined ? { any: {} } : { tool: { name } }
 }
 
-function formatOut({ format }: Conversation, losses: DroppedFields): JsonObject | undefined {
-  if (format?.type === 'json') losses.lose('format', format)
+function formatOut({ format }: Conversation, dropped: DroppedFields): JsonObject | undefined {
+  if (format?.type === 'json') dropped.lose('format', format)
   if (format?.type !== 'schema') return undefined
   const jsonSchema = {
     name: format.name ?? 'answer',
@@ -169,9 +169,9 @@ function formatOut({ format }: Conversation, losses: DroppedFields): JsonObject 
 
 const tiers = { standard: 'default', flex: 'flex', priority: 'priority', auto: undefined } as const
 
-function tierOut({ serviceTier }: Conversation, losses: DroppedFields): string | undefined {
+function tierOut({ serviceTier }: Conversation, dropped: DroppedFields): string | undefined {
   if (serviceTier === undefined) return undefined
   const tier = tiers[serviceTier]
-  if (serviceTier !== 'auto' && tier === undefined) losses.lose('serviceTier', serviceTier)
+  if (serviceTier !== 'auto' && tier === undefined) dropped.lose('serviceTier', serviceTier)
   return tier
 }

@@ -17,11 +17,11 @@ const off: Thinking = { fields: {}, on: false }
  * How the model is asked to think. Each model family has its own field for this (Bedrock user guide, "Inference request
  * parameters").
  */
-export function thinkingOut(conversation: Conversation, { traits, losses }: BlockContext): Thinking {
+export function thinkingOut(conversation: Conversation, { traits, dropped }: BlockContext): Thinking {
   const { reasoning } = conversation
   if (!reasoning) return off
   const effort = effortOf(reasoning)
-  if (traits.isClaude) return claudeThinking(conversation, { traits, losses })
+  if (traits.isClaude) return claudeThinking(conversation, { traits, dropped })
   const level = effort === undefined || effort === 'none' ? undefined : levels[effort]
   if (traits.novaThinks) {
     const reasoningConfig = level
@@ -30,23 +30,23 @@ export function thinkingOut(conversation: Conversation, { traits, losses }: Bloc
     return { fields: { reasoningConfig }, on: reasoningConfig.type === 'enabled' }
   }
   if (traits.isGptOss && level) return { fields: { reasoning_effort: level }, on: true }
-  losses.lose('reasoning', reasoning)
+  dropped.lose('reasoning', reasoning)
   return off
 }
 
 const levels = { minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' } as const
 
-function claudeThinking(conversation: Conversation, { traits, losses }: BlockContext): Thinking {
+function claudeThinking(conversation: Conversation, { traits, dropped }: BlockContext): Thinking {
   const { reasoning, toolChoice, messages } = conversation
   if (!reasoning) return off
   const { claude } = traits
   const effort = effortOf(reasoning)
   if (!claude.thinks) {
-    losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
+    dropped.lose('reasoning', effort === 'none' ? undefined : reasoning)
     return off
   }
   if (effort === 'none') {
-    if (claude.fixedSampling) losses.lose('reasoning', reasoning)
+    if (claude.fixedSampling) dropped.lose('reasoning', reasoning)
     return claude.fixedSampling ? off : { fields: { thinking: { type: 'disabled' } }, on: false }
   }
   const turn = messages.findLast(({ role }) => role === 'assistant')
@@ -55,7 +55,7 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
   const isUnsigned =
     isInLoop && !turn?.parts.some((part) => part.type === 'reasoning' && part.seal?.from === 'anthropic-messages')
   if ((mustCall(toolChoice) && !claude.freeChoice) || (!claude.adaptive && isUnsigned)) {
-    losses.lose('reasoning', reasoning)
+    dropped.lose('reasoning', reasoning)
     return off
   }
   if (claude.adaptive) {
@@ -67,6 +67,6 @@ function claudeThinking(conversation: Conversation, { traits, losses }: BlockCon
   const wanted = Math.max(leastBudget, budgetOf(reasoning) ?? leastBudget)
   const budget = budgetWithin(conversation.maxTokens, wanted, leastBudget)
   if (budget !== undefined) return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, on: true }
-  losses.lose('reasoning', reasoning)
+  dropped.lose('reasoning', reasoning)
   return off
 }

@@ -5,7 +5,7 @@ import { unreadableEvent } from '../neutral/failure.ts'
 import { looseList } from '../neutral/fields.ts'
 import type { Failure, StreamEvent } from '../neutral/reply.ts'
 import { openaiChat } from '../openai-chat/index.ts'
-import { DroppedFields } from '../wire/dropped-fields.ts'
+import { DroppedFields, type Losable } from '../wire/dropped-fields.ts'
 
 /**
  * A format that corresponds to OpenAI's chat under other names. Requests are first written in OpenAI's format and then
@@ -44,11 +44,11 @@ export function chatBased(kin: ChatBased): UpstreamDialect {
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
       // Unknown fields at the top level of the request are either passed on or listed as dropped.
       const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
-      const losses = new DroppedFields(conversation, kin.name, carries)
-      const request = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, losses)
+      const droppedFields = new DroppedFields(conversation, kin.name, carries)
+      const request = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, droppedFields)
       const wire = kin.request(request)
       request.loseRest()
-      return { body: wire, dropped: [...new Set([...dropped, ...losses.names])] }
+      return { body: wire, dropped: [...new Set([...dropped, ...droppedFields.names])] }
     },
     decodeReply: (wire, idSeed) => openaiChat.decodeReply(kin.reply(wire), idSeed),
     streamDecoder: (idSeed) => new ChatBasedDecoder(kin, openaiChat.streamDecoder(idSeed)),
@@ -86,10 +86,8 @@ class ChatBasedDecoder implements StreamDecoder {
   }
 }
 
-type Loss = Parameters<DroppedFields['lose']>[0]
-
 /** Maps OpenAI's chat fields to their names in the list of dropped fields. */
-const losable: Readonly<Record<string, Loss>> = {
+const losable: Readonly<Record<string, Losable>> = {
   temperature: 'temperature',
   top_p: 'topP',
   top_k: 'topK',
@@ -129,12 +127,12 @@ const usual: Readonly<Record<string, readonly unknown[]>> = {
 /** A request in OpenAI's format. Fields that are not taken from it are listed as dropped. */
 export class ChatRequest {
   readonly #body: JsonObject
-  readonly #losses: DroppedFields
+  readonly #droppedFields: DroppedFields
   readonly #taken = new Set<string>(['model', 'messages', 'stream', 'stream_options'])
 
-  constructor(body: JsonObject, losses: DroppedFields) {
+  constructor(body: JsonObject, droppedFields: DroppedFields) {
     this.#body = body
-    this.#losses = losses
+    this.#droppedFields = droppedFields
   }
 
   get model(): string {
@@ -160,7 +158,7 @@ export class ChatRequest {
   get functions(): readonly JsonObject[] {
     return looseList(this.take('tools')).flatMap((tool) => {
       if (isObject(tool['function'])) return [tool['function']]
-      this.#losses.foreign(tool, 'tool')
+      this.#droppedFields.foreign(tool, 'tool')
       return []
     })
   }
@@ -181,7 +179,7 @@ export class ChatRequest {
     const value = this.takeNumber(name)
     const what = losable[name]
     if (value === undefined || !what) return value
-    return this.#losses.within(what, value, least, most)
+    return this.#droppedFields.within(what, value, least, most)
   }
 
   /** Takes one or several stop sequences. */
@@ -207,8 +205,8 @@ export class ChatRequest {
   }
 
   /** Records that something was dropped. */
-  lose(what: Loss, value: unknown): void {
-    this.#losses.lose(what, value)
+  lose(what: Losable, value: unknown): void {
+    this.#droppedFields.lose(what, value)
   }
 
   /** Records everything that was not taken as dropped. */
@@ -216,8 +214,8 @@ export class ChatRequest {
     for (const [name, value] of Object.entries(this.#body)) {
       if (this.#taken.has(name) || value === undefined || value === null || usual[name]?.includes(value)) continue
       const what = losable[name]
-      if (what) this.#losses.lose(what, value)
-      else if (name !== 'store') this.#losses.note(name)
+      if (what) this.#droppedFields.lose(what, value)
+      else if (name !== 'store') this.#droppedFields.note(name)
     }
   }
 }

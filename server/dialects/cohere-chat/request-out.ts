@@ -11,7 +11,7 @@ import { wrapFreeform } from '../wire/tool-input.ts'
 
 /** The context for writing the messages of a request. */
 interface Context {
-  readonly losses: DroppedFields
+  readonly dropped: DroppedFields
   /** Documents are sent in a field next to the messages. */
   readonly documents: JsonObject[]
   /** True if the model accepts its own thoughts back. */
@@ -24,14 +24,14 @@ interface Context {
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
   const conversation = spelledOut(original, 'cohere-chat')
-  const losses = new DroppedFields(conversation, 'cohere-chat')
-  const context: Context = { losses, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
+  const dropped = new DroppedFields(conversation, 'cohere-chat')
+  const context: Context = { dropped, documents: [], thinks: /reasoning|command-a-plus/.test(conversation.model) }
   const { maxTokens, temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop } = conversation
   const messages = messagesOut(conversation, context)
-  const offer = plainTools(conversation, losses)
+  const offer = plainTools(conversation, dropped)
   const { tools } = offer
   const choice = tools.length > 0 ? choiceOut(offer.choice) : undefined
-  losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
+  dropped.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const body: JsonObject = {
     model: conversation.model,
     messages,
@@ -40,35 +40,37 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     ...(tools.length > 0 && { tools }),
     ...(choice && { tool_choice: choice }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    ...(temperature !== undefined && { temperature: losses.within('temperature', temperature, 0, 1) }),
+    ...(temperature !== undefined && { temperature: dropped.within('temperature', temperature, 0, 1) }),
     // Cohere excludes the ends of the range for `p`, and its penalties run from 0 to 1.
-    ...(topP !== undefined && { p: losses.within('topP', topP, 0.01, 0.99) }),
-    ...(topK !== undefined && { k: losses.within('topK', topK, 0, 500) }),
+    ...(topP !== undefined && { p: dropped.within('topP', topP, 0.01, 0.99) }),
+    ...(topK !== undefined && { k: dropped.within('topK', topK, 0, 500) }),
     ...(frequencyPenalty !== undefined && {
-      frequency_penalty: losses.within('frequencyPenalty', frequencyPenalty, 0, 1),
+      frequency_penalty: dropped.within('frequencyPenalty', frequencyPenalty, 0, 1),
     }),
-    ...(presencePenalty !== undefined && { presence_penalty: losses.within('presencePenalty', presencePenalty, 0, 1) }),
+    ...(presencePenalty !== undefined && {
+      presence_penalty: dropped.within('presencePenalty', presencePenalty, 0, 1),
+    }),
     ...(seed !== undefined && { seed }),
     ...(stop && stop.length > 0 && { stop_sequences: stop.slice(0, 5) }),
     ...formatOut(conversation),
-    ...thinkingOut(conversation, losses),
+    ...thinkingOut(conversation, dropped),
   }
-  if (stop && stop.length > 5) losses.lose('stop', stop)
-  return { body, dropped: losses.names }
+  if (stop && stop.length > 5) dropped.lose('stop', stop)
+  return { body, dropped: dropped.names }
 }
 
 function messagesOut(conversation: Conversation, context: Context): JsonObject[] {
   const system = conversation.system.map(({ text }) => text).join('\n\n')
-  for (const part of conversation.system) context.losses.lose('cacheMark', part.cache)
+  for (const part of conversation.system) context.dropped.lose('cacheMark', part.cache)
   const messages = conversation.messages.flatMap((message) => messageOut(message, context))
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
 }
 
 function messageOut(message: Message, context: Context): JsonObject[] {
-  const { losses } = context
-  losses.lose('speaker', message.name)
+  const { dropped } = context
+  dropped.lose('speaker', message.name)
   if (message.role === 'assistant') return assistantOut(message.parts, context)
-  const results = message.parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, losses)] : []))
+  const results = message.parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, dropped)] : []))
   const content = contentOut(message.parts, context)
   return content === '' ? results : [...results, { role: message.role, content }]
 }
@@ -76,7 +78,7 @@ function messageOut(message: Message, context: Context): JsonObject[] {
 /** Texts and images of a user's turn; a plain string if there are only texts. */
 function contentOut(parts: readonly Part[], context: Context): unknown {
   const content = parts.flatMap((part): JsonObject[] => {
-    if ('cache' in part) context.losses.lose('cacheMark', part.cache)
+    if ('cache' in part) context.dropped.lose('cacheMark', part.cache)
     switch (part.type) {
       case 'text':
         return part.text === '' ? [] : [{ type: 'text', text: part.text }]
@@ -84,7 +86,7 @@ function contentOut(parts: readonly Part[], context: Context): unknown {
         return mediaOut(part, context)
       case 'native':
         if (part.text) return [{ type: 'text', text: part.text }]
-        context.losses.foreign(part.value, 'message')
+        context.dropped.foreign(part.value, 'message')
         return []
       default:
         return []
@@ -93,23 +95,23 @@ function contentOut(parts: readonly Part[], context: Context): unknown {
   return content.every(({ type }) => type === 'text') ? content.map(({ text }) => text).join('\n') : content
 }
 
-function mediaOut(part: MediaPart, { losses, documents }: Context): JsonObject[] {
+function mediaOut(part: MediaPart, { dropped, documents }: Context): JsonObject[] {
   const { media, source } = part
   if (media === 'image' && source.kind !== 'file') {
     const url = addressOf(source)
     return [{ type: 'image_url', image_url: { url, ...(part.detail && { detail: part.detail }) } }]
   }
   if (media !== 'document' || source.kind !== 'inline' || !source.mediaType.startsWith('text/'))
-    return losses.refuse(part, media)
+    return dropped.refuse(part, media)
   const data = { ...(part.name && { title: part.name }), text: fromBase64(source.data) }
   documents.push({ id: `doc:${documents.length}`, data })
   return []
 }
 
-function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
-  losses.lose('cacheMark', part.cache)
+function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
+  dropped.lose('cacheMark', part.cache)
   const texts = part.content.flatMap((each) => {
-    if (each.type === 'media') losses.refuse(each, `${each.media} in the answer of a tool`)
+    if (each.type === 'media') dropped.refuse(each, `${each.media} in the answer of a tool`)
     return each.text ?? []
   })
   return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }
@@ -117,7 +119,7 @@ function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
 
 /** For models that have no other thinking, thoughts before tool calls are sent as the tool plan. */
 function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
-  const { losses, thinks } = context
+  const { dropped, thinks } = context
   const text = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')
   const calls = parts.flatMap((part) => {
     if (part.type !== 'tool-call') return []
@@ -127,8 +129,8 @@ function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const thoughts = parts.flatMap((part) => (part.type === 'reasoning' && !part.seal && part.text ? [part.text] : []))
   const thought = thoughts.join('')
   const isPlan = thought !== '' && !thinks && calls.length > 0
-  if (!thinks && !isPlan) losses.lose('thought', thought || undefined)
-  losses.lose(
+  if (!thinks && !isPlan) dropped.lose('thought', thought || undefined)
+  dropped.lose(
     'thought',
     parts.find((part) => part.type === 'reasoning' && part.seal),
   )
@@ -158,10 +160,10 @@ function formatOut({ format }: Conversation): JsonObject {
   return { response_format: { type: 'json_object', json_schema: format.schema } }
 }
 
-function thinkingOut({ reasoning, model, maxTokens }: Conversation, losses: DroppedFields): JsonObject {
+function thinkingOut({ reasoning, model, maxTokens }: Conversation, dropped: DroppedFields): JsonObject {
   if (!reasoning) return {}
   if (!/reasoning|command-a-plus/.test(model)) {
-    losses.lose('reasoning', reasoning)
+    dropped.lose('reasoning', reasoning)
     return {}
   }
   if (effortOf(reasoning) === 'none') return { thinking: { type: 'disabled' } }

@@ -11,7 +11,7 @@ const dialect = 'gemini'
 
 /** The context for writing the parts of a request. */
 export interface PartsContext {
-  readonly losses: DroppedFields
+  readonly dropped: DroppedFields
   readonly traits: ModelTraits
   /** The name of each call by its id, because a function response must name its function. */
   readonly callNames: ReadonlyMap<string, string>
@@ -33,79 +33,79 @@ export function partsOut(parts: readonly Part[], context: PartsContext): JsonObj
 }
 
 function partOut(part: Part, context: PartsContext, isFirstCall: boolean): JsonObject[] {
-  const { losses, traits } = context
+  const { dropped, traits } = context
   switch (part.type) {
     case 'text':
-      losses.lose('cacheMark', part.cache)
+      dropped.lose('cacheMark', part.cache)
       if (part.text === '' && part.seal?.from !== dialect) return []
-      return [{ text: part.text, ...signature(part.seal), ...losses.native(part.native) }]
+      return [{ text: part.text, ...signature(part.seal), ...dropped.native(part.native) }]
     case 'media':
-      return [{ ...mediaOut(part, losses), ...signature(part.seal), ...losses.native(part.native) }]
+      return [{ ...mediaOut(part, dropped), ...signature(part.seal), ...dropped.native(part.native) }]
     case 'tool-call': {
-      losses.lose('cacheMark', part.cache)
+      dropped.lose('cacheMark', part.cache)
       const args = part.freeform ? wrapFreeform(part.input) : inputObject(part.input)
       // Only the first of several parallel calls carries a signature.
       const own = part.seal?.from === dialect ? signature(part.seal) : {}
       const needed = traits.signedCalls && isFirstCall ? { thoughtSignature: unsignedCall } : {}
-      const native = losses.native(part.native)
-      return [{ functionCall: { ...idOut(part.id, losses), name: part.name, args }, ...needed, ...own, ...native }]
+      const native = dropped.native(part.native)
+      return [{ functionCall: { ...idOut(part.id, dropped), name: part.name, args }, ...needed, ...own, ...native }]
     }
     case 'tool-result':
       return resultOut(part, context)
     case 'reasoning':
       if (part.seal && part.seal.from !== dialect) {
-        losses.lose('thought', part)
+        dropped.lose('thought', part)
         return []
       }
-      return [{ text: part.text, thought: true, ...signature(part.seal), ...losses.native(part.native) }]
+      return [{ text: part.text, thought: true, ...signature(part.seal), ...dropped.native(part.native) }]
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }]
     default:
       if (part.dialect === dialect) return [part.value]
       if (part.text) return [{ text: part.text }]
-      losses.foreign(part.value, 'message')
+      dropped.foreign(part.value, 'message')
       return []
   }
 }
 
 /** Calls from Google's own history may have no id. An id that we assigned is not sent. */
-function idOut(id: string, losses: DroppedFields): JsonObject {
-  return losses.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
+function idOut(id: string, dropped: DroppedFields): JsonObject {
+  return dropped.isForeign || !/^call_\d+$/.test(id) ? { id } : {}
 }
 
 function signature(seal: Seal | undefined): JsonObject {
   return seal?.from === dialect ? { thoughtSignature: seal.value } : {}
 }
 
-function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
+function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { source, media } = part
-  losses.lose('cacheMark', part.cache)
-  losses.lose('cite', part.cite || undefined)
-  losses.lose('detail', unusualDetail(part))
+  dropped.lose('cacheMark', part.cache)
+  dropped.lose('cite', part.cite || undefined)
+  dropped.lose('detail', unusualDetail(part))
   const name = part.name ? { displayName: part.name } : {}
   if (source.kind === 'inline') return { inlineData: { mimeType: source.mediaType, data: source.data, ...name } }
   if (source.kind === 'url')
     return { fileData: { mimeType: source.mediaType ?? guessedType(source.url, media), fileUri: source.url, ...name } }
-  if (losses.isForeign) losses.refuse(part, 'a file kept at a service')
+  if (dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
   return { fileData: { fileUri: source.id, ...name } }
 }
 
 function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
-  const { losses, traits, callNames } = context
-  losses.lose('cacheMark', part.cache)
+  const { dropped, traits, callNames } = context
+  dropped.lose('cacheMark', part.cache)
   const texts = part.content.flatMap((each) => {
-    if (each.type === 'text') losses.lose('cacheMark', each.cache)
-    if (each.type === 'native' && each.text === undefined) losses.foreign(each.value, 'message')
+    if (each.type === 'text') dropped.lose('cacheMark', each.cache)
+    if (each.type === 'native' && each.text === undefined) dropped.foreign(each.value, 'message')
     return each.type === 'media' ? [] : [each.text ?? '']
   })
-  const media = part.content.flatMap((each) => (each.type === 'media' ? [mediaOut(each, losses)] : []))
+  const media = part.content.flatMap((each) => (each.type === 'media' ? [mediaOut(each, dropped)] : []))
   const response = {
     functionResponse: {
-      ...idOut(part.callId, losses),
+      ...idOut(part.callId, dropped),
       name: callNames.get(part.callId) ?? part.callId,
       response: responseOut(texts.join('\n'), part.isError ?? false),
       ...(media.length > 0 && traits.mediaInResults && { parts: media }),
-      ...losses.native(part.native),
+      ...dropped.native(part.native),
     },
   }
   return traits.mediaInResults ? [response] : [response, ...media]

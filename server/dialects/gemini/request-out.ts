@@ -30,11 +30,11 @@ const supported = [
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
   const conversation = spelledOut(original, dialect)
-  const losses = new DroppedFields(conversation, dialect)
+  const dropped = new DroppedFields(conversation, dialect)
   const traits = modelTraits(conversation.model)
-  const context: PartsContext = { losses, traits, callNames: callNamesOf(conversation.messages) }
-  const { tools, choice } = offered(conversation, losses)
-  const config = configOut(conversation, traits, losses)
+  const context: PartsContext = { dropped, traits, callNames: callNamesOf(conversation.messages) }
+  const { tools, choice } = offered(conversation, dropped)
+  const config = configOut(conversation, traits, dropped)
   const toolConfig = choiceOut(choice)
   const system = partsOut(conversation.system, context)
   const body: JsonObject = {
@@ -45,8 +45,8 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     generationConfig: Object.values(config).some((value) => value !== undefined) ? config : undefined,
     ...(conversation.serviceTier && conversation.serviceTier !== 'auto' && { serviceTier: conversation.serviceTier }),
   }
-  losses.loseWishesBut(conversation, ...supported)
-  return { body: losses.withNative(body, conversation), dropped: losses.names }
+  dropped.loseWishesBut(conversation, ...supported)
+  return { body: dropped.withNative(body, conversation), dropped: dropped.names }
 }
 
 function objectOf(value: unknown): JsonObject {
@@ -56,16 +56,16 @@ function objectOf(value: unknown): JsonObject {
 function contentsOut(conversation: Conversation, context: PartsContext): JsonObject[] {
   const contents: { role: string; parts: JsonObject[]; rest: JsonObject }[] = []
   for (const message of conversation.messages) {
-    context.losses.lose('speaker', message.name)
+    context.dropped.lose('speaker', message.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
     // Google supports system instructions only at the start.
     const parts = partsOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
-    const rest = context.losses.native(message.native)
+    const rest = context.dropped.native(message.native)
     if (parts.length === 0) continue
     const last = contents.at(-1)
     // Results of parallel calls must be in one turn. Parts are added one by one, because a caller may send more parts
     // than a function call can have arguments.
-    if (last?.role === role && context.losses.isForeign) for (const part of parts) last.parts.push(part)
+    if (last?.role === role && context.dropped.isForeign) for (const part of parts) last.parts.push(part)
     else contents.push({ role, parts, rest })
   }
   return contents.map(({ role, parts, rest }) => ({ role, parts, ...rest }))
@@ -75,42 +75,42 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
  * Google can only choose among functions. Its own tools cannot be required, so they are offered only if they may be
  * used.
  */
-function offered(conversation: Conversation, losses: DroppedFields): Offer {
+function offered(conversation: Conversation, dropped: DroppedFields): Offer {
   const { tools, toolChoice: choice } = conversation
-  if (!losses.isForeign || (choice?.mode !== 'allowed' && choice?.mode !== 'tool'))
-    return { tools: toolsOut(tools, losses), choice }
+  if (!dropped.isForeign || (choice?.mode !== 'allowed' && choice?.mode !== 'tool'))
+    return { tools: toolsOut(tools, dropped), choice }
   const meant = meantTools(conversation)
   const isFunction = ({ type }: Tool) => type === 'function' || type === 'freeform'
   if (meant.some(isFunction)) {
     const others = new Set(meant)
     const allowed = tools.filter((tool) => isFunction(tool) || others.has(tool))
-    return { tools: toolsOut(choice.mode === 'allowed' ? allowed : tools, losses), choice }
+    return { tools: toolsOut(choice.mode === 'allowed' ? allowed : tools, dropped), choice }
   }
-  const own = toolsOut(meant, losses)
-  if (mustCall(choice) || own.length === 0) losses.lose('toolChoice', choice)
+  const own = toolsOut(meant, dropped)
+  if (mustCall(choice) || own.length === 0) dropped.lose('toolChoice', choice)
   if (own.length > 0) return { tools: own, choice: undefined }
-  return { tools: toolsOut(tools.filter(isFunction), losses), choice: { mode: 'none' } }
+  return { tools: toolsOut(tools.filter(isFunction), dropped), choice: { mode: 'none' } }
 }
 
-function toolsOut(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
+function toolsOut(tools: readonly Tool[], dropped: DroppedFields): JsonObject[] {
   const declarations: JsonObject[] = []
   const others: JsonObject[] = []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform')
   for (const tool of tools) {
     switch (tool.type) {
       case 'function':
-        losses.lose('cacheMark', tool.cache)
-        losses.lose('strictTool', tool.strict || undefined)
+        dropped.lose('cacheMark', tool.cache)
+        dropped.lose('strictTool', tool.strict || undefined)
         declarations.push({
           name: tool.name,
           ...(tool.description !== undefined && { description: tool.description }),
           ...(tool.schema && { parametersJsonSchema: tool.schema }),
-          ...losses.native(tool.native),
+          ...dropped.native(tool.native),
         })
         break
       case 'freeform': {
         const description = freeformDescription(tool.description, tool.format)
-        losses.lose('toolFormat', tool.format)
+        dropped.lose('toolFormat', tool.format)
         declarations.push({
           name: tool.name,
           ...(description && { description }),
@@ -120,21 +120,21 @@ function toolsOut(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
       }
       case 'web-search':
         // Gemini accepts its own search together with functions only from callers who send its searches back.
-        if (losses.isForeign && hasFunctions) losses.lose('searchTool', tool)
-        else others.push(searchOut(tool, losses))
+        if (dropped.isForeign && hasFunctions) dropped.lose('searchTool', tool)
+        else others.push(searchOut(tool, dropped))
         break
       default:
         if (tool.dialect === dialect) others.push(tool.value)
-        else losses.foreign(tool.value, 'tool')
+        else dropped.foreign(tool.value, 'tool')
     }
   }
   return declarations.length > 0 ? [{ functionDeclarations: declarations }, ...others] : others
 }
 
-function searchOut(tool: Tool & { type: 'web-search' }, losses: DroppedFields): JsonObject {
+function searchOut(tool: Tool & { type: 'web-search' }, dropped: DroppedFields): JsonObject {
   const { blockedDomains } = tool
-  losses.loseSearchBut(tool, 'blockedDomains')
-  const native = losses.native(tool.native)
+  dropped.loseSearchBut(tool, 'blockedDomains')
+  const native = dropped.native(tool.native)
   const own = objectOf(native['googleSearch'])
   return { ...native, googleSearch: { ...own, ...(blockedDomains && { excludeDomains: blockedDomains }) } }
 }
@@ -154,14 +154,14 @@ function namesOf(tools: readonly ToolReference[]): JsonObject {
   return { allowedFunctionNames: namedReferences(tools).map(({ name }) => name) }
 }
 
-function configOut(conversation: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject {
+function configOut(conversation: Conversation, traits: ModelTraits, dropped: DroppedFields): JsonObject {
   const { format, output } = conversation
   return {
     temperature: conversation.temperature,
     topP: conversation.topP,
     topK: conversation.topK,
     maxOutputTokens: conversation.maxTokens,
-    candidateCount: conversation.choices === 1 && losses.isForeign ? undefined : conversation.choices,
+    candidateCount: conversation.choices === 1 && dropped.isForeign ? undefined : conversation.choices,
     stopSequences: conversation.stop,
     seed: conversation.seed,
     presencePenalty: conversation.presencePenalty,
@@ -170,7 +170,7 @@ function configOut(conversation: Conversation, traits: ModelTraits, losses: Drop
     logprobs: conversation.topLogprobs,
     responseMimeType: format && (format.type === 'text' ? 'text/plain' : 'application/json'),
     responseJsonSchema: format?.type === 'schema' ? format.schema : undefined,
-    thinkingConfig: thinkingOut(conversation, traits, losses),
+    thinkingConfig: thinkingOut(conversation, traits, dropped),
     responseModalities: output?.modalities.map((each) => each.toUpperCase()),
     speechConfig: output?.voice ? { voiceConfig: { prebuiltVoiceConfig: { voiceName: output.voice } } } : undefined,
   }
@@ -189,17 +189,17 @@ const levels: Partial<Record<Effort, string>> = {
  * Newer models accept a thinking level, older ones a budget (Gemini API, "Thinking"). Callers of other dialects are
  * shown the thoughts.
  */
-function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, losses: DroppedFields): JsonObject | undefined {
+function thinkingOut({ reasoning }: Conversation, traits: ModelTraits, dropped: DroppedFields): JsonObject | undefined {
   if (!reasoning) return undefined
-  const { visible = losses.isForeign } = reasoning
+  const { visible = dropped.isForeign } = reasoning
   const effort = effortOf(reasoning)
   const isOff = effort === 'none'
-  if (!traits.thinks && losses.isForeign) {
-    losses.lose('reasoning', isOff ? undefined : reasoning)
+  if (!traits.thinks && dropped.isForeign) {
+    dropped.lose('reasoning', isOff ? undefined : reasoning)
     return undefined
   }
-  const shown = visible && !(isOff && losses.isForeign) ? { includeThoughts: true } : {}
-  if (!losses.isForeign && reasoning.budgetTokens !== undefined)
+  const shown = visible && !(isOff && dropped.isForeign) ? { includeThoughts: true } : {}
+  if (!dropped.isForeign && reasoning.budgetTokens !== undefined)
     return { thinkingBudget: reasoning.budgetTokens, ...shown }
   if (traits.levels) {
     const level = effort && (levels[effort] ?? traits.leastLevel)

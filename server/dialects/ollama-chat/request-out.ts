@@ -14,17 +14,17 @@ import { inputObject, wrapFreeform } from '../wire/tool-input.ts'
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
   const conversation = spelledOut(original, 'ollama-chat')
-  const losses = new DroppedFields(conversation, 'ollama-chat', (field) => ownNames.includes(field))
+  const dropped = new DroppedFields(conversation, 'ollama-chat', (field) => ownNames.includes(field))
   const own = ownFields(conversation.native)
   const { format, reasoning } = conversation
-  const offer = plainTools(conversation, losses)
+  const offer = plainTools(conversation, dropped)
   // Ollama has no tool choice, so tools that must not be called are not sent.
   const tools = offer.choice?.mode === 'none' ? [] : offer.tools
-  const messages = messagesOut(conversation, losses)
+  const messages = messagesOut(conversation, dropped)
   const options = { ...optionsOut(conversation), ...(own['num_ctx'] !== undefined && { num_ctx: own['num_ctx'] }) }
-  losses.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
+  dropped.loseWishesBut(conversation, 'frequencyPenalty', 'presencePenalty', 'seed', 'stop')
   const mode = conversation.toolChoice?.mode
-  losses.lose('toolChoice', mode === 'auto' || mode === 'none' ? undefined : mode)
+  dropped.lose('toolChoice', mode === 'auto' || mode === 'none' ? undefined : mode)
   const body: JsonObject = {
     model: conversation.model,
     messages,
@@ -36,7 +36,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     ...(reasoning && { think: thinkOut(conversation) }),
     ...(own['keep_alive'] !== undefined && { keep_alive: own['keep_alive'] }),
   }
-  return { body, dropped: losses.names }
+  return { body, dropped: dropped.names }
 }
 
 const ownNames = ['num_ctx', 'keep_alive']
@@ -69,23 +69,23 @@ function thinkOut({ reasoning, model }: Conversation): boolean | string {
   return effort === 'none' || effort === 'minimal' || effort === 'low' ? 'low' : 'high'
 }
 
-function messagesOut(conversation: Conversation, losses: DroppedFields): JsonObject[] {
+function messagesOut(conversation: Conversation, dropped: DroppedFields): JsonObject[] {
   const names = new Map<string, string>()
   for (const { parts } of conversation.messages)
     for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name)
-  for (const part of conversation.system) losses.lose('cacheMark', part.cache)
+  for (const part of conversation.system) dropped.lose('cacheMark', part.cache)
   const system = conversation.system.map(({ text }) => text).join('\n\n')
-  const messages = conversation.messages.flatMap((message) => messageOut(message, names, losses))
+  const messages = conversation.messages.flatMap((message) => messageOut(message, names, dropped))
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages]
 }
 
-function messageOut(message: Message, names: ReadonlyMap<string, string>, losses: DroppedFields): JsonObject[] {
-  losses.lose('speaker', message.name)
+function messageOut(message: Message, names: ReadonlyMap<string, string>, dropped: DroppedFields): JsonObject[] {
+  dropped.lose('speaker', message.name)
   const results = message.parts.flatMap((part): JsonObject[] => {
     if (part.type !== 'tool-result') return []
-    losses.lose('cacheMark', part.cache)
+    dropped.lose('cacheMark', part.cache)
     const name = names.get(part.callId)
-    const fields = contentOf(part.content, losses)
+    const fields = contentOf(part.content, dropped)
     return [{ role: 'tool', ...fields, ...(name && { tool_name: name }), tool_call_id: part.callId }]
   })
   const others = message.parts.filter(({ type }) => type !== 'tool-result')
@@ -96,7 +96,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
     return [{ id: part.id, function: { name: part.name, arguments: input } }]
   })
   const thought = others.flatMap((part) => (part.type === 'reasoning' && !part.seal ? [part.text] : [])).join('')
-  losses.lose(
+  dropped.lose(
     'thought',
     others.find((part) => part.type === 'reasoning' && part.seal),
   )
@@ -104,7 +104,7 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
     ...results,
     {
       role: message.role,
-      ...contentOf(others, losses),
+      ...contentOf(others, dropped),
       ...(thought !== '' && { thinking: thought }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
@@ -112,26 +112,26 @@ function messageOut(message: Message, names: ReadonlyMap<string, string>, losses
 }
 
 /** Text and images of a message. The service accepts one text, with the images in a separate field. */
-function contentOf(parts: readonly Part[], losses: DroppedFields): { content: string; images?: string[] } {
+function contentOf(parts: readonly Part[], dropped: DroppedFields): { content: string; images?: string[] } {
   const texts: string[] = []
   const images: string[] = []
   for (const part of parts) {
-    if ('cache' in part) losses.lose('cacheMark', part.cache)
+    if ('cache' in part) dropped.lose('cacheMark', part.cache)
     if (part.type === 'text' || part.type === 'refusal') texts.push(part.text)
-    else if (part.type === 'media') addMedia(part, texts, images, losses)
+    else if (part.type === 'media') addMedia(part, texts, images, dropped)
     else if (part.type === 'native') {
       if (part.text) texts.push(part.text)
-      else losses.foreign(part.value, 'message')
+      else dropped.foreign(part.value, 'message')
     }
   }
   return { content: texts.filter((text) => text !== '').join('\n'), ...(images.length > 0 && { images }) }
 }
 
-function addMedia(part: MediaPart, texts: string[], images: string[], losses: DroppedFields): void {
+function addMedia(part: MediaPart, texts: string[], images: string[], dropped: DroppedFields): void {
   const { media, source } = part
   if (source.kind !== 'inline')
-    losses.refuse(part, source.kind === 'url' ? `${media} by address` : 'a file kept at a service')
+    dropped.refuse(part, source.kind === 'url' ? `${media} by address` : 'a file kept at a service')
   if (media === 'image') images.push(source.data)
   else if (source.mediaType.startsWith('text/')) texts.push(fromBase64(source.data))
-  else losses.refuse(part, media)
+  else dropped.refuse(part, media)
 }

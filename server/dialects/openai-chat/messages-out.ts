@@ -10,49 +10,49 @@ import { detailsOut, sealOut } from './reasoning.ts'
  * All messages of a request, beginning with the system message. Throws GatewayError for a part that the dialect cannot
  * express.
  */
-export function messagesOut(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
+export function messagesOut(conversation: Conversation, dropped: DroppedFields, options: EncodeOptions): JsonObject[] {
   return [
-    ...systemOut(conversation, losses, options),
-    ...conversation.messages.flatMap((message) => messageOut(message, losses, options)),
+    ...systemOut(conversation, dropped, options),
+    ...conversation.messages.flatMap((message) => messageOut(message, dropped, options)),
   ]
 }
 
 /** Sends one system message, because some services accept neither several of them nor lists of parts. */
-function systemOut({ system }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
+function systemOut({ system }: Conversation, dropped: DroppedFields, options: EncodeOptions): JsonObject[] {
   if (system.length === 0) return []
   const hasMarks = options.cacheControl && system.some(({ cache }) => cache)
   const [first] = system
   const joined = { ...first, type: 'text', text: system.map(({ text }) => text).join('\n\n') } as const
   const mark = system.find(({ cache }) => cache)?.cache
   const parts = hasMarks ? system : [{ ...joined, cache: mark }]
-  return [{ role: 'system', content: contentOut(parts, losses, options) }]
+  return [{ role: 'system', content: contentOut(parts, dropped, options) }]
 }
 
-function messageOut(message: Message, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
-  const rest = { ...(message.name && { name: message.name }), ...losses.native(message.native) }
-  if (message.role === 'assistant') return [{ ...assistantOut(message.parts, losses, options), ...rest }]
+function messageOut(message: Message, dropped: DroppedFields, options: EncodeOptions): JsonObject[] {
+  const rest = { ...(message.name && { name: message.name }), ...dropped.native(message.native) }
+  if (message.role === 'assistant') return [{ ...assistantOut(message.parts, dropped, options), ...rest }]
   if (message.role === 'system')
-    return [{ role: 'system', content: contentOut(message.parts, losses, options), ...rest }]
+    return [{ role: 'system', content: contentOut(message.parts, dropped, options), ...rest }]
   const results = message.parts.filter((part) => part.type === 'tool-result')
   const others = message.parts.filter((part) => part.type !== 'tool-result')
-  const out = results.map((result) => resultOut(result, losses, options))
+  const out = results.map((result) => resultOut(result, dropped, options))
   // Tool results can only be text. Their other parts follow as a message of the user.
   const shown = [...results.flatMap(attachments), ...others]
   if (shown.length > 0 || results.length === 0)
-    out.push({ role: 'user', content: contentOut(shown, losses, options), ...rest })
+    out.push({ role: 'user', content: contentOut(shown, dropped, options), ...rest })
   return out
 }
 
-function resultOut(result: ToolResultPart, losses: DroppedFields, options: EncodeOptions): JsonObject {
-  losses.lose('isError', result.isError || undefined)
+function resultOut(result: ToolResultPart, dropped: DroppedFields, options: EncodeOptions): JsonObject {
+  dropped.lose('isError', result.isError || undefined)
   const texts = result.content.filter(({ type }) => type !== 'media')
-  const content = contentOut(texts, losses, options)
+  const content = contentOut(texts, dropped, options)
   return {
     role: 'tool',
     tool_call_id: result.callId,
     content: content === '' && texts.length < result.content.length ? `See attachments of ${result.callId}.` : content,
-    ...cacheOut(result.cache, losses, options),
-    ...losses.native(result.native),
+    ...cacheOut(result.cache, dropped, options),
+    ...dropped.native(result.native),
   }
 }
 
@@ -61,15 +61,15 @@ function attachments({ callId, content }: ToolResultPart): Part[] {
   return media.length === 0 ? [] : [{ type: 'text', text: `Attachments of ${callId}:` }, ...media]
 }
 
-function assistantOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
+function assistantOut(parts: readonly Part[], dropped: DroppedFields, options: EncodeOptions): JsonObject {
   const contentParts = parts.filter(({ type }) => type === 'text' || type === 'native' || type === 'media')
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('')
-  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, losses, options)] : []))
-  const content = joinedTexts(contentOut(contentParts, losses, options))
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [callOut(part, dropped, options)] : []))
+  const content = joinedTexts(contentOut(contentParts, dropped, options))
   return {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
-    ...thoughtsOut(parts, losses, options),
+    ...thoughtsOut(parts, dropped, options),
     ...(refusal && { refusal }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
@@ -83,8 +83,8 @@ function joinedTexts(content: unknown): unknown {
   return isPlain ? list.map((part) => part['text']).join('') : list
 }
 
-function callOut(part: ToolCallPart, losses: DroppedFields, options: EncodeOptions): JsonObject {
-  const native = losses.native(part.native)
+function callOut(part: ToolCallPart, dropped: DroppedFields, options: EncodeOptions): JsonObject {
+  const native = dropped.native(part.native)
   const { id, name, input, seal } = part
   if (part.freeform && options.freeformTools) return { id, type: 'custom', custom: { name, input }, ...native }
   const isSealed = seal?.from === 'gemini' && options.reasoningField !== undefined
@@ -93,13 +93,13 @@ function callOut(part: ToolCallPart, losses: DroppedFields, options: EncodeOptio
     type: 'function',
     function: { name, arguments: part.freeform ? JSON.stringify(wrapFreeform(input)) : input || '{}' },
     ...(isSealed && { extra_content: { google: { thought_signature: seal.value } } }),
-    ...cacheOut(part.cache, losses, options),
+    ...cacheOut(part.cache, dropped, options),
     ...native,
   }
 }
 
 /** Earlier thoughts, in the format in which the service accepts them back. */
-function thoughtsOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): JsonObject {
+function thoughtsOut(parts: readonly Part[], dropped: DroppedFields, options: EncodeOptions): JsonObject {
   const thoughts = parts.filter((part) => part.type === 'reasoning')
   if (thoughts.length === 0) return {}
   const text = thoughts.map((part) => part.text).join('')
@@ -113,7 +113,7 @@ function thoughtsOut(parts: readonly Part[], losses: DroppedFields, options: Enc
       return { reasoning: text, reasoning_details: [...thoughts.flatMap(detailsOut), ...seals] }
     }
     default:
-      losses.lose('thought', thoughts)
+      dropped.lose('thought', thoughts)
       return {}
   }
 }

@@ -10,15 +10,15 @@ const dialect = 'openai-chat'
  * Parts as the `content` of a message. A plain text is sent where it is enough, because not every service accepts
  * lists.
  */
-export function contentOut(parts: readonly Part[], losses: DroppedFields, options: EncodeOptions): unknown {
-  const list = parts.flatMap((part) => partOut(part, losses, options))
+export function contentOut(parts: readonly Part[], dropped: DroppedFields, options: EncodeOptions): unknown {
+  const list = parts.flatMap((part) => partOut(part, dropped, options))
   const isPlain = list.every((part) => part['type'] === 'text' && Object.keys(part).length === 2)
   if (list.length === 0) return ''
   const [first] = list
   return isPlain && list.length === 1 && first ? first['text'] : list
 }
 
-function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
+function partOut(part: Part, dropped: DroppedFields, options: EncodeOptions): JsonObject[] {
   switch (part.type) {
     case 'text':
       if (part.text === '') return []
@@ -26,16 +26,16 @@ function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): Jso
         {
           type: 'text',
           text: part.text,
-          ...cacheOut(part.cache, losses, options),
-          ...losses.native(part.native),
+          ...cacheOut(part.cache, dropped, options),
+          ...dropped.native(part.native),
         },
       ]
     case 'media':
       return [
         {
-          ...mediaOut(part, losses),
-          ...cacheOut(part.cache, losses, options),
-          ...losses.native(part.native),
+          ...mediaOut(part, dropped),
+          ...cacheOut(part.cache, dropped, options),
+          ...dropped.native(part.native),
         },
       ]
     case 'refusal':
@@ -43,7 +43,7 @@ function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): Jso
     case 'native':
       if (part.dialect === dialect) return [part.value]
       if (part.text) return [{ type: 'text', text: part.text }]
-      losses.foreign(part.value, 'message')
+      dropped.foreign(part.value, 'message')
       return []
     default:
       return []
@@ -51,18 +51,18 @@ function partOut(part: Part, losses: DroppedFields, options: EncodeOptions): Jso
 }
 
 /** A cache mark, for services that accept Anthropic's cache marks. OpenAI caches automatically. */
-export function cacheOut(mark: CacheMark | undefined, losses: DroppedFields, options: EncodeOptions): JsonObject {
+export function cacheOut(mark: CacheMark | undefined, dropped: DroppedFields, options: EncodeOptions): JsonObject {
   if (!mark) return {}
   if (options.cacheControl) return { cache_control: { type: 'ephemeral', ...(mark.ttl && { ttl: mark.ttl }) } }
-  losses.lose('cacheMark', mark)
+  dropped.lose('cacheMark', mark)
   return {}
 }
 
-function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
+function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source } = part
-  losses.lose('cite', part.cite || undefined)
+  dropped.lose('cite', part.cite || undefined)
   if (source.kind === 'file') {
-    if (losses.isForeign || media !== 'document') losses.refuse(part, 'a file kept at a service')
+    if (dropped.isForeign || media !== 'document') dropped.refuse(part, 'a file kept at a service')
     return { type: 'file', file: { file_id: source.id } }
   }
   const address = addressOf(source) ?? ''
@@ -70,8 +70,8 @@ function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
     return { type: 'image_url', image_url: { url: address, ...(part.detail && { detail: part.detail }) } }
   if (media === 'video') return { type: 'video_url', video_url: { url: address } }
   // OpenAI itself accepts no URLs here, but some services that adopted its dialect do.
-  if (source.kind === 'url' && !losses.isForeign) return { type: 'file_url', file_url: { url: address } }
-  if (source.kind === 'url') losses.refuse(part, 'a document or sound by its address')
+  if (source.kind === 'url' && !dropped.isForeign) return { type: 'file_url', file_url: { url: address } }
+  if (source.kind === 'url') dropped.refuse(part, 'a document or sound by its address')
   if (media === 'audio')
     return { type: 'input_audio', input_audio: { data: source.data, format: soundFormat(source.mediaType) } }
   // The dialect accepts PDF as files. A text document is sent as text.

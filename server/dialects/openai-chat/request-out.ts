@@ -19,39 +19,39 @@ const dialect = 'openai-chat'
  */
 export function encodeRequest(original: Conversation, options: EncodeOptions = {}): EncodedRequest {
   const conversation = spelledOut(original, dialect)
-  const losses = new DroppedFields(conversation, dialect)
-  const { tools, choice, search } = offered(conversation, losses, options)
+  const dropped = new DroppedFields(conversation, dialect)
+  const { tools, choice, search } = offered(conversation, dropped, options)
   const { output } = conversation
   const modalities = output?.modalities.filter((each) => each === 'text' || each === 'audio')
   const wantsSound = modalities?.includes('audio') ?? false
-  losses.lose('output', output && modalities?.length !== output.modalities.length ? output : undefined)
+  dropped.lose('output', output && modalities?.length !== output.modalities.length ? output : undefined)
   const body: JsonObject = {
     model: conversation.model,
-    messages: messagesOut(conversation, losses, options),
+    messages: messagesOut(conversation, dropped, options),
     stream: conversation.stream || undefined,
     stream_options: conversation.stream && conversation.wantsStreamUsage ? { include_usage: true } : undefined,
     tools: tools.length > 0 ? tools : undefined,
     ...(tools.length > 0 && choiceOut(choice, options.freeformTools ?? false)),
     response_format: formatOut(conversation),
-    ...reasoningOut(conversation, losses, options),
+    ...reasoningOut(conversation, dropped, options),
     ...limitOut(conversation),
-    ...penaltiesOut(conversation, losses),
+    ...penaltiesOut(conversation, dropped),
     seed: conversation.seed,
     stop: conversation.stop && conversation.stop.length > 0 ? conversation.stop : undefined,
     n: conversation.choices,
     logprobs: conversation.logprobs,
     verbosity: conversation.verbosity,
-    modalities: wantsSound || !losses.isForeign ? modalities : undefined,
+    modalities: wantsSound || !dropped.isForeign ? modalities : undefined,
     audio: wantsSound ? { voice: output?.voice ?? 'alloy', format: output?.soundFormat ?? 'wav' } : undefined,
     web_search_options: search,
-    ...commonOut(conversation, losses),
+    ...commonOut(conversation, dropped),
   }
   // Nothing is stored for a caller of another dialect.
-  if (losses.isForeign && options.refusesMetadata) {
-    losses.lose('metadata', body['metadata'])
+  if (dropped.isForeign && options.refusesMetadata) {
+    dropped.lose('metadata', body['metadata'])
     delete body['metadata']
   }
-  return { body: losses.withNative(body, conversation), dropped: losses.names }
+  return { body: dropped.withNative(body, conversation), dropped: dropped.names }
 }
 
 /** Services other than OpenAI may not support the newer field name. */
@@ -60,23 +60,23 @@ function limitOut({ maxTokens, model }: Conversation): JsonObject {
   return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
 }
 
-function penaltiesOut(conversation: Conversation, losses: DroppedFields): JsonObject {
+function penaltiesOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { frequencyPenalty, presencePenalty } = conversation
-  if (!losses.isForeign || !isFixed(conversation))
+  if (!dropped.isForeign || !isFixed(conversation))
     return { frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty }
-  losses.lose('frequencyPenalty', frequencyPenalty || undefined)
-  losses.lose('presencePenalty', presencePenalty || undefined)
+  dropped.lose('frequencyPenalty', frequencyPenalty || undefined)
+  dropped.lose('presencePenalty', presencePenalty || undefined)
   return {}
 }
 
 /** Models that refuse a thinking effort, if their names show this (model pages of OpenAI, xAI and Groq). */
 const thoughtless = /^(?:.*\/)?(?:gpt-[34]|chatgpt-4|grok-(?:2|3(?!-mini)|4(?![.\d]))|llama|mixtral|gemma)/
 
-function reasoningOut({ reasoning, model }: Conversation, losses: DroppedFields, options: EncodeOptions): JsonObject {
+function reasoningOut({ reasoning, model }: Conversation, dropped: DroppedFields, options: EncodeOptions): JsonObject {
   if (!reasoning) return {}
   const effort = effortOf(reasoning)
-  if (losses.isForeign && thoughtless.test(model)) {
-    losses.lose('reasoning', effort === 'none' ? undefined : reasoning)
+  if (dropped.isForeign && thoughtless.test(model)) {
+    dropped.lose('reasoning', effort === 'none' ? undefined : reasoning)
     return {}
   }
   if (options.reasoningField !== 'reasoning_details') return { reasoning_effort: effort }
@@ -90,18 +90,18 @@ function reasoningOut({ reasoning, model }: Conversation, losses: DroppedFields,
   }
 }
 
-function toolOut(tool: Tool, losses: DroppedFields, options: EncodeOptions): JsonObject[] {
+function toolOut(tool: Tool, dropped: DroppedFields, options: EncodeOptions): JsonObject[] {
   switch (tool.type) {
     case 'function': {
       const { name, description, schema, strict } = tool
-      const native = losses.native(tool.native)
+      const native = dropped.native(tool.native)
       const declared = { name, description, parameters: schema, strict, ...native }
-      return [{ type: 'function', function: declared, ...cacheOut(tool.cache, losses, options) }]
+      return [{ type: 'function', function: declared, ...cacheOut(tool.cache, dropped, options) }]
     }
     case 'freeform': {
       const { name, description, format } = tool
       if (options.freeformTools) return [{ type: 'custom', custom: { name, description, format } }]
-      losses.lose('toolFormat', format)
+      dropped.lose('toolFormat', format)
       const fullDescription = freeformDescription(description, format) || undefined
       return [{ type: 'function', function: { name, description: fullDescription, parameters: freeformSchema } }]
     }
@@ -109,7 +109,7 @@ function toolOut(tool: Tool, losses: DroppedFields, options: EncodeOptions): Jso
       return []
     default:
       if (tool.dialect === dialect) return [tool.value]
-      losses.foreign(tool.value, 'tool')
+      dropped.foreign(tool.value, 'tool')
       return []
   }
 }
@@ -122,21 +122,21 @@ interface ChatOffer extends Offer {
  * Search is separate from the tools in this dialect. If only search is allowed or required, the model calls none of the
  * tools.
  */
-function offered(conversation: Conversation, losses: DroppedFields, options: EncodeOptions): ChatOffer {
+function offered(conversation: Conversation, dropped: DroppedFields, options: EncodeOptions): ChatOffer {
   const meant = meantTools(conversation)
   const { mode } = conversation.toolChoice ?? {}
   const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
-  const search = mayLook ? searchIn(conversation, losses, options) : undefined
-  const write = (tool: Tool) => toolOut(tool, losses, options)
+  const search = mayLook ? searchIn(conversation, dropped, options) : undefined
+  const write = (tool: Tool) => toolOut(tool, dropped, options)
   // Services other than OpenAI may not support a list of allowed tools.
-  const hasList = options.freeformTools || !losses.isForeign
+  const hasList = options.freeformTools || !dropped.isForeign
   const isSayable = meant.some(({ type }) => type === 'function' || type === 'freeform')
   if (mode === 'allowed' && hasList && isSayable)
     return { tools: conversation.tools.flatMap(write), choice: conversation.toolChoice, search }
   const isSearchAlone =
     (mode === 'allowed' || mode === 'tool') && meant.length > 0 && meant.every(({ type }) => type === 'web-search')
   if (search && isSearchAlone) return { tools: conversation.tools.flatMap(write), choice: { mode: 'none' }, search }
-  return { ...offerOf(conversation, losses, write), search }
+  return { ...offerOf(conversation, dropped, write), search }
 }
 
 /** Names of models that search. All other OpenAI models, and strict services, refuse the field. */
@@ -144,21 +144,21 @@ const searching = /search|sonar|compound|online/
 
 function searchIn(
   { tools, model }: Conversation,
-  losses: DroppedFields,
+  dropped: DroppedFields,
   options: EncodeOptions,
 ): JsonObject | undefined {
   const tool = tools.find((each) => each.type === 'web-search')
   if (!tool) return undefined
-  if (!losses.isForeign || options.webSearch || searching.test(model)) return searchOut(tool, losses)
-  losses.lose('searchTool', tool)
+  if (!dropped.isForeign || options.webSearch || searching.test(model)) return searchOut(tool, dropped)
+  dropped.lose('searchTool', tool)
   return undefined
 }
 
-function searchOut(tool: Tool & { type: 'web-search' }, losses: DroppedFields): JsonObject {
+function searchOut(tool: Tool & { type: 'web-search' }, dropped: DroppedFields): JsonObject {
   const { contextSize, location } = tool
-  losses.loseSearchBut(tool, 'searchSize', 'searchLocation')
+  dropped.loseSearchBut(tool, 'searchSize', 'searchLocation')
   return {
-    ...losses.native(tool.native),
+    ...dropped.native(tool.native),
     ...(contextSize && { search_context_size: contextSize }),
     ...(location && { user_location: { type: 'approximate', approximate: location } }),
   }

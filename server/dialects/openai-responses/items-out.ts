@@ -16,20 +16,20 @@ import { type Namespaces, spaceOut } from './namespaces.ts'
 const dialect = 'openai-responses'
 
 /** The messages of a conversation as items of `input`. Throws GatewayError for a part that no item can express. */
-export function itemsOut(messages: readonly Message[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
+export function itemsOut(messages: readonly Message[], dropped: DroppedFields, spaces: Namespaces): JsonObject[] {
   return messages.flatMap((message) => {
-    losses.lose('speaker', message.name)
-    return message.role === 'assistant' ? assistantItems(message.parts, losses, spaces) : userItems(message, losses)
+    dropped.lose('speaker', message.name)
+    return message.role === 'assistant' ? assistantItems(message.parts, dropped, spaces) : userItems(message, dropped)
   })
 }
 
-function userItems({ role, parts }: Message, losses: DroppedFields): JsonObject[] {
-  const results = parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, losses)] : []))
+function userItems({ role, parts }: Message, dropped: DroppedFields): JsonObject[] {
+  const results = parts.flatMap((part) => (part.type === 'tool-result' ? [resultOut(part, dropped)] : []))
   const own = parts.flatMap((part) => (part.type === 'native' && part.dialect === dialect ? [part.value] : []))
   const others = parts.filter(
     (part) => part.type !== 'tool-result' && !(part.type === 'native' && part.dialect === dialect),
   )
-  const content = others.flatMap((part) => contentOut(part, losses))
+  const content = others.flatMap((part) => contentOut(part, dropped))
   const items = [...results, ...own]
   if (content.length > 0 || items.length === 0)
     items.push(messageItem(role === 'system' ? 'developer' : role, others, content))
@@ -51,39 +51,39 @@ function ownMessage(parts: readonly Part[]): JsonObject {
 }
 
 /** One part of a user's message. */
-function contentOut(part: Part, losses: DroppedFields): JsonObject[] {
+function contentOut(part: Part, dropped: DroppedFields): JsonObject[] {
   switch (part.type) {
     case 'text':
-      return [{ type: 'input_text', text: part.text, ...markOut(part.cache, losses), ...nativeOut(part, losses) }]
+      return [{ type: 'input_text', text: part.text, ...markOut(part.cache, dropped), ...nativeOut(part, dropped) }]
     case 'media':
-      return [{ ...mediaOut(part, losses), ...markOut(part.cache, losses), ...losses.native(part.native) }]
+      return [{ ...mediaOut(part, dropped), ...markOut(part.cache, dropped), ...dropped.native(part.native) }]
     case 'native':
       if (part.text) return [{ type: 'input_text', text: part.text }]
-      losses.foreign(part.value, 'message')
+      dropped.foreign(part.value, 'message')
       return []
     default:
       return []
   }
 }
 
-function nativeOut(part: Part & { type: 'text' }, losses: DroppedFields): JsonObject {
-  const { message: _message, ...rest } = losses.native(part.native)
+function nativeOut(part: Part & { type: 'text' }, dropped: DroppedFields): JsonObject {
+  const { message: _message, ...rest } = dropped.native(part.native)
   return rest
 }
 
 /** OpenAI caches automatically. Its own cache mark is sent back only to OpenAI. */
-function markOut(mark: CacheMark | undefined, losses: DroppedFields): JsonObject {
+function markOut(mark: CacheMark | undefined, dropped: DroppedFields): JsonObject {
   if (!mark) return {}
-  if (!losses.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }
-  losses.lose('cacheMark', mark)
+  if (!dropped.isForeign) return { prompt_cache_breakpoint: { mode: 'explicit' } }
+  dropped.lose('cacheMark', mark)
   return {}
 }
 
-function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
+function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   const { media, source, name, detail } = part
-  losses.lose('cite', part.cite || undefined)
-  if (media === 'audio' || media === 'video') losses.refuse(part, media)
-  if (source.kind === 'file' && losses.isForeign) losses.refuse(part, 'a file kept at a service')
+  dropped.lose('cite', part.cite || undefined)
+  if (media === 'audio' || media === 'video') dropped.refuse(part, media)
+  if (source.kind === 'file' && dropped.isForeign) dropped.refuse(part, 'a file kept at a service')
   const address = addressOf(source)
   if (media === 'image') {
     const image = source.kind === 'file' ? { file_id: source.id } : { image_url: address }
@@ -94,26 +94,26 @@ function mediaOut(part: MediaPart, losses: DroppedFields): JsonObject {
   return { type: 'input_file', filename: name ?? 'document.pdf', file_data: address }
 }
 
-function resultOut(part: ToolResultPart, losses: DroppedFields): JsonObject {
-  losses.lose('isError', part.isError || undefined)
-  losses.lose('cacheMark', losses.isForeign ? part.cache : undefined)
-  const content = part.content.flatMap((each) => contentOut(each, losses))
+function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
+  dropped.lose('isError', part.isError || undefined)
+  dropped.lose('cacheMark', dropped.isForeign ? part.cache : undefined)
+  const content = part.content.flatMap((each) => contentOut(each, dropped))
   const [first] = content
   const isPlain = content.length === 1 && first && Object.keys(first).length === 2 && 'text' in first
   return {
     type: part.freeform ? 'custom_tool_call_output' : 'function_call_output',
     call_id: part.callId,
     output: content.length === 0 ? '' : isPlain ? first['text'] : content,
-    ...losses.native(part.native),
+    ...dropped.native(part.native),
   }
 }
 
 /** A model's turn. The text between two thoughts or calls is one message. */
-function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: Namespaces): JsonObject[] {
+function assistantItems(parts: readonly Part[], dropped: DroppedFields, spaces: Namespaces): JsonObject[] {
   const items: JsonObject[] = []
   let textParts: Part[] = []
   const flush = () => {
-    if (textParts.length > 0) items.push(messageOut(textParts, losses))
+    if (textParts.length > 0) items.push(messageOut(textParts, dropped))
     textParts = []
   }
   for (const part of parts) {
@@ -124,39 +124,39 @@ function assistantItems(parts: readonly Part[], losses: DroppedFields, spaces: N
       continue
     }
     flush()
-    const item = assistantItem(part, losses, spaces)
+    const item = assistantItem(part, dropped, spaces)
     if (item) items.push(item)
   }
   flush()
   return items
 }
 
-function messageOut(parts: readonly Part[], losses: DroppedFields): JsonObject {
+function messageOut(parts: readonly Part[], dropped: DroppedFields): JsonObject {
   const content = parts.map((part): JsonObject => {
     if (part.type === 'refusal') return { type: 'refusal', refusal: part.text }
     if (part.type !== 'text') return {}
     const annotations = annotationsOut(part.citations ?? [], part.text.length)
-    losses.lose('cacheMark', losses.isForeign ? part.cache : undefined)
-    return { type: 'output_text', text: part.text, annotations, ...nativeOut(part, losses) }
+    dropped.lose('cacheMark', dropped.isForeign ? part.cache : undefined)
+    return { type: 'output_text', text: part.text, annotations, ...nativeOut(part, dropped) }
   })
   return { type: 'message', role: 'assistant', content, ...ownMessage(parts) }
 }
 
-function assistantItem(part: Part, losses: DroppedFields, spaces: Namespaces): JsonObject | undefined {
+function assistantItem(part: Part, dropped: DroppedFields, spaces: Namespaces): JsonObject | undefined {
   switch (part.type) {
     case 'tool-call':
-      losses.lose('cacheMark', part.cache)
-      return callItem(part, { ...spaceOut(spaces.get(part.name)), ...losses.native(part.native) })
+      dropped.lose('cacheMark', part.cache)
+      return callItem(part, { ...spaceOut(spaces.get(part.name)), ...dropped.native(part.native) })
     case 'reasoning':
-      if (part.seal?.from !== dialect && (losses.isForeign || part.seal)) {
-        losses.lose('thought', part)
+      if (part.seal?.from !== dialect && (dropped.isForeign || part.seal)) {
+        dropped.lose('thought', part)
         return undefined
       }
-      return reasoningItem(part, losses.native(part.native))
+      return reasoningItem(part, dropped.native(part.native))
     case 'native':
       if (part.dialect === dialect) return part.value
       if (part.text) return { type: 'message', role: 'assistant', content: part.text }
-      losses.foreign(part.value, 'message')
+      dropped.foreign(part.value, 'message')
       return undefined
     default:
       return undefined

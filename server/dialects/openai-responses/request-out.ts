@@ -30,37 +30,37 @@ const supported = [
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
   const conversation = spelledOut(original, dialect)
-  const losses = new DroppedFields(conversation, dialect)
+  const dropped = new DroppedFields(conversation, dialect)
   const { system, verbosity, reasoning, stream } = conversation
   const instructions = system.map(({ text }) => text).join('\n\n')
-  for (const { cache } of losses.isForeign ? system : []) losses.lose('cacheMark', cache)
-  const { tools, choice } = offered(conversation, losses)
+  for (const { cache } of dropped.isForeign ? system : []) dropped.lose('cacheMark', cache)
+  const { tools, choice } = offered(conversation, dropped)
   const format = formatOut(conversation)
   const effort = reasoning && effortOf(reasoning)
-  const summary = reasoning?.summary ?? (losses.isForeign && reasoning?.visible !== false ? 'auto' : undefined)
+  const summary = reasoning?.summary ?? (dropped.isForeign && reasoning?.visible !== false ? 'auto' : undefined)
   const body: JsonObject = {
     model: conversation.model,
     ...(instructions && { instructions }),
-    input: itemsOut(conversation.messages, losses, namespacesOf(conversation.tools)),
+    input: itemsOut(conversation.messages, dropped, namespacesOf(conversation.tools)),
     stream: stream || undefined,
-    ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, losses.isForeign) }),
+    ...(tools.length > 0 && { tools, tool_choice: choiceOut(choice, dropped.isForeign) }),
     max_output_tokens: conversation.maxTokens,
     // A caller of another dialect cannot retrieve the response by its id later.
-    ...(losses.isForeign && { store: false, include: includes(conversation) }),
-    ...commonOut(conversation, losses),
-    ...(!losses.isForeign && {
+    ...(dropped.isForeign && { store: false, include: includes(conversation) }),
+    ...commonOut(conversation, dropped),
+    ...(!dropped.isForeign && {
       frequency_penalty: conversation.frequencyPenalty,
       presence_penalty: conversation.presencePenalty,
     }),
     text: filled({ format, verbosity }),
     reasoning: filled({ effort, summary: reasoning && effort !== 'none' ? summary : undefined }),
   }
-  losses.loseWishesBut(
+  dropped.loseWishesBut(
     conversation,
     ...supported,
-    ...(losses.isForeign ? [] : (['output', 'frequencyPenalty', 'presencePenalty'] as const)),
+    ...(dropped.isForeign ? [] : (['output', 'frequencyPenalty', 'presencePenalty'] as const)),
   )
-  return { body: losses.withNative(body, conversation), dropped: losses.names }
+  return { body: dropped.withNative(body, conversation), dropped: dropped.names }
 }
 
 /** The object, or undefined if it would be empty. */
@@ -78,33 +78,33 @@ function includes({ reasoning, logprobs }: Conversation): string[] | undefined {
 }
 
 /** This dialect has a list of allowed tools. Only tools that the dialect does not have are omitted from it. */
-function offered(conversation: Conversation, losses: DroppedFields): Offer {
-  const write = (tool: Tool) => toolOut(tool, losses)
+function offered(conversation: Conversation, dropped: DroppedFields): Offer {
+  const write = (tool: Tool) => toolOut(tool, dropped)
   const choice = conversation.toolChoice
-  const isSayable = (tool: ToolReference) => !losses.isForeign || tool.type !== 'native'
+  const isSayable = (tool: ToolReference) => !dropped.isForeign || tool.type !== 'native'
   if (choice?.mode !== 'allowed' || !choice.tools.some(isSayable))
-    return inOwnSpaces(conversation, offerOf(conversation, losses, write), losses)
+    return inOwnSpaces(conversation, offerOf(conversation, dropped, write), dropped)
   const tools = choice.tools.filter(isSayable)
-  return { tools: written(conversation.tools, losses), choice: { ...choice, tools } }
+  return { tools: written(conversation.tools, dropped), choice: { ...choice, tools } }
 }
 
 /** In its own dialect, each tool is put back into its namespace, whatever the tool choice. */
-function inOwnSpaces({ tools }: Conversation, offer: Offer, losses: DroppedFields): Offer {
-  return losses.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, losses) }
+function inOwnSpaces({ tools }: Conversation, offer: Offer, dropped: DroppedFields): Offer {
+  return dropped.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, dropped) }
 }
 
-function written(tools: readonly Tool[], losses: DroppedFields): JsonObject[] {
-  return inSpaces(tools.flatMap((tool) => toolOut(tool, losses).map((wire) => [tool, wire] as const)))
+function written(tools: readonly Tool[], dropped: DroppedFields): JsonObject[] {
+  return inSpaces(tools.flatMap((tool) => toolOut(tool, dropped).map((wire) => [tool, wire] as const)))
 }
 
-function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
+function toolOut(tool: Tool, dropped: DroppedFields): JsonObject[] {
   switch (tool.type) {
     case 'function': {
-      losses.lose('cacheMark', tool.cache)
+      dropped.lose('cacheMark', tool.cache)
       const { name, description, schema } = tool
       // Tools are strict by default in this dialect, but not in others.
-      const strict = tool.strict ?? (losses.isForeign ? false : undefined)
-      const native = losses.native(tool.native)
+      const strict = tool.strict ?? (dropped.isForeign ? false : undefined)
+      const native = dropped.native(tool.native)
       return [
         {
           type: 'function',
@@ -118,11 +118,11 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
     }
     case 'freeform': {
       const { name, description, format } = tool
-      return [{ type: 'custom', name, description, format, ...losses.native(tool.native) }]
+      return [{ type: 'custom', name, description, format, ...dropped.native(tool.native) }]
     }
     case 'web-search': {
       const { contextSize, location, allowedDomains, blockedDomains } = tool
-      losses.loseSearchBut(tool, 'searchSize', 'searchLocation', 'allowedDomains', 'blockedDomains')
+      dropped.loseSearchBut(tool, 'searchSize', 'searchLocation', 'allowedDomains', 'blockedDomains')
       const filters = { allowed_domains: allowedDomains, blocked_domains: blockedDomains }
       return [
         {
@@ -130,13 +130,13 @@ function toolOut(tool: Tool, losses: DroppedFields): JsonObject[] {
           ...(contextSize && { search_context_size: contextSize }),
           ...(location && { user_location: { type: 'approximate', ...location } }),
           ...((allowedDomains ?? blockedDomains) && { filters }),
-          ...losses.native(tool.native),
+          ...dropped.native(tool.native),
         },
       ]
     }
     default:
       if (tool.dialect === dialect) return [tool.value]
-      losses.foreign(tool.value, 'tool')
+      dropped.foreign(tool.value, 'tool')
       return []
   }
 }

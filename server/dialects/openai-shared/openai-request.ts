@@ -33,13 +33,13 @@ function tierIn(body: Fields): Conversation['serviceTier'] {
 }
 
 /** The same settings, written for an upstream. */
-export function commonOut(conversation: Conversation, losses: DroppedFields): JsonObject {
+export function commonOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { serviceTier, parallelTools, tools } = conversation
-  losses.lose('topK', conversation.topK)
-  losses.lose('cache', conversation.cache)
+  dropped.lose('topK', conversation.topK)
+  dropped.lose('cache', conversation.cache)
   return {
-    ...samplingOut(conversation, losses),
-    parallel_tool_calls: tools.length > 0 || !losses.isForeign ? parallelTools : undefined,
+    ...samplingOut(conversation, dropped),
+    parallel_tool_calls: tools.length > 0 || !dropped.isForeign ? parallelTools : undefined,
     top_logprobs: conversation.topLogprobs,
     user: conversation.userId,
     metadata: conversation.metadata,
@@ -53,11 +53,11 @@ export function commonOut(conversation: Conversation, losses: DroppedFields): Js
  * Callers of other dialects do not know which models accept a temperature, so it is dropped for them. Callers of
  * OpenAI's dialects get OpenAI's own error.
  */
-function samplingOut(conversation: Conversation, losses: DroppedFields): JsonObject {
+function samplingOut(conversation: Conversation, dropped: DroppedFields): JsonObject {
   const { temperature, topP } = conversation
-  if (!losses.isForeign || !isFixed(conversation)) return { temperature, top_p: topP }
-  losses.lose('temperature', temperature === 1 ? undefined : temperature)
-  losses.lose('topP', topP === 1 ? undefined : topP)
+  if (!dropped.isForeign || !isFixed(conversation)) return { temperature, top_p: topP }
+  dropped.lose('temperature', temperature === 1 ? undefined : temperature)
+  dropped.lose('topP', topP === 1 ? undefined : topP)
   return {}
 }
 

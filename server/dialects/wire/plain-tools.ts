@@ -8,30 +8,30 @@ import { freeformDescription, freeformSchema } from './tool-input.ts'
  * Tools for services that have only functions. If only some tools may be called, or one must be, the other tools are
  * not offered.
  */
-export function plainTools(conversation: Conversation, losses: DroppedFields): Offer {
+export function plainTools(conversation: Conversation, dropped: DroppedFields): Offer {
   const { toolChoice } = conversation
-  const write = (tool: Tool) => plainTool(tool, losses)
-  const offer = offerOf(conversation, losses, write)
+  const write = (tool: Tool) => plainTool(tool, dropped)
+  const offer = offerOf(conversation, dropped, write)
   if (toolChoice?.mode !== 'tool' || offer.choice?.mode !== 'tool') return offer
   return { tools: meantTools(conversation).flatMap(write), choice: toolChoice }
 }
 
-function plainTool(tool: Tool, losses: DroppedFields): JsonObject[] {
+function plainTool(tool: Tool, dropped: DroppedFields): JsonObject[] {
   switch (tool.type) {
     case 'function': {
-      losses.lose('cacheMark', tool.cache)
-      losses.lose('strictTool', tool.strict || undefined)
+      dropped.lose('cacheMark', tool.cache)
+      dropped.lose('strictTool', tool.strict || undefined)
       const parameters = tool.schema ?? { type: 'object', properties: {} }
       return [functionOf(tool.name, tool.description, parameters)]
     }
     case 'freeform':
-      losses.lose('toolFormat', tool.format)
+      dropped.lose('toolFormat', tool.format)
       return [functionOf(tool.name, freeformDescription(tool.description, tool.format), freeformSchema)]
     case 'web-search':
-      losses.lose('searchTool', tool)
+      dropped.lose('searchTool', tool)
       return []
     default:
-      losses.foreign(tool.value, 'tool')
+      dropped.foreign(tool.value, 'tool')
       return []
   }
 }

@@ -18,14 +18,14 @@ export interface SpokenTurns {
 export function spokenTurns(conversation: Conversation, to: string): SpokenTurns {
   // Unread fields are reported later, when the request is written.
   const { native: _native, unread: _unread, ...read } = conversation
-  const losses = new DroppedFields(read, to)
+  const dropped = new DroppedFields(read, to)
   const joined = joinTurns(resultsFirst(conversation.messages))
   const spoken = joined.filter((message) => message.parts.some((part) => says(part, to)))
   if (spoken.length === 0) return { conversation: withSystemSaid(conversation, to), dropped: [] }
   const spokenSet = new Set(spoken)
-  for (const message of joined) if (!spokenSet.has(message)) loseAll(message, losses)
+  for (const message of joined) if (!spokenSet.has(message)) loseAll(message, dropped)
   const system = conversation.system.filter(({ text }) => !isBlank(text))
-  return { conversation: { ...conversation, system, messages: joinTurns(spoken) }, dropped: losses.names }
+  return { conversation: { ...conversation, system, messages: joinTurns(spoken) }, dropped: dropped.names }
 }
 
 /**
@@ -95,10 +95,10 @@ function says(part: Part, to: string): boolean {
   }
 }
 
-function loseAll({ parts }: Message, losses: DroppedFields): void {
+function loseAll({ parts }: Message, dropped: DroppedFields): void {
   for (const part of parts) {
-    if (part.type === 'reasoning') losses.lose('thought', part)
-    if (part.type === 'native') losses.foreign(part.value, 'message')
+    if (part.type === 'reasoning') dropped.lose('thought', part)
+    if (part.type === 'native') dropped.foreign(part.value, 'message')
   }
 }
 

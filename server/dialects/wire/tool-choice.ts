@@ -13,13 +13,17 @@ export interface Offer {
  * allowed or required tools, the model must not call any tool, because it must not call one that the caller did not
  * mean.
  */
-export function offerOf(conversation: Conversation, losses: DroppedFields, write: (tool: Tool) => JsonObject[]): Offer {
+export function offerOf(
+  conversation: Conversation,
+  dropped: DroppedFields,
+  write: (tool: Tool) => JsonObject[],
+): Offer {
   const { tools, toolChoice: choice } = conversation
   if (choice?.mode !== 'allowed' && choice?.mode !== 'tool') return { tools: tools.flatMap(write), choice }
   const meant = meantTools(conversation)
   const written = meant.flatMap(write)
   if (written.length === 0 && (meant.length > 0 || choice.mode === 'allowed')) {
-    losses.lose('toolChoice', choice)
+    dropped.lose('toolChoice', choice)
     return { tools: tools.flatMap(write), choice: { mode: 'none' } }
   }
   // A required tool is offered together with all other tools, so the prompt stays the same and its cached part can be

@@ -46,7 +46,7 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   if (mustInline(call, endpoint)) return translated(deps, attempting)
   if (call.dialect !== 'openai-chat') return passedOn(deps, attempting)
   const prepared = prepare(attempting)
-  refuseLosses(deps, attempting.channel, prepared.dropped ?? [])
+  refuseDroppedFields(deps, attempting.channel, prepared.dropped ?? [])
   return prepared
 }
 
@@ -90,7 +90,7 @@ function passedOn(deps: RelayDeps, attempting: Conversing): Prepared {
     ...(attempting.withoutThoughts && { withoutThoughts: true }),
   })
   const dropped = [...headerEdits.dropped, ...repair.dropped]
-  refuseLosses(deps, channel, dropped)
+  refuseDroppedFields(deps, channel, dropped)
   const edits = {
     ...wireEdits[call.dialect](json, {
       ...(upstreamModel !== json['model'] && { model: upstreamModel }),
@@ -147,7 +147,7 @@ async function translated(deps: RelayDeps, attempting: Conversing): Promise<Prep
   const body = endpoint.finish ? endpoint.finish(spoken, upstreamCall, lose) : spoken
   left.delete('')
   const dropped = [...left]
-  refuseLosses(deps, channel, dropped)
+  refuseDroppedFields(deps, channel, dropped)
   refuseUnpriced(deps, attempting, body)
   const { unread: _unread, ...rest } = original
   const nowSeconds = () => Math.floor(deps.clock.nowMs() / 1000)
@@ -196,7 +196,7 @@ function withHeaders(
   return { body: { ...body, ...headerEdits.members }, dropped: [...dropped, ...headerEdits.dropped] }
 }
 
-function refuseLosses(deps: RelayDeps, { provider }: Channel, dropped: readonly string[]): void {
+function refuseDroppedFields(deps: RelayDeps, { provider }: Channel, dropped: readonly string[]): void {
   if (dropped.length > 0 && deps.settings().StrictTranslationEnabled)
     throw cannot(`${droppedNames(dropped)} cannot be said to channel type ${provider.meta.label}`)
 }
