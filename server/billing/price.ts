@@ -104,7 +104,7 @@ export function tokensAffordable(
   sheet: PriceSheet,
   groupRatio: bigint,
   prompt: number | Usage,
-  kind?: DearOutput,
+  kind?: ExpensiveOutput,
   tierRatio?: bigint,
   fees = 0n,
 ): number {
@@ -117,21 +117,24 @@ export function tokensAffordable(
   if (rest < 0n) return -1
   let completionPrice = prices.output
   if (prices.reasoning > completionPrice) completionPrice = prices.reasoning
-  const dearPrice = kind === undefined ? 0n : kind === 'audio' ? prices.audioOutput : prices.imageOutput
-  if (dearPrice > completionPrice) completionPrice = dearPrice
+  const mediaPrice = kind === undefined ? 0n : kind === 'audio' ? prices.audioOutput : prices.imageOutput
+  if (mediaPrice > completionPrice) completionPrice = mediaPrice
   const perToken = completionPrice * ratio
   if (perToken === 0n) return Number.MAX_SAFE_INTEGER
   return clampToSafe(rest / perToken)
 }
 
 /** Kinds of output besides text that may be more expensive. */
-export type DearOutput = 'audio' | 'image'
+export type ExpensiveOutput = 'audio' | 'image'
 
 /**
  * The most expensive kind of output that the response may contain, if it costs more than text. Audio is returned only
  * on request. Image models return images unless the request names other outputs only.
  */
-export function dearOutput({ prices }: PriceSheet, outputs: readonly string[] | undefined): DearOutput | undefined {
+export function expensiveOutput(
+  { prices }: PriceSheet,
+  outputs: readonly string[] | undefined,
+): ExpensiveOutput | undefined {
   const { output, audioOutput, imageOutput } = prices
   const paints = imageOutput > output && (outputs === undefined || outputs.includes('image'))
   const speaks = audioOutput > output && outputs !== undefined && outputs.includes('audio')
@@ -140,7 +143,7 @@ export function dearOutput({ prices }: PriceSheet, outputs: readonly string[] | 
 }
 
 /** A usage whose completion is all of one kind. */
-export function allOf(kind: DearOutput | undefined, promptTokens: number, completionTokens: number): Usage {
+export function allOf(kind: ExpensiveOutput | undefined, promptTokens: number, completionTokens: number): Usage {
   if (kind === 'audio') return { promptTokens, completionTokens, audioCompletionTokens: completionTokens }
   if (kind === 'image') return { promptTokens, completionTokens, imageCompletionTokens: completionTokens }
   return { promptTokens, completionTokens }

@@ -47,8 +47,8 @@ function check(raw: JsonObject): void {
   const isLess = promptTokens + completionTokens < total
   expect({ says, isLess }).toEqual({ says, isLess: false })
   const { cachedTokens: _, cachedAudioTokens: _a, cachedImageTokens: _i, ...fresh } = usage
-  const isDearer = chargeTokens(usage, sheet, ratioOne) > chargeTokens(fresh, sheet, ratioOne)
-  expect({ says, isDearer }).toEqual({ says, isDearer: false })
+  const isMoreExpensive = chargeTokens(usage, sheet, ratioOne) > chargeTokens(fresh, sheet, ratioOne)
+  expect({ says, isMoreExpensive }).toEqual({ says, isMoreExpensive: false })
 }
 
 describe('usage in recordings', () => {

@@ -33,10 +33,10 @@ export class MessageStreamDecoder implements StreamDecoder {
         return this.#blocks.start(index, looseObject(event['content_block']))
       case 'content_block_delta':
         // The start of this block was in an unreadable event, so client programs cannot continue from here.
-        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
+        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#incomplete()
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':
-        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#torn()
+        if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#incomplete()
         return this.#withFailure(this.#blocks.stop(index, event['content_block']))
       case 'message_delta':
         return this.#messageDelta(event)
@@ -60,12 +60,12 @@ export class MessageStreamDecoder implements StreamDecoder {
     return events
   }
 
-  #torn(): StreamEvent[] {
+  #incomplete(): StreamEvent[] {
     return this.#end([{ type: 'error', failure: unreadable }])
   }
 
   /** True if an unreadable event contained the end of a block, or a piece of a block that only Anthropic has. */
-  #isTornAtEnd(): boolean {
+  #isIncompleteAtEnd(): boolean {
     return this.#hasGap && (this.#blocks.hasOpen || this.#blocks.hasBrokenInput)
   }
 
@@ -86,7 +86,7 @@ export class MessageStreamDecoder implements StreamDecoder {
     this.#usage = laterUsage(this.#usage, event['usage'])
     const usage = usageIn(this.#usage)
     const delta = looseObject(event['delta'])
-    if (delta['stop_reason'] && this.#isTornAtEnd()) return this.#torn()
+    if (delta['stop_reason'] && this.#isIncompleteAtEnd()) return this.#incomplete()
     if (Array.isArray(delta['content'])) this.#content = looseList(delta['content'])
     const events: StreamEvent[] = usage ? [{ type: 'usage', usage }] : []
     if (delta['stop_reason'])
@@ -96,7 +96,7 @@ export class MessageStreamDecoder implements StreamDecoder {
 
   /** The end of the message. Blocks that had no events are taken from the event that contains the complete response. */
   #stop(message: JsonObject): StreamEvent[] {
-    if (this.#isTornAtEnd()) return this.#torn()
+    if (this.#isIncompleteAtEnd()) return this.#incomplete()
     if (Array.isArray(message['content'])) this.#content = looseList(message['content'])
     const events = this.#withFailure(this.#blocks.finish(this.#content))
     return this.#ended ? events : this.#end([...events, { type: 'end' }])

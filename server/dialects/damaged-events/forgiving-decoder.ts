@@ -77,24 +77,24 @@ export class ForgivingDecoder {
    * one.
    */
   #checked(events: readonly StreamEvent[]): readonly StreamEvent[] {
-    let isTorn = false
+    let isIncomplete = false
     let tellsUsage = false
     for (const event of events) {
       if (event.type === 'usage') tellsUsage = true
-      else if (this.#tears(event)) isTorn = true
+      else if (this.#revealsGap(event)) isIncomplete = true
     }
     this.#hasUsage ||= tellsUsage && this.#hasStopped
     const { hasGap, hasLateGap } = this.#unreadable
     if (!hasGap) return events
     const mayLack = !this.#hasStopped || (hasLateGap && !this.#hasUsage)
-    return isTorn || (mayLack && events.some(({ type }) => type === 'end')) ? [unreadableEvent] : events
+    return isIncomplete || (mayLack && events.some(({ type }) => type === 'end')) ? [unreadableEvent] : events
   }
 
   /**
    * Tracks the position in the answer. Returns true for an event that continues a part that never began, or ends a part
    * that lacks a piece.
    */
-  #tears(event: StreamEvent): boolean {
+  #revealsGap(event: StreamEvent): boolean {
     switch (event.type) {
       case 'part': {
         const { choice, index, part } = event

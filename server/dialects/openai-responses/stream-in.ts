@@ -27,7 +27,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   /** Something arrived that could not be read. */
   #hasGap = false
   /** An unreadable event held the start of something that continues, or the end of something that should have ended. */
-  #isTorn = false
+  #isIncomplete = false
 
   push(data: string): StreamEvent[] {
     if (this.#ended || data.trim() === '' || data.trim() === '[DONE]') return []
@@ -76,7 +76,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
    */
   #takeEvents(): StreamEvent[] {
     const events = this.#teller.take()
-    if (this.#isTorn) return this.#end([{ type: 'error', failure: unreadable }])
+    if (this.#isIncomplete) return this.#end([{ type: 'error', failure: unreadable }])
     return this.#teller.isContradictory ? this.#end([...events, { type: 'error', failure: contradictory }]) : events
   }
 
@@ -99,7 +99,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
 
   #complete(response: JsonObject): StreamEvent[] {
     const started = this.#start(response)
-    this.#isTorn ||= this.#hasGap && this.#items.all.some(({ hasBegun, isDone }) => hasBegun && !isDone)
+    this.#isIncomplete ||= this.#hasGap && this.#items.all.some(({ hasBegun, isDone }) => hasBegun && !isDone)
     for (const [outputIndex, item] of looseList(response['output']).entries()) {
       const known = this.#items.claimed(item, outputIndex, (each) => this.#teller.hasTold(each, item))
       this.#teller.whole(known, item)
@@ -136,7 +136,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
   /** After an unreadable event, an item or content part whose start was not seen cannot continue. */
   #expected(item: StreamItem, content?: string): StreamItem {
     const hasBegun = item.hasBegun && (content === undefined || item.begunContents.has(content))
-    this.#isTorn ||= this.#hasGap && !hasBegun
+    this.#isIncomplete ||= this.#hasGap && !hasBegun
     return item
   }
 

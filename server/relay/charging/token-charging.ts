@@ -2,8 +2,8 @@ import { contextTokens, maxOutputTokens, reasonsUnseen } from '../../billing/mod
 import {
   allOf,
   chargeTokens,
-  type DearOutput,
-  dearOutput,
+  type ExpensiveOutput,
+  expensiveOutput,
   type PriceSheet,
   ratioOne,
   tokensAffordable,
@@ -33,7 +33,7 @@ export class TokenCharging implements Charging {
   /** Completion tokens that the call is assumed to want. */
   readonly #wanted: number
   /** Output other than text that the response may contain, if it is more expensive than text. */
-  readonly #dear: DearOutput | undefined
+  readonly #expensive: ExpensiveOutput | undefined
   /** The number of tokens that the prompt may have if most of it cannot be seen; 0 = all of it can be seen. */
   readonly #openPrompt: number
   /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
@@ -60,8 +60,8 @@ export class TokenCharging implements Charging {
     const { choices, maxTokens, stream, asksToReason, outputs, prompt, tier } = call.facts
     this.#ratioOf = ratioOf
     const tierParts = tier === undefined ? undefined : partsOf(tier)
-    this.#requestedTierRatio = dearerRatio(tierParts?.tier, ratioOf)
-    this.#requestedRegionRatio = dearerRatio(tierParts?.region, ratioOf)
+    this.#requestedTierRatio = surchargeRatio(tierParts?.tier, ratioOf)
+    this.#requestedRegionRatio = surchargeRatio(tierParts?.region, ratioOf)
     this.#tierRatio = both(this.#requestedTierRatio, this.#requestedRegionRatio)
     // The fee per request in a built-in price is the price of the model's search, which is known more precisely here.
     this.sheet = tools && searchesAlways(model) && sheet.source === 'default' ? { ...sheet, perCall: 0n } : sheet
@@ -69,10 +69,10 @@ export class TokenCharging implements Charging {
     this.#choices = choices
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
-    this.#dear = this.#generates ? dearOutput(sheet, outputs) : undefined
+    this.#expensive = this.#generates ? expensiveOutput(sheet, outputs) : undefined
     // Quota for unseen reasoning is held, and the reasoning capped, as in a non-streamed call. The same applies to
     // audio and images, which arrive in large pieces.
-    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#dear
+    this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#expensive
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
     // Less than one token would be below the minimum with which a call may begin.
     const slice = Math.min(Math.max(1, sliceTokens), this.#whole)
@@ -87,7 +87,13 @@ export class TokenCharging implements Charging {
 
   ceiling(promptTokens: number): number {
     const prompt = Math.max(promptTokens, this.#openPrompt)
-    return chargeTokens(allOf(this.#dear, prompt, this.#held), this.sheet, this.groupRatio, this.#tierRatio, this.#fees)
+    return chargeTokens(
+      allOf(this.#expensive, prompt, this.#held),
+      this.sheet,
+      this.groupRatio,
+      this.#tierRatio,
+      this.#fees,
+    )
   }
 
   least(promptTokens: number): number {
@@ -107,7 +113,7 @@ export class TokenCharging implements Charging {
   affordable(units: number, promptTokens: number): number | undefined {
     if (!this.#generates || this.#isSliced) return undefined
     const { sheet, groupRatio } = this
-    const paid = tokensAffordable(units, sheet, groupRatio, promptTokens, this.#dear, this.#tierRatio, this.#fees)
+    const paid = tokensAffordable(units, sheet, groupRatio, promptTokens, this.#expensive, this.#tierRatio, this.#fees)
     const tokens = Math.floor(paid / this.#choices)
     return tokens >= this.#whole ? undefined : Math.max(1, tokens)
   }
@@ -140,7 +146,7 @@ export class TokenCharging implements Charging {
 }
 
 /** The multiplier of a tier or region if it costs more than the usual one. Throws GatewayError (tier_not_priced). */
-function dearerRatio(name: string | undefined, ratioOf: (name: string) => bigint | undefined): bigint | undefined {
+function surchargeRatio(name: string | undefined, ratioOf: (name: string) => bigint | undefined): bigint | undefined {
   if (name === undefined || isUsualTier(name)) return undefined
   const ratio = ratioOf(name)
   if (ratio === undefined) {

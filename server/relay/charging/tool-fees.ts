@@ -52,13 +52,13 @@ export function toolFees(call: AnyCall, prices: PriceBook, model: string, channe
   const byPrompt = (kind: string) => isPaidByPrompt({ kind, model, channelType })
   const callsOf = ({ kind, most }: HostedTool) => (byPrompt(kind) ? 1 : (most ?? usualCalls[kind] ?? 1))
   // A tool that is listed twice counts once.
-  const dearest = new Map<string, bigint>()
+  const highest = new Map<string, bigint>()
   for (const tool of tools) {
     const price = priceOf(tool.kind, tool.size) * BigInt(callsOf(tool))
-    if (price >= (dearest.get(tool.kind) ?? noFees)) dearest.set(tool.kind, price)
+    if (price >= (highest.get(tool.kind) ?? noFees)) highest.set(tool.kind, price)
   }
   return {
-    held: [...dearest.values()].reduce((sum, price) => sum + price, noFees),
+    held: [...highest.values()].reduce((sum, price) => sum + price, noFees),
     kinds: tools.map(({ kind }) => kind),
     searchesAlways: searchesAlways(model),
     charge(counts) {

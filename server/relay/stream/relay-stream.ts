@@ -298,7 +298,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
   /** `delivered`: what to charge for, if that is less than everything received. */
   async #fail(error: GatewayError, before?: Bytes, delivered?: Delivered): Promise<Uint8Array> {
     const open = this.open
-    const isTorn = before === undefined && this.#splitter.partlySent
+    const endsMidEvent = before === undefined && this.#splitter.partlySent
     this.hasEnded = true
     this.#begins(before)
     this.#reader.cancel()
@@ -306,7 +306,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     const isFaulty = error.type === 'upstream_error' && !this.#isOverdue
     noteHealth(this.deps, open, isFaulty ? 'faulty' : 'undecided')
     const event = this.#errorEvent(error, await this.#charge('interrupted', error.code, delivered))
-    return joined(before, encoder.encode(isTorn ? `\n\n${event}` : event)) as Uint8Array
+    return joined(before, encoder.encode(endsMidEvent ? `\n\n${event}` : event)) as Uint8Array
   }
 
   #errorEvent(error: GatewayError, charged: ChargedUsage): string {
