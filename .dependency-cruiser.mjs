@@ -9,8 +9,8 @@ import {
   only,
   owner,
   packages,
-  place,
-  places,
+  pathPattern,
+  pathPatterns,
   roomRules,
   rule,
   tests,
@@ -74,14 +74,14 @@ export default {
       'bun-seam',
       "Bun's own API stays in a handful of named files, so that another runtime is an adapter away.",
       {
-        pathNot: `${places(['server/main.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/process-settings.ts', 'server/store/*/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
+        pathNot: `${pathPatterns(['server/main.ts', 'server/http/web-sockets.ts', 'server/relay/upstream/send.ts', 'server/store/connection/process-settings.ts', 'server/store/*/*sqlite*.ts', 'server/lib/secrets/password.ts'])}|${tests}`,
       },
       { path: bunModule },
     ),
     rule(
       'bun-sqlite-in-store',
       'SQL is written in server/store and nowhere else.',
-      { pathNot: `${place('server/store')}|${tests}` },
+      { pathNot: `${pathPattern('server/store')}|${tests}` },
       { path: '^bun:sqlite$' },
     ),
 
@@ -122,7 +122,7 @@ export default {
     rule(
       'config-is-passed-in',
       'Configuration is read once, at start, and handed to what needs it; its type may be imported.',
-      { path: '^server/', pathNot: `${places([...heads, 'server/config.ts'])}|${tests}` },
+      { path: '^server/', pathNot: `${pathPatterns([...heads, 'server/config.ts'])}|${tests}` },
       { path: '^server/config\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     ...only('server/outbound', 'One outside service per file. It is told what to send, and decides nothing.', {
@@ -277,8 +277,8 @@ export default {
     rule(
       'heads-see-and-are-not-seen',
       'context.ts, app.ts and main.ts know the whole; a part receives the two or three things it needs.',
-      { pathNot: `${places(heads)}|${tests}` },
-      { path: places(heads) },
+      { pathNot: `${pathPatterns(heads)}|${tests}` },
+      { path: pathPatterns(heads) },
     ),
     rule(
       'server-to-console',

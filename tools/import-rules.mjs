@@ -9,8 +9,8 @@ export const ground = ['contract', 'server/lib', 'server/errors.ts']
 
 const literal = (text) => text.replaceAll('.', '\\.')
 /** A folder means everything in it, a file means itself; a "*" stays inside one path segment. */
-export const place = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`
-export const places = (paths) => paths.map(place).join('|')
+export const pathPattern = (path) => `^${literal(path).replaceAll('*', '[^/]*')}${/\.[a-z]+$/.test(path) ? '$' : '/'}`
+export const pathPatterns = (paths) => paths.map(pathPattern).join('|')
 export const packages = (names) => `(?:^|/)node_modules/(?:@types/)?(?:${names.map(literal).join('|')})/`
 export const anyPackage = '(?:^|/)node_modules/'
 export const bunModule = '^bun(?::|$)'
@@ -20,11 +20,11 @@ export const rule = (name, comment, from, to) => ({ name, comment, severity: 'er
 /** The complete list of what a folder may import. Tests next to the code are exempt. */
 export function only(path, comment, { own = [], npm, core = false, except = [] }) {
   const name = path.replace(/^server\//, '').replace(/\.ts$/, '')
-  const not = [tests, ...except.map(place)].join('|')
-  const from = { path: place(path), pathNot: not }
+  const not = [tests, ...except.map(pathPattern)].join('|')
+  const from = { path: pathPattern(path), pathNot: not }
   const rules = [
     rule(`${name}-own`, comment, from, {
-      pathNot: `${places([path, ...own])}|${anyPackage}`,
+      pathNot: `${pathPatterns([path, ...own])}|${anyPackage}`,
       dependencyTypesNot: ['core', 'unknown'],
     }),
   ]
@@ -38,7 +38,7 @@ export function only(path, comment, { own = [], npm, core = false, except = [] }
 
 /** One owner per external package, so that replacing it is a change in one place. */
 export function owner(names, owners, comment) {
-  return rule(`owner-${names[0]}`, comment, { pathNot: `${places(owners)}|${tests}` }, { path: packages(names) })
+  return rule(`owner-${names[0]}`, comment, { pathNot: `${pathPatterns(owners)}|${tests}` }, { path: packages(names) })
 }
 
 /** Each room may import the rooms before it. */

@@ -43,7 +43,7 @@ export function chatBased(kin: ChatBased): UpstreamDialect {
       // OpenAI's chat has no `top_k`, but many similar APIs do.
       const { body, dropped } = openaiChat.encodeRequest(conversation, { webSearch: true, ...kin.options, ...options })
       // Unknown fields at the top level of the request are either passed on or listed as dropped.
-      const carries = (place: string) => kin.keepsMessages === true || !place.includes('.')
+      const carries = (field: string) => kin.keepsMessages === true || !field.includes('.')
       const droppedFields = new DroppedFields(conversation, kin.name, carries)
       const request = new ChatRequest({ ...body, ...(topK !== undefined && { top_k: topK }) }, droppedFields)
       const wire = kin.request(request)
