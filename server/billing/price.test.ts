@@ -33,7 +33,13 @@ describe('chargeTokens', () => {
     ['ratio 0 costs nothing', counts(5000, 5000), plain('0'), '1', 0],
     ['group ratio 0 costs nothing', counts(5000, 5000), plain('1'), '0', 0],
     ['a billion tokens at ratio 1000', counts(1e9), plain('1000'), '1', 1e12],
-    ['a billion tokens at a ratio with many digits', counts(1e9 + 1, 1e9 + 1), plain('999.999999', '1'), '1', 2_000_000_000_000],
+    [
+      'a billion tokens at a ratio with many digits',
+      counts(1e9 + 1, 1e9 + 1),
+      plain('999.999999', '1'),
+      '1',
+      2_000_000_000_000,
+    ],
     ['a charge larger than a number can hold', counts(1e9, 1e9), plain('1000000'), '1000000', Number.MAX_SAFE_INTEGER],
     [
       'reference example A, prices of one-api 0.5.4 (which truncates twice: 1379)',

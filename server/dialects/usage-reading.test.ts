@@ -349,8 +349,16 @@ describe('a later usage report for the same answer', () => {
       { promptTokens: 0, completionTokens: 800 },
       { promptTokens: 36, completionTokens: 800, cachedTokens: 30 },
     ],
-    ['with more tokens replaces the first report', { promptTokens: 36, completionTokens: 800 }, { promptTokens: 36, completionTokens: 800 }],
-    ['with fewer tokens also replaces the first report', { promptTokens: 36, completionTokens: 7 }, { promptTokens: 36, completionTokens: 7 }],
+    [
+      'with more tokens replaces the first report',
+      { promptTokens: 36, completionTokens: 800 },
+      { promptTokens: 36, completionTokens: 800 },
+    ],
+    [
+      'with fewer tokens also replaces the first report',
+      { promptTokens: 36, completionTokens: 7 },
+      { promptTokens: 36, completionTokens: 7 },
+    ],
   ])('%s', (_, later, usage) => {
     expect(laterReport(real, later)).toEqual(usage)
     const laterRaw = {

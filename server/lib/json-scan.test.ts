@@ -35,7 +35,10 @@ describe('the counts match what the parser builds:', () => {
     ['a flat object', { a: 1, b: 'x', c: null, d: true }],
     ['lists within lists', [[1, [2, [3]]], [], {}]],
     ['brackets, commas, colons and quotes in strings', { 'a{[,:"': ']}",:{[', b: ['\\', '\\"', '"\\\\'] }],
-    ['long strings with escapes at every position', { a: `${long}\\`, b: `${long}"${long}`, c: `\\${'"\\'.repeat(700)}` }],
+    [
+      'long strings with escapes at every position',
+      { a: `${long}\\`, b: `${long}"${long}`, c: `\\${'"\\'.repeat(700)}` },
+    ],
     ['strings in other scripts', { 東京: '🚀'.repeat(40), é: `${'é'.repeat(20)}"` }],
     ['a chat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: long }] }], stream: true }],
   ])('%s', (_, value) => {

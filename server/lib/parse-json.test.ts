@@ -47,7 +47,7 @@ test('a text at the limits is parsed', async () => {
   expect((await outcome(JSON.stringify(wide))).value).toEqual(wide)
 })
 
-test("a long text is read in one step for each two mebibytes, and gives the same value as the parser", async () => {
+test('a long text is read in one step for each two mebibytes, and gives the same value as the parser', async () => {
   const text = lengthened('{"a":1}', 100)
   const numbers = `[${Array.from({ length: 3 * mebibyte }, () => ' ').join('')}1,2]`
   expect(await outcome(numbers)).toEqual({ value: [1, 2], turns: 2 + 2 })

@@ -192,7 +192,11 @@ describe('calls of hosted tools in an answer', () => {
       return counter.counts(['web_search'], true)
     }
     test.each([
-      ['one search if the upstream reports nothing', { choices: [{ delta: { content: 'Hello.' } }] }, { web_search: 1 }],
+      [
+        'one search if the upstream reports nothing',
+        { choices: [{ delta: { content: 'Hello.' } }] },
+        { web_search: 1 },
+      ],
       ['one search of the reported size', { usage: { search_context_size: 'high' } }, { 'web_search:high': 1 }],
       ['as many searches as the upstream reports', { usage: { num_search_queries: 3 } }, { web_search: 3 }],
       ['no search if the upstream reports zero', { usage: { num_search_queries: 0 } }, {}],
@@ -224,14 +228,22 @@ describe('hosted tools of a request', () => {
       { tools: 'web_search', plugins: { id: 'web' }, web_search_options: true, search_parameters: [] },
       [],
     ],
-    ['an older preview version of the web search', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, [{ kind: 'web_search_preview' }]],
+    [
+      'an older preview version of the web search',
+      { tools: [{ type: 'web_search_preview_2025_03_11' }] },
+      [{ kind: 'web_search_preview' }],
+    ],
     [
       'a later version of the web search',
       { tools: [{ type: 'web_search_20260209', name: 'web_search', max_uses: 8 }] },
       [{ kind: 'web_search', most: 8 }],
     ],
     ['a tool that must not be called', { tools: [{ type: 'web_search' }], tool_choice: 'none' }, []],
-    ['a limit for all tool calls together', { tools: [{ type: 'file_search' }], max_tool_calls: 2 }, [{ kind: 'file_search', most: 2 }]],
+    [
+      'a limit for all tool calls together',
+      { tools: [{ type: 'file_search' }], max_tool_calls: 2 },
+      [{ kind: 'file_search', most: 2 }],
+    ],
     [
       'an image',
       { tools: [{ type: 'image_generation', quality: 'low' }] },
@@ -255,7 +267,11 @@ describe('hosted tools of a request', () => {
       { enable_search: true, search_options: { search_strategy: 'max' } },
       [{ kind: 'web_search', size: 'max', most: 1 }],
     ],
-    ['Alibaba, in its own format', { input: {}, parameters: { enable_search: true } }, [{ kind: 'web_search', most: 1 }]],
+    [
+      'Alibaba, in its own format',
+      { input: {}, parameters: { enable_search: true } },
+      [{ kind: 'web_search', most: 1 }],
+    ],
   ])('%s', (_, body, tools) => {
     expect(hostedTools(body as never, 'm')).toEqual(tools)
   })

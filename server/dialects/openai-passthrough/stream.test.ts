@@ -125,7 +125,10 @@ describe('a stream whose events are skimmed', () => {
     ['a blank line within an event', plain('ab').replace('ab', 'a\n\nb')],
     ['tool calls', event({ choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: 'q' } }] } }] })],
     ['reasoning', event({ choices: [{ index: 0, delta: { content: null, reasoning_content: 'q' } }] })],
-    ['the same word in several fields', event({ choices: [{ index: 0, delta: { role: 'b', content: 'b', 'a"content': 'b' } }] })],
+    [
+      'the same word in several fields',
+      event({ choices: [{ index: 0, delta: { role: 'b', content: 'b', 'a"content': 'b' } }] }),
+    ],
     ['a comment', ': hello\n\n'],
   ]
   for (const [name, other] of others) {

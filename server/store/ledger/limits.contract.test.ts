@@ -244,7 +244,7 @@ forEachDatabase((_name, openFresh) => {
   })
 
   describe("a user's limits", () => {
-    test("apply to all tokens of the user together, and the tokens keep their own limits", async () => {
+    test('apply to all tokens of the user together, and the tokens keep their own limits', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
