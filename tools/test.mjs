@@ -44,7 +44,7 @@ function shares() {
   if (filters.length > 0) return [given]
   if (given.length > 0) return [[...given, ...folders]]
   const times = { ...readTimes(usualTimes), ...readTimes(ownTimes) }
-  return deal(testFiles(root, folders), times, Math.max(2, availableParallelism()))
+  return deal(testFiles(root, folders), times, Math.max(3, availableParallelism()))
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))

@@ -1,4 +1,5 @@
 import ts from 'typescript'
+import { type Random, seeded } from '../../test/fuzz/random.ts'
 
 export const faultKinds = ['operator', 'condition', 'off by one', 'dropped await'] as const
 export type FaultKind = (typeof faultKinds)[number]
@@ -106,11 +107,11 @@ export function planted(text: string, { from, to, after }: Fault): string {
 
 /** `count` of the faults, spread evenly over the kinds, in an order that the seed decides. */
 export function chosen(faults: readonly Fault[], count: number, seed: number): Fault[] {
-  const next = randomFrom(seed)
+  const random = seeded(seed)
   const byKind = faultKinds.map((kind) =>
     shuffled(
       faults.filter((fault) => fault.kind === kind),
-      next,
+      random,
     ),
   )
   const picked: Fault[] = []
@@ -121,23 +122,12 @@ export function chosen(faults: readonly Fault[], count: number, seed: number): F
   return picked
 }
 
-function shuffled<T>(list: T[], next: () => number): T[] {
+function shuffled<T>(list: T[], random: Random): T[] {
   for (let at = list.length - 1; at > 0; at--) {
-    const other = Math.floor(next() * (at + 1))
+    const other = random.int(at + 1)
     const kept = list[at] as T
     list[at] = list[other] as T
     list[other] = kept
   }
   return list
-}
-
-/** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -11,7 +11,7 @@ const withoutFeatures = [
   ...['AimEnabled', 'AvoidCorsURLLoaderRestartOnRedirect', 'AvoidUnnecessaryBeforeUnloadCheckSync'],
   ...['DestroyProfileOnBrowserClose', 'HttpsFirstBalancedModeAutoEnable', 'HttpsUpgrades', 'LensOverlay'],
   ...['MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints', 'PaintHolding', 'PreconnectToSearch'],
-  'ThirdPartyStoragePartitioning',
+  'ThirdPartyStoragePartitioning', 'SpareRendererForSitePerProcess',
 ]
 
 let running: Promise<Browser> | undefined
