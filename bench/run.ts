@@ -10,7 +10,10 @@ import type { ShapeFigures } from './shapes/measure-shapes.ts'
 import { runShapes } from './shapes/run-shapes.ts'
 import { direct, type Mock, startBare, startGateway, startMock, startPeer, type Target } from './targets.ts'
 
-/** Measures the gateway, its peer and the bare mock, on one machine, in alternating rounds. */
+/**
+ * Measures the mock called directly, the bare proxy, the gateway and the peer gateway on one machine, in alternating
+ * rounds.
+ */
 async function run(options: Options): Promise<void> {
   const loadAverage = loadavg()[0] ?? 0
   refuseWhenBusy(options, loadAverage)

@@ -16,10 +16,10 @@ export interface Mock extends Upstream {
   readonly running: Running
 }
 
-/** A program that a load can be run against. */
+/** A program that the load tool can send its requests to. */
 export interface Target {
   readonly name: 'direct' | 'bare' | 'gateway' | 'peer'
-  /** The measured process; none for `direct`. */
+  /** The measured process; undefined for `direct`. */
   readonly running: Running | undefined
   readonly port: number
   readonly path: string
@@ -50,7 +50,7 @@ export async function startMock(folder: string, slowChunks: number): Promise<Moc
   return { running, certificateFile, ...ports }
 }
 
-/** The mock called directly, which shows the lower bound for latency and the cost of the tools. */
+/** The mock called directly, which shows the lower bound for latency and the overhead of the tools. */
 export function direct(mock: Mock): Target {
   const version = ''
   return {
@@ -64,7 +64,7 @@ export function direct(mock: Mock): Target {
   }
 }
 
-/** Starts a program on the gateway's runtime that only passes calls on. */
+/** Starts a program on the gateway's runtime that only forwards calls. */
 export async function startBare(mock: Upstream): Promise<Target> {
   const running = start('bare', BUN, ['bench/bare/main.ts', `http://127.0.0.1:${mock.port}`])
   const { port } = JSON.parse(await running.line((text) => text.startsWith('{'), 10_000)) as { port: number }

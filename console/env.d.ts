@@ -1,6 +1,6 @@
 /** What Vite adds to modules. */
 interface ImportMeta {
-  /** Lazily loaded modules by path; the pattern is read when the console is built. */
+  /** Lazily loaded modules by path; the pattern is resolved when the console is built. */
   glob<T>(pattern: string | string[]): Record<string, () => Promise<T>>
 }
 

@@ -27,23 +27,23 @@ type RelayAddress =
 const whole = z.int().check(z.gte(0))
 const list = <S extends z.ZodMiniType>(of: S) => z.object({ object: z.literal('list'), data: z.array(of) })
 
-const model = z.string().check(z.maxLength(256), z.describe('Name of the model, as GET /v1/models shows it.'))
-const stream = z.nullish(z.boolean().check(z.describe('Answer event by event.')))
-const choices = z.nullish(z.int().check(z.gte(1), z.lte(128), z.describe('How many answers; each is charged.')))
-const most = z.nullish(whole.check(z.describe('Most tokens of the answer; also what the call may cost at most.')))
+const model = z.string().check(z.maxLength(256), z.describe('Name of the model, as listed by GET /v1/models.'))
+const stream = z.nullish(z.boolean().check(z.describe('Stream the response as events.')))
+const choices = z.nullish(z.int().check(z.gte(1), z.lte(128), z.describe('Number of answers to generate; each is charged.')))
+const most = z.nullish(whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.')))
 const texts = z
   .union([z.string(), z.array(z.unknown())])
-  .check(z.describe('A text, several texts, or tokens by number.'))
+  .check(z.describe('A text, several texts, or token ids.'))
 const file = z.string().check(z.meta({ description: 'A file.', contentMediaType: 'application/octet-stream' }))
 
 const usage = z
   .looseObject({ prompt_tokens: whole, completion_tokens: z.optional(whole), total_tokens: z.optional(whole) })
-  .check(z.describe('What the call used; the charge is made from it.'))
+  .check(z.describe('The usage of the call, from which the charge is calculated.'))
 
 const streamOptions = z.nullish(
   z
     .looseObject({ include_usage: z.optional(z.boolean()) })
-    .check(z.describe('With include_usage the last event tells the usage.')),
+    .check(z.describe('With include_usage, the last event contains the usage.')),
 )
 
 const chatBody = z.looseObject({
@@ -69,13 +69,13 @@ const completionBody = z.looseObject({
 })
 
 const choiceAnswer = z.looseObject({ choices: z.array(z.looseObject({})), usage: z.optional(usage) })
-const events = { 'text/event-stream': 'With stream: events of one chunk each, ended by [DONE], or by an error event.' }
+const events = { 'text/event-stream': 'With stream: one event per chunk, ending with [DONE] or with an error event.' }
 
 const embeddingsBody = (named: z.ZodMiniType) => z.looseObject({ model: named, input: texts })
 const embeddingsAnswer = z.looseObject({
   data: z.array(
     z.looseObject({
-      embedding: z.union([z.array(z.number()), z.string()]).check(z.describe('Numbers, or base64 when asked for.')),
+      embedding: z.union([z.array(z.number()), z.string()]).check(z.describe('Numbers, or base64 if requested.')),
     }),
   ),
   usage: z.optional(usage),
@@ -89,11 +89,11 @@ const imagesForm = z.looseObject({ ...imageFields, image: file, prompt: z.option
 
 const soundForm = z.looseObject({ file, model: z.optional(model), response_format: z.optional(z.string()) })
 const transcript = z.looseObject({ text: z.string() })
-const plain = { 'text/plain': 'With a response_format that is no JSON.' }
+const plain = { 'text/plain': 'With a response_format other than JSON.' }
 
 const messagesBody = z.looseObject({
   model,
-  max_tokens: z.optional(whole.check(z.describe('Most tokens of the answer; also what the call may cost at most.'))),
+  max_tokens: z.optional(whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.'))),
   messages: z
     .array(z.looseObject({ role: z.string().check(z.describe('Who speaks.')), content: z.unknown() }))
     .check(z.minLength(1)),
@@ -106,7 +106,7 @@ const responsesBody = z.looseObject({
   stream,
   max_output_tokens: most,
   previous_response_id: z.nullish(
-    z.string().check(z.describe('Only where one channel alone can be meant: it is known to the one that answered.')),
+    z.string().check(z.describe('Accepted only if a single channel can serve the call, because the previous response is known only to the channel that gave it.')),
   ),
 })
 
@@ -131,23 +131,23 @@ const modelSchema = z.object({
 })
 
 const subscription = {
-  summary: 'What the token, or its owner, was ever given',
+  summary: 'Get all the quota ever given to the token or its owner',
   description:
-    'In currency, or in quota units while DisplayInCurrencyEnabled is off; the owner is shown while DisplayTokenStatEnabled is off.',
+    'The figures are in currency, or in quota units while DisplayInCurrencyEnabled is off. They are those of the owner while DisplayTokenStatEnabled is off.',
   answer: z.object({
     object: z.literal('billing_subscription'),
     has_payment_method: z.boolean(),
     soft_limit_usd: z.number(),
     hard_limit_usd: z.number(),
     system_hard_limit_usd: z.number(),
-    access_until: whole.check(z.describe('Epoch seconds at which the token ends; 0 = never.')),
+    access_until: whole.check(z.describe('When the token expires, in epoch seconds; 0 means never.')),
   }),
 }
 const billingUsage = {
-  summary: 'What the token, or its owner, has used',
+  summary: 'Get what the token or its owner has used',
   answer: z.object({
     object: z.literal('list'),
-    total_usage: z.number().check(z.describe('In hundredths of the unit of the subscription.')),
+    total_usage: z.number().check(z.describe('In hundredths of the unit that the subscription uses.')),
   }),
 }
 
@@ -157,7 +157,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1/completions': { summary: 'Complete a text', body: completionBody, answer: choiceAnswer, media: events },
   '/v1/embeddings': { summary: 'Vectors of texts', body: embeddingsBody(model), answer: embeddingsAnswer },
   '/v1/engines/{model}/embeddings': {
-    summary: 'Vectors of texts, the model named in the path',
+    summary: 'Vectors of texts, with the model in the path',
     body: embeddingsBody(z.optional(model)),
     answer: embeddingsAnswer,
   },
@@ -167,14 +167,14 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({}),
   },
   '/v1/rerank': {
-    summary: 'Order documents by how well they answer a question',
+    summary: 'Rank documents by how well they answer a query',
     body: z.looseObject({
       model,
       query: z.string().check(z.minLength(1)),
       documents: z
         .array(z.union([z.string(), z.looseObject({})]))
         .check(z.minLength(1), z.describe('Texts, or objects with a text.')),
-      top_n: z.nullish(whole.check(z.describe('How many are answered; all where it is absent.'))),
+      top_n: z.nullish(whole.check(z.describe('Number of results to return; all by default.'))),
       return_documents: z.nullish(z.boolean()),
     }),
     answer: z.looseObject({
@@ -188,7 +188,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   },
   '/v1/images/edits': {
     summary: 'Change an image',
-    description: 'A form with files, or JSON that names images by their address.',
+    description: 'A form with files, or JSON that contains the URLs of images.',
     body: z.looseObject({ ...imageFields, prompt: z.optional(z.string()) }),
     form: imagesForm,
     answer: imagesAnswer,
@@ -199,7 +199,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     body: z.looseObject({ model, input: z.string().check(z.minLength(1)), voice: z.optional(z.unknown()) }),
     media: {
       'audio/*': 'The sound.',
-      'text/event-stream': 'With stream_format sse: events with pieces of the sound.',
+      'text/event-stream': 'With stream_format sse: events with pieces of the audio.',
     },
   },
   '/v1/audio/transcriptions': {
@@ -209,51 +209,51 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     media: { ...plain, 'text/event-stream': 'With stream: events with pieces of the text.' },
   },
   '/v1/audio/translations': {
-    summary: 'Write down speech in English',
+    summary: 'Transcribe speech and translate it into English',
     form: soundForm,
     answer: transcript,
     media: plain,
   },
   '/v1/responses': {
     summary: 'Answer (OpenAI Responses)',
-    description: 'Channels that do not offer it are asked in their own form.',
+    description: 'Channels that do not offer this API receive the request in their own format.',
     body: responsesBody,
     answer: z.looseObject({ object: z.literal('response'), output: z.array(z.looseObject({})) }),
-    media: { 'text/event-stream': 'With stream: typed events, ended by response.completed, or by an error event.' },
+    media: { 'text/event-stream': 'With stream: typed events, ending with response.completed or with an error event.' },
   },
   '/v1/realtime': {
-    summary: 'A session by WebSocket (OpenAI Realtime)',
+    summary: 'Open a session over a WebSocket (OpenAI Realtime)',
     description:
-      'Events pass both ways unchanged, for channels of types that offer sessions. Browsers may send the token as the protocol openai-insecure-api-key.sk-… beside realtime. Each response.done is charged by its usage; when the quota runs out an error event (quota_exhausted_mid_stream) comes and the session closes with 1008.',
+      'For channels whose type offers sessions. Events are passed on unchanged in both directions. Browsers can send the token as the protocol openai-insecure-api-key.sk-… next to realtime. Each response.done is charged by its usage. When the quota runs out, an error event (quota_exhausted_mid_stream) is sent and the session is closed with 1008.',
   },
   '/v1/messages': {
     summary: 'Answer (Anthropic Messages)',
     description:
-      'The token may come in x-api-key. anthropic-version and anthropic-beta pass on where the channel is Anthropic.',
+      'The token can also be sent in x-api-key. anthropic-version and anthropic-beta are passed on if the channel is Anthropic.',
     body: messagesBody,
     answer: z.looseObject({
       type: z.literal('message'),
       content: z.array(z.looseObject({})),
       usage: z.looseObject({}),
     }),
-    media: { 'text/event-stream': 'With stream: message events, ended by message_stop, or by an error event.' },
+    media: { 'text/event-stream': 'With stream: message events, ending with message_stop or with an error event.' },
   },
   '/v1/messages/count_tokens': {
     summary: 'Count the tokens of a request (Anthropic)',
     description:
-      'By the service where the channel is Anthropic, else by the tokenizer here. Costs nothing, but needs quota and counts in the limits.',
+      'Tokens are counted by the service if the channel is Anthropic, otherwise by the gateway\'s tokenizer. The call costs nothing, but it requires quota and counts towards the limits.',
     body: messagesBody,
     answer: z.looseObject({ input_tokens: whole }),
   },
   '/v1beta/models/{model}:generateContent': {
     summary: 'Answer (Gemini)',
-    description: 'The token may come in x-goog-api-key or ?key=.',
+    description: 'The token can also be sent in x-goog-api-key or ?key=.',
     body: contentsBody,
     answer: contentsAnswer,
   },
   '/v1beta/models/{model}:streamGenerateContent': {
-    summary: 'Answer event by event (Gemini)',
-    description: 'One JSON array, or with ?alt=sse events.',
+    summary: 'Stream an answer (Gemini)',
+    description: 'One JSON array, or events with ?alt=sse.',
     body: contentsBody,
     answer: z.array(contentsAnswer),
     media: { 'text/event-stream': 'With alt=sse.' },
@@ -261,7 +261,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1beta/models/{model}:countTokens': {
     summary: 'Count the tokens of a request (Gemini)',
     description:
-      'By the service where the channel is Gemini, else by the tokenizer here. Costs nothing, but needs quota and counts in the limits.',
+      'Tokens are counted by the service if the channel is Gemini, otherwise by the gateway\'s tokenizer. The call costs nothing, but it requires quota and counts towards the limits.',
     body: contentsBody,
     answer: z.looseObject({ totalTokens: whole }),
   },
@@ -276,12 +276,12 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
     answer: z.looseObject({ embeddings: z.array(vector) }),
   },
   '/v1beta/models': {
-    summary: 'The models that the token may use (Gemini)',
+    summary: 'List the models that the token can use (Gemini)',
     answer: z.object({ models: z.array(geminiModel) }),
   },
   '/v1beta/models/{model}': { summary: 'One model (Gemini)', answer: geminiModel },
   '/v1/models': {
-    summary: 'The models that the token may use',
+    summary: 'List the models that the token can use',
     answer: list(modelSchema),
   },
   '/v1/models/{model}': { summary: 'One model', answer: modelSchema },

@@ -17,7 +17,7 @@ import { callRouteOf } from './relay/call/call-routes.ts'
 import { mountRelay } from './relay/routes.ts'
 import { serveRelay } from './relay/serve-call.ts'
 
-/** The parts that the program needs besides the context. */
+/** What the app needs in addition to the context. */
 export interface AppOptions {
   metricsToken: string | undefined
   /** Absent if only the API is served. */
@@ -57,8 +57,8 @@ export function createApp(context: Context, options: AppOptions): App {
 }
 
 /**
- * Calls `ended`, except for responses that take long: live logs and downloads, which only logged-in people get. Such
- * responses call `ended` themselves.
+ * Calls `ended`, except for responses that may take long: those to POST requests under /v1/, and live logs and
+ * downloads, which only logged-in people get. Such responses call `ended` themselves.
  */
 async function routed(
   router: Hono<AppEnv>,
@@ -117,10 +117,10 @@ function createRouter(context: Context, options: AppOptions): Hono<AppEnv> {
   for (const path of ['/v1/*', '/v1alpha/*', '/v1beta/*', '/upload/*'])
     app.all(path, (c) => unknownPath(c, readerDialect(c.req.raw)))
   app.all('/dashboard/*', (c) => unknownPath(c))
-  // clientAddress is used by the rate limit of the remaining paths.
+  // clientAddress is used by the rate limit for the remaining paths.
   app.use(clientAddress(context.relay.trustedProxies))
   app.use(limitByAddress(context.limits.web, (c) => c.text('Too many requests, please try again later.', 429)))
-  // The console's files, and its page for each of the console's routes.
+  // Serves the console's files, and the console page for each of the console's routes.
   app.notFound((c) => options.console?.serve(c) ?? unknownPath(c, readerDialect(c.req.raw)))
   return app
 }

@@ -99,7 +99,7 @@ export function loadConfig(env: Env = process.env): Config {
   const { config, faults } = readEnvironment(env)
   const value = valuesOf(env)
   const secretKey = value('SECRET_KEY')
-  // With PostgreSQL and a given key, a node stores nothing on disk.
+  // With PostgreSQL and a key from the environment, a node stores nothing on disk.
   const keepsFiles = secretKey === undefined || !isPostgresUrl(config.databaseUrl)
   if (faults.length === 0 && keepsFiles) makeDataDir(config.dataDir, faults)
   const secret = faults.length === 0 ? readSecretKey(secretKey, config, faults) : noKey
@@ -145,7 +145,7 @@ function readEnvironment(env: Env): { config: CommandConfig; faults: string[] } 
   const isPostgres = isPostgresUrl(url)
   const workers = integer('WORKERS', isPostgres ? availableParallelism() : 1, 1, 256)
   if (!isPostgres && workers > 1) faults.push('WORKERS above 1 needs PostgreSQL: SQLite serves one process.')
-  // Not trimmed, because its owner types it exactly like this to log in.
+  // The password is not trimmed, because its owner types it exactly like this to log in.
   const initialRootPassword = value('INITIAL_ROOT_PASSWORD') && env['INITIAL_ROOT_PASSWORD']
   if (initialRootPassword !== undefined && (initialRootPassword.length < 8 || initialRootPassword.length > 128)) {
     faults.push('INITIAL_ROOT_PASSWORD must have 8 to 128 characters.')
@@ -274,8 +274,8 @@ function lostKeyText(file: string): string {
 }
 
 /**
- * For a start that created a secret key and then found that the database was encrypted with another key: removes the
- * new key again, and returns the error.
+ * Removes a secret key that this start created, after it turned out that the database was encrypted with another key.
+ * Returns the error to report.
  */
 export function takeBackSecretKey(madeFile: string): Error {
   rmSync(madeFile, { force: true })

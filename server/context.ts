@@ -66,7 +66,7 @@ const failuresMs = 2_000
 /** A safety net in case a change notice is lost: no setting and no channel is out of date for longer than this. */
 const refreshMs = 10_000
 
-/** Everything with a lifetime. It is built once, and `close` ends it in reverse order. */
+/** The long-lived parts of the program. They are created once, and `close` ends them in reverse order. */
 export interface Context {
   store: Store
   api: ApiDeps
@@ -115,8 +115,8 @@ async function assemble(store: Store, config: Config, log: Logger, clock: Clock,
   const generatedPassword = await bringUpToDate({ sweep, pulse, warn }, secrets, config)
   const settings = await loadSettings(store, secrets, warn)
   const routing = await loadRouting(store, secrets, warn)
-  // This heartbeat comes last, so that no process takes calls while other processes consider it dead, whatever delayed
-  // its start.
+  // This heartbeat comes last. Even if the start took long, other processes must not consider this process dead when it
+  // begins to accept calls.
   await pulse.beat()
   const batcher = createBatcher(store.ledger)
   const relay = relayDeps({
@@ -201,7 +201,7 @@ type ClosingParts = Pick<JobParts, 'relay' | 'care' | 'mailer' | 'sweep' | 'warn
   store: Store
 }
 
-/** Ends everything in reverse order of its start. Calls that are still open then are left to other processes. */
+/** Ends everything in reverse order of its start. Calls that are still open are left for other processes to close. */
 async function closeAll({
   relay,
   batcher,
@@ -321,7 +321,9 @@ function channelCalls({ health, ask }: ChannelCare, { unsupportedFeatures }: Rel
   }
 }
 
-/** Waits until responses that were cut off have settled what they delivered. The heartbeat must continue until then. */
+/**
+ * Waits until responses that were cut off are charged for what they delivered. The heartbeat must continue until then.
+ */
 async function untilSettled(ledger: RelayDeps['ledger'], batcher: Batcher): Promise<void> {
   const lateMs = performance.now() + lastSettlesMs
   while ((ledger.openHolds() > 0 && performance.now() < lateMs) || batcher.pending() > 0)

@@ -30,7 +30,7 @@ export interface CallEvent {
 /** One function per business event. Each counts the event and may write a log line. */
 export interface Events {
   callEnded(event: CallEvent): void
-  /** A caller got an error response, which may be a refusal. */
+  /** A caller got an error response, whether the call was refused or failed later. */
   callRefused(event: { code: string }): void
   attemptFailed(event: {
     requestId: string
@@ -44,7 +44,7 @@ export interface Events {
   channelDisabled(event: { channelId: number; reason: string }): void
   settleRetried(event: { cause: string }): void
   holdSwept(event: { holdId: string; charge: number }): void
-  /** An uncaught error that was reported to no caller. */
+  /** An uncaught error that was not reported to any caller. */
   faultUncaught(event: { cause: string }): void
   /** Something an operator should look at. */
   warning(message: string): void

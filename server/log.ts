@@ -18,8 +18,8 @@ export function createLogger(level: string, to: DestinationStream): Logger {
 }
 
 /**
- * Standard output, whose disk may be full and whose reader may be gone. Lines that cannot be written are lost, and the
- * program continues. The stream is unusable after its first error, but the file may still be usable.
+ * Standard output, which may be a file on a full disk or a pipe whose reader is gone. Lines that cannot be written are
+ * lost, and the program continues. The stream is unusable after its first error, but its file may still be usable.
  */
 export function standardOutput(): DestinationStream {
   let isBroken = false

@@ -36,7 +36,8 @@ async function main(): Promise<void> {
     if (launch.isWorker) process.send?.('serves')
     return
   }
-  // A port that cannot be opened is reported once, not by every worker.
+  // Opens the port once before any worker does, so that a port that cannot be opened is reported once and not by every
+  // worker.
   if (config.workers > 1) await listen(config, false, () => new Response()).stop(true)
   supervise(config.workers, launch)
 }
@@ -53,7 +54,8 @@ function read<T>(load: () => T): T {
 
 /**
  * Starts the workers, all on one port, and passes signals on to them. A worker that dies is replaced, as often as
- * necessary. But if no worker has served yet, none will, so the service ends.
+ * necessary. But if a worker dies before any worker has started to serve, a new one would fail, too, so the service
+ * ends.
  */
 function supervise(count: number, launch: Launch): void {
   let ending = false
@@ -113,7 +115,8 @@ async function serve(config: Config): Promise<void> {
   const { metricsToken, basePath } = config
   outliveFaults(context)
   door.open(createApp(context, { metricsToken, basePath, console: consoleFiles }))
-  // This comes before the server announces that it serves, because whoever reads the announcement may ask it to end.
+  // The signal handlers are installed before the server announces that it is listening, because whoever reads the
+  // announcement may send a signal at once.
   endGracefully(config, log, { context, server: door.server, claim })
   log.info(`Tollgate listens on http://${shownHost(config.host)}:${door.server.port}`)
   if (!isPostgresUrl(config.databaseUrl)) lookAtDatabase(log, context)
@@ -126,7 +129,7 @@ function lookAtDatabase(log: Logger, { metrics }: Context): void {
     report(state, detail) {
       metrics.databaseChecked(state)
       if (state === 'sound') log.info('the database check found no damage')
-      else if (state === 'damaged') log.error(`the database is damaged, restore it from a backup: ${detail}`)
+      else if (state === 'damaged') log.error(`the database is damaged; restore it from a backup: ${detail}`)
       else log.warn(`the database could not be checked for damage: ${detail}; run the audit command`)
     },
   })
@@ -192,12 +195,13 @@ function listen(
     return Bun.serve({
       port,
       hostname: host,
-      // The default is on unless NODE_ENV is production, which the image sets and `npm start` does not.
+      // By default, development mode is on unless NODE_ENV is production, which the image sets and `npm start` does
+      // not.
       development: false,
       reusePort: isShared,
       // This applies to connections without a request in progress; requests in progress have their own limits.
       idleTimeout: idleTimeoutSeconds,
-      // The relay returns 413 itself, depending on an option.
+      // The relay returns 413 itself, at a limit that is set by an option.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch,
       websocket: webSockets,
@@ -238,17 +242,18 @@ function endGracefully(config: Config, log: Logger, { context, server, claim }: 
     const late = new Promise((resolve) => setTimeout(resolve, drainTimeoutMs))
     await Promise.race([finished, late])
     await context.cutOff()
-    // Callers must receive the end of their responses.
+    // Gives callers time to receive the end of their responses.
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, lastWordsMs))])
     await server.stop(true)
     await context.close()
   }
-  // Whatever goes wrong during shutdown, the process ends, because the next start needs the port and the database.
+  // If anything goes wrong during shutdown, the process still ends, because the next start needs the port and the
+  // database.
   const endNow = (drainTimeoutMs: number) =>
     end(drainTimeoutMs).then(
       () => leave(0),
       (error: unknown) => {
-        log.error(`shutting down failed: ${describeFault(error)}`)
+        log.error(`shutdown failed: ${describeFault(error)}`)
         leave(1)
       },
     )

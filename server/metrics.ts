@@ -43,7 +43,7 @@ export function createMetrics(log: Logger): Metrics {
   }
 }
 
-/** Shown once the state is known. PostgreSQL needs no such check. */
+/** The gauge appears once the state is known. PostgreSQL needs no such check. */
 function stateGauge(registry: Registry): Metrics['databaseChecked'] {
   const figures = { sound: 1, damaged: 0, unknown: -1 } as const
   return (state) =>
@@ -69,7 +69,7 @@ function bindGauges(registry: Registry, gauges: Gauges): void {
   gauge('tollgate_open_calls', 'Relayed calls under way', gauges.openCalls)
 }
 
-/** The metrics that every call changes. `addUp` adds the counts since the last time to the counters. */
+/** The metrics that every call changes. `addUp` adds the counts collected since its last call to the counters. */
 function callEvents(registry: Registry, log: Logger): Pick<Events, 'callEnded'> & { addUp(): void } {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -134,7 +134,7 @@ function lostCounter(registry: Registry): (calls: number) => void {
   return (calls) => lost.inc(calls)
 }
 
-/** Failures. Each of them writes a line to the log. */
+/** Events for failures. All of them except `callRefused` write a line to the log. */
 function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] })
@@ -145,7 +145,7 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
   const uncaught = counter('tollgate_uncaught_faults_total', 'Uncaught errors in the program')
   const swept = counter('tollgate_holds_swept_total', 'Holds of dead processes that were closed')
   return {
-    // No log line is written, because a caller without a token may send requests as often as it likes.
+    // No log line is written, because a caller without a token can send requests as often as it likes.
     callRefused: ({ code }) => refused.inc({ code }),
     attemptFailed(event) {
       failures.inc({ channel: String(event.channelId), reason: event.reason })
@@ -157,11 +157,11 @@ function rareEvents(registry: Registry, log: Logger): Omit<Events, 'callEnded'> 
     },
     settleRetried(event) {
       retried.inc()
-      log.error(event, 'a settle failed and is retried')
+      log.error(event, 'settling a call failed and will be retried')
     },
     holdSwept(event) {
       swept.inc()
-      log.warn(event, 'hold of a dead process closed')
+      log.warn(event, 'closed the hold of a dead process')
     },
     faultUncaught(event) {
       uncaught.inc()

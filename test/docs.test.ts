@@ -82,11 +82,11 @@ describe('the pages', () => {
 describe('the rooms in ARCHITECTURE.md', () => {
   const page = read('docs/ARCHITECTURE.md')
 
-  test('are drawn as the imports are now (node tools/draw-rooms.mjs)', () => {
+  test('match the current imports (node tools/draw-rooms.mjs)', () => {
     expect(withDrawings(page)).toBe(page)
   })
 
-  test('would be drawn differently if there were another import', () => {
+  test('change if an import is added', () => {
     const base = mkdtempSync(join(tmpdir(), 'tollgate-rooms-'))
     try {
       cpSync(join(root, 'server'), join(base, 'server'), { recursive: true })

@@ -14,7 +14,7 @@ import { until } from './relay/setup.ts'
 
 const isListed = async ({ read }: Store) => (await read.selectFrom('nodes').select('id').execute()).length > 0
 
-/** Does what another node does to a node that it considers dead. */
+/** Deletes all nodes, as another node does with a node that it considers dead. */
 const takeOff = ({ write }: Store) => write((trx) => trx.deleteFrom('nodes').execute())
 
 /** A network path to PostgreSQL that can drop everything sent on the current connections, without closing them. */

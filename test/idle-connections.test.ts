@@ -1,4 +1,5 @@
-// Connections without requests are closed after a while. A call may be silent for as long as its own time limits allow.
+// Connections without requests are closed after a while. A call can stay silent for as long as its own time limits
+// allow.
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import * as fake from './helpers/fake-upstream.ts'
@@ -34,7 +35,7 @@ const health = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 const eventOf = (content: string, finish: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`
 
-test('idle connections are closed, silent calls are not', async () => {
+test('idle connections are closed, but silent calls are not', async () => {
   await using upstream = await fake.startFakeUpstream()
   await using installation = new Installation(undefined, { IDLE_TIMEOUT: '1' })
   const gateway = await installation.start()
@@ -150,7 +151,7 @@ test('a live log without new rows is not cut off', async () => {
   expect(await ended).toBe(0)
 }, 120_000)
 
-test('a body that never ends is not read further after it is refused', async () => {
+test('a request body that never ends is not read any further once the call is refused', async () => {
   await using installation = new Installation()
   const gateway = await installation.start()
   const caller = dial(gateway.url)

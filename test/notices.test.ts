@@ -67,7 +67,7 @@ else
       await until(() => serves(far, 'm'))
     })
 
-    test('a node whose connection is cut reads everything again after it has reconnected, every time', async () => {
+    test('a node whose connection is cut reloads everything each time it has reconnected', async () => {
       for (const model of ['m2', 'm3']) {
         const before = await farListeners()
         expect(before).toHaveLength(1)

@@ -1,4 +1,4 @@
-// What accounts and mails need from the whole program: the jobs and hooks that are only connected in a real start.
+// Accounts and emails in the whole program: the jobs and hooks that are connected only in a real start.
 import { expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from './helpers/databases.ts'
 import { startMailServer } from './helpers/mail-server.ts'
@@ -6,7 +6,7 @@ import { startService } from './helpers/outside-services.ts'
 import { startTestGateway } from './helpers/test-gateway.ts'
 
 forEachDatabaseUrl((kind, freshUrl) => {
-  test('a user who registers over HTTP can log in and create a token, and root gets a mail when a channel is disabled', async () => {
+  test('a user who registers over HTTP can log in and create a token, and root gets an email when a channel is disabled', async () => {
     await using smtp = await startMailServer()
     await using upstream = await startService((_request, response) =>
       response

@@ -1,5 +1,5 @@
-// A rule that nobody breaks may have stopped working. These tests break every rule on purpose, in a copy of the
-// repository.
+// If nobody breaks a rule, nobody notices when the rule stops working. These tests break every rule on purpose, in a
+// copy of the repository.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import cruiserConfig from '../.dependency-cruiser.mjs'
@@ -94,7 +94,7 @@ describe('types', () => {
         typeFaults.filter(([of]) => of !== project).map(([, file]) => `${project} ${file}`),
       ),
     )
-    // A project that includes contract/ checks the planted files there too, and may allow them.
+    // A project that includes contract/ also checks the planted files there, and can accept them.
     const own = refused.filter((line) => !others.has(line.split(' ').slice(0, 2).join(' ')))
     expect(own.sort()).toEqual(expected.sort())
   })

@@ -101,7 +101,7 @@ test('prices that are not per token name their unit', async () => {
   expect(priced('dall-e-2')).toEqual({ unit: 'image', input: 8_000, output: 0, call: 0 })
 })
 
-test('channels with different costs are listed separately, the cheapest first, and a longer prompt may cost more', async () => {
+test('channels with different costs are listed separately, the cheapest first, and a longer prompt can cost more', async () => {
   const { prices } = await listFor('vip')
   expect(prices('two-prices').map(({ rates }) => rates.input)).toEqual([800_000, 2_400_000])
   const [gemini] = prices('gemini-2.5-pro')
@@ -141,7 +141,7 @@ test('calls cost what the list says', async () => {
   }
 })
 
-/** The charge for a call of a user in a group. */
+/** Makes a call as a user of the group and returns the charge. */
 async function charged(group: string, answer: fake.Behaviour, path: string, body: object | FormData): Promise<number> {
   rig.upstream.always(answer)
   const { token, userId } = await person(group)

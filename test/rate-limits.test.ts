@@ -69,7 +69,7 @@ describe('requests are limited per address, and each class has its own limit', (
 })
 
 describe('one caller cannot lock out another', () => {
-  test('a caller who writes another address into the headers is counted under the real one', async () => {
+  test('a caller who puts another address into the headers is counted under the real one', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3' })
     // Entries to the left of the last proxy were written by the caller.
     await until429('/api/status', '203.0.113.7, 198.51.100.9')
@@ -83,7 +83,7 @@ describe('one caller cannot lock out another', () => {
     expect((await ask('/api/status', '203.0.113.99')).status).toBe(429)
   })
 
-  test('an IPv6 customer has one allowance for the whole prefix, and uses up no other customer’s', async () => {
+  test('an IPv6 customer has one limit for the whole prefix, and does not use up another customer’s', async () => {
     await start({ GLOBAL_API_RATE_LIMIT: '3' })
     for (let host = 1; host <= 3; host++) expect((await ask('/api/status', `2001:db8:1:2::${host}`)).status).toBe(200)
     expect((await ask('/api/status', '2001:db8:1:2:ffff::1')).status).toBe(429)
@@ -102,7 +102,7 @@ test('each class has its own error message', async () => {
   expect(web.headers.get('content-type')).toContain('text/plain')
 })
 
-test('an invalid limit prevents the start, with an error message', () => {
+test('an invalid limit prevents the start, and an error message gives the reason', () => {
   for (const name of ['GLOBAL_API_RATE_LIMIT', 'GLOBAL_WEB_RATE_LIMIT', 'CRITICAL_RATE_LIMIT']) {
     for (const value of ['-1', '1.5', 'many', '1000001']) {
       const load = () => loadConfig({ SECRET_KEY: 'a secret key for tests only', DATA_DIR: '.', [name]: value })

@@ -18,7 +18,7 @@ function shapeOf(page: string) {
     rows: prose.match(/^\|/gm)?.length,
     points: prose.match(/^- /gm)?.length,
     names: [...new Set(prose.match(/`[^`]*`/g)?.filter((name) => !/[…<]/.test(name)))].sort(),
-    // The line with the languages lists all languages except the page's own.
+    // The line that links the languages contains all languages except the page's own.
     links: links.filter((target) => !/^README/.test(target)),
     languages: links.filter((target) => /^README/.test(target)).length,
   }

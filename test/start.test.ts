@@ -45,7 +45,7 @@ test('a second server on the same SQLite folder is refused with a message, and c
   expect(await last.stop()).toBe(0)
 }, 120_000)
 
-test('the program in its normal start counts tokens itself if the upstream does not report them', async () => {
+test('a gateway that is started normally counts tokens itself if the upstream does not report them', async () => {
   await using upstream = await startFakeUpstream()
   upstream.always(ok({ text: 'a a a a', usage: null }))
   await using installation = new Installation()
@@ -124,7 +124,7 @@ forEachEmptyDatabaseUrl((name, freshUrl) => {
   }, 120_000)
 })
 
-test('the first password is used unchanged, up to the longest password that can log in', async () => {
+test('the initial password is used unchanged, up to the maximum length with which a user can log in', async () => {
   for (const password of [' blanks around it ', 'p'.repeat(128)]) {
     await using installation = new Installation(undefined, { INITIAL_ROOT_PASSWORD: password })
     const gateway = await installation.start()

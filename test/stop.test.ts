@@ -35,7 +35,7 @@ process.on('exit', () => console.log('process', role, 'ends'))`,
 
 const eventOf = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-/** Makes the upstream send streams whose second half waits for a call of the returned function. */
+/** Makes the upstream send streams whose second half waits until the returned function is called. */
 function halfStream(upstream: FakeUpstream): () => void {
   const { promise: told, resolve: goOn } = Promise.withResolvers<void>()
   upstream.forModel(
@@ -51,7 +51,7 @@ function halfStream(upstream: FakeUpstream): () => void {
   return goOn
 }
 
-/** The settings with which a person starts it: without the environment of the tests. */
+/** Removes variables that the tests set, so that the service starts as a person would start it. */
 const unset = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: undefined,
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: undefined,
@@ -181,7 +181,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     return { env, key, [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose]() }
   }
 
-  describe('open calls may finish', () => {
+  describe('open calls are allowed to finish', () => {
     test('when a service manager signals every process of the service, including launcher and server', async () => {
       await using upstream = await startFakeUpstream()
       const goOn = halfStream(upstream)
@@ -257,7 +257,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await group.ended).toBe(0)
   }, 120_000)
 
-  test('a worker that fails before any worker has served a call ends the others, and the service ends with its exit code', async () => {
+  test('a worker that fails before any worker has served a call stops the others, and the service ends with its exit code', async () => {
     const waits = join(folder, 'waits')
     await using group = await startWorkers(`
       const { existsSync, writeFileSync } = require('node:fs')

@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-/** Writes a file with an old time, as unpacking an archive does. */
+/** Writes a file with an old modification time, as unpacking an archive does. */
 function unpack(path: string, text: string, time = new Date('2020-01-01')): void {
   const file = join(base, path)
   mkdirSync(dirname(file), { recursive: true })
@@ -39,7 +39,7 @@ interface Build {
   /** A source that the build processes. */
   source: string
   textOf(version: string): string
-  /** Builds if necessary; returns the built version and whether it was built now. */
+  /** Builds if necessary; returns the built version and whether this call built it. */
   bringUp(): Promise<{ version: string; isNew: boolean }>
 }
 
@@ -81,7 +81,7 @@ export default config`,
     unpack(source, textOf('one'))
   })
 
-  test('is built even from sources older than the last build', async () => {
+  test('is built again even if its sources are older than the last build', async () => {
     expect(await bringUp()).toEqual({ version: 'one', isNew: true })
     unpack(source, textOf('two'))
     expect(await bringUp()).toEqual({ version: 'two', isNew: true })
@@ -89,7 +89,7 @@ export default config`,
     expect(await bringUp()).toEqual({ version: 'one', isNew: true })
   })
 
-  test('is rebuilt when a source is gone, or packages have changed', async () => {
+  test('is rebuilt when a source was deleted, or when packages have changed', async () => {
     await bringUp()
     rmSync(join(base, 'contract/roles.ts'))
     expect(await bringUp()).toMatchObject({ isNew: true })
@@ -104,7 +104,7 @@ export default config`,
     expect(await bringUp()).toEqual({ version: 'one', isNew: false })
   })
 
-  test('is rebuilt when the last build is gone', async () => {
+  test('is rebuilt when the last build was deleted', async () => {
     await bringUp()
     rmSync(join(base, 'dist'), { recursive: true })
     expect(await bringUp()).toEqual({ version: 'one', isNew: true })

@@ -1,5 +1,5 @@
-// The one file that knows how to start Bun. Bun's npm package is a stub until an install script has run, and npm may be
-// configured to run no install scripts. In that case the platform package has the real binary.
+// The only file that knows how to start Bun. Bun's npm package is a stub until an install script has run, and npm may
+// be configured to run no install scripts. The platform package has the real binary even then.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -29,9 +29,10 @@ export function findBun(base = root) {
   return found
 }
 
-// When the JavaScript engine collects garbage: once its heap has grown by this share of what the last collection left,
-// but not below 64 MiB. By default the engine lets a heap triple on a large machine, and it counts far more memory for
-// thousands of open streams than they take. The last setting keeps compiled code, however long ago it was compiled.
+// Settings for the JavaScript engine's garbage collector. It runs once the heap has grown by this share of what the
+// last collection left, but not while the heap is below 64 MiB. By default, the engine lets a heap triple on a large
+// machine, and it counts far more memory for thousands of open streams than they use. The last setting keeps compiled
+// code, however long ago it was compiled.
 const engine = {
   BUN_JSC_heapGrowthFunctionThresholdInMB: '0',
   BUN_JSC_heapGrowthMaxIncrease: '0.3',
@@ -39,8 +40,8 @@ const engine = {
   BUN_JSC_forceCodeBlockLiveness: '1',
 }
 
-// Bun reads these before the program starts; setting them inside it does nothing. 65535 is the highest value that Bun
-// accepts. Above that it prints an error and uses its default of 256 concurrent requests.
+// Bun reads these before the program starts; setting them inside the program has no effect. 65535 is the highest value
+// that Bun accepts. Above that, it prints an error and uses its default of 256 concurrent requests.
 export const bunEnvironment = {
   ...engine,
   ...process.env,
@@ -48,12 +49,12 @@ export const bunEnvironment = {
   BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT: process.env.BUN_FEATURE_FLAG_EXPERIMENTAL_HTTP2_CLIENT ?? '1',
 }
 
-// Read at the start, because installing and building take long enough for the parent to end.
+// Read at the start, because the parent process may end while packages are installed and the program is built.
 const parent = process.ppid
 
 /**
- * Calls `end` when the parent process ends. npm runs scripts under a shell, and a shell that is terminated may die
- * without telling its child.
+ * Calls `end` when the parent process ends. npm runs scripts under a shell, and a shell that is terminated may exit
+ * without passing the signal on to its child.
  */
 export function endWithParent(end) {
   if (process.env.npm_lifecycle_event === undefined) return

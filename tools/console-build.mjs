@@ -31,7 +31,7 @@ export function consoleIsStale(base = root) {
   return !existsSync(built) || readFileSync(built, 'utf8') !== fingerprint(base, sources)
 }
 
-/** Builds next to the last build and then replaces it, so that nobody sees half of one. */
+/** Builds in a separate folder and then replaces the previous build, so that nobody sees an incomplete build. */
 export async function buildConsole(base = root) {
   const target = join(base, output)
   mkdirSync(dirname(target), { recursive: true })
@@ -53,7 +53,7 @@ export async function buildConsole(base = root) {
   replaceFolder(folder, target)
 }
 
-/** Two builds may finish at the same moment; the later build stays. */
+/** Two builds may finish at the same moment; the later one is kept. */
 function replaceFolder(folder, target) {
   for (let tries = 1; ; tries++) {
     const before = `${folder}-before-${tries}`

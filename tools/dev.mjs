@@ -1,5 +1,5 @@
-// Runs the server, restarted at every change, and the console from its sources on another port, which passes calls on
-// to the server.
+// Runs the server, restarting it on every change, and runs the console from its sources on another port, which forwards
+// calls to the server.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { bunEnvironment, findBun, root } from './bun.mjs'

@@ -11,7 +11,7 @@ function filesAt(base, path) {
 }
 
 /**
- * A fingerprint that changes if one of these files or folders changes, is missing or is new. It covers contents,
+ * A fingerprint that changes if one of these files or folders changes, is removed or is added. It covers contents,
  * because an archive extracted over an installation brings files that are older than the build.
  */
 export function fingerprint(base, paths) {

@@ -10,9 +10,9 @@ type Bundle = Rolldown.OutputBundle
  * The table as written into the page's first script, except for `paths`. Files are named without folder and extension.
  */
 export interface FirstParts {
-  /** The files of the parts of pages. */
+  /** The files that pages load in addition to the entry. */
   files: string[]
-  /** The files of texts for each area: English, then Chinese. */
+  /** The message files of each area: English, then Chinese. */
   words: string[]
   /**
    * The first matching pattern applies; the last matches everything. `role` is the lowest role that sees the page,
@@ -60,13 +60,13 @@ function readRoutes(source: string): Map<string, Route> {
   return routes
 }
 
-/** A route and its parents, from the inside out. */
+/** A route followed by its parents, the innermost first. */
 function withParents(routes: ReadonlyMap<string, Route>, route: Route): Route[] {
   const parent = routes.get(route.parent)
   return parent ? [route, ...withParents(routes, parent)] : [route]
 }
 
-/** The table for a build. `ofUsers` are modules that pages also load at once for logged-in people. */
+/** The table for a build. `ofUsers` are additional modules that pages load at once for logged-in users. */
 export function firstParts(
   routesFile: string,
   bundle: Bundle,

@@ -14,7 +14,7 @@ interface FirstScript {
   routes: string
   frames: string
   messages: string
-  /** Modules that pages load at once for logged-in people, in addition to the modules of their routes, by path. */
+  /** Modules that pages load at once for logged-in users, in addition to the modules of their routes, by path. */
   ofUsers: Readonly<Record<string, readonly string[]>>
 }
 
@@ -52,15 +52,15 @@ async function readText(messages: string, language: string, key: string): Promis
 
 /**
  * The page's first script, which sets the theme before the first paint and loads the parts of the page. There is also
- * one script per language, which draws the frame of the page. They are separate files because the page's policy allows
- * no inline script.
+ * one script per language, which draws the frame of the page. They are separate files because the page's content
+ * security policy does not allow inline scripts.
  */
 export function firstScript(of: FirstScript): Plugin {
   let building = false
   /** The scripts of the current build, whose file names are written into the page. */
   let made: ReturnType<typeof make> | undefined
 
-  /** Headings of the routes in order; empty for routes without a frame. */
+  /** The headings of the routes, in the order of the routes; empty for a route without a frame. */
   async function headings(paths: FirstParts['paths'], language: string): Promise<string> {
     const frames = (await loadFresh(of.frames))['frames'] as Record<string, PageFrame>
     const listed = Object.keys(frames).sort()

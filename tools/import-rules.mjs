@@ -36,7 +36,7 @@ export function only(path, comment, { own = [], npm, core = false, except = [] }
   return rules
 }
 
-/** One owner per external package, so that replacing it is a change in one place. */
+/** One owner per external package, so that a package can be replaced by changing one place. */
 export function owner(names, owners, comment) {
   return rule(`owner-${names[0]}`, comment, { pathNot: `${pathPatterns(owners)}|${tests}` }, { path: packages(names) })
 }

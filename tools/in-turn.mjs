@@ -1,5 +1,6 @@
 /**
- * Prints its input in the order of the shares: the output of a later share waits until the shares before it have ended.
+ * Prints its input in the order of the shares: the output of a later share is held back until all earlier shares have
+ * ended.
  */
 export class InTurn {
   #open = 0

@@ -11,8 +11,8 @@ function packagesIn(file) {
 }
 
 /**
- * Names packages that are missing or have another version. Compares contents, because a checkout or a copy changes file
- * times.
+ * Returns the names of packages that are missing or have another version. Compares contents, because a checkout or a
+ * copy changes file times.
  */
 export function missingPackages(base, { production = false } = {}) {
   const wanted = packagesIn(join(base, 'package-lock.json')) ?? {}

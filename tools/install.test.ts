@@ -62,7 +62,7 @@ describe('findBun', () => {
   const file = process.platform === 'win32' ? 'bun.exe' : 'bun'
   const runtime = 'x'.repeat(1_000_001)
 
-  test('uses the platform package while the install script has not run', () => {
+  test('uses the platform package until the install script has run', () => {
     write('node_modules/bun/bin/bun.exe', 'echo "postinstall was not run"')
     write(`node_modules/${platform}/bin/${file}`, runtime)
     expect(findBun(base)).toBe(join(base, 'node_modules', platform, 'bin', file))

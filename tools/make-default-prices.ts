@@ -1,7 +1,7 @@
 /**
- * Writes server/billing/default-prices.gen.ts from the price data that ships inside @pydantic/genai-prices.
- * Run `bun tools/make-default-prices.ts` after updating that package; add its publication date below first.
- * The grammar of the written lines is described in server/billing/price-lines.ts.
+ * Writes server/billing/default-prices.gen.ts from the price data that ships inside @pydantic/genai-prices. After
+ * updating that package, add its publication date below and run `bun tools/make-default-prices.ts`. The grammar of the
+ * written lines is described in server/billing/price-lines.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
@@ -17,7 +17,7 @@ const publicationDates: Record<string, string> = { '0.1.8': '2026-09-23' }
 const outputFile = new URL('../server/billing/default-prices.gen.ts', import.meta.url)
 
 /**
- * Providers in the order in which they may claim a bare model name: vendors of models first, resellers after them. The
+ * Providers in the order in which they can claim a bare model name: vendors of models first, resellers after them. The
  * number is the channel type for which a reseller's own price is used; vendors have 0.
  */
 const providers: readonly (readonly [id: string, channelType: number])[] = [
@@ -65,8 +65,8 @@ const fields: readonly (readonly [unit: string, field: string])[] = [
 ]
 
 /**
- * Names that a match rule covers. Patterns and exclusions add no names, because lookups strip dates and the like
- * themselves.
+ * Names that a match rule covers. Patterns and exclusions add no names, because the lookup itself strips dates and
+ * similar suffixes.
  */
 function namesOf(match: MatchLogic): string[] {
   if ('or' in match) return match.or.flatMap(namesOf)

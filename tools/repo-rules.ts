@@ -40,7 +40,8 @@ function matching(base: string, pattern: RegExp, among = (_path: string) => true
 }
 
 /**
- * Long files are split; tests, migrations, generated code and recordings are exempt, because they are read differently.
+ * Source files that are too long. Tests, migrations, generated code and recordings are exempt, because they are read
+ * differently.
  */
 export function longFiles(base: string): string[] {
   const free = /\.test\.tsx?$|^test\/|^bench\/|\/migrations\/|\.gen\.|(?:^|\/)generated\/|(?:^|\/)fixtures\//

@@ -49,7 +49,7 @@ async function eventually(condition: () => boolean): Promise<boolean> {
 setDefaultTimeout(120_000)
 
 describe('start', () => {
-  test('gives the server its environment and arguments, passes SIGTERM on and exits with its code', async () => {
+  test('gives the server its environment and arguments, passes SIGTERM on, and exits with the exit code of the server', async () => {
     const { launcher, hello } = await start(server, 'audit', '--all')
     expect(hello).toMatchObject({
       requests: '65535',
@@ -72,7 +72,7 @@ describe('start', () => {
   })
 
   test.skipIf(process.platform === 'win32')(
-    "ends the server when npm is told to end, although npm's shell does not pass that on (not on Windows: no signals)",
+    "ends the server when npm is terminated, although npm's shell does not pass the signal on (not on Windows: no signals)",
     async () => {
       rmSync(join(base, 'gone'), { force: true })
       writeFileSync(join(base, 'server/main.ts'), server)
@@ -89,7 +89,7 @@ describe('start', () => {
   )
 
   test.skipIf(process.platform === 'win32')(
-    'tells a server only once that it should end, even if npm ends afterwards (not on Windows: no signals)',
+    'sends the server only one signal to end, even if npm ends afterwards (not on Windows: no signals)',
     async () => {
       rmSync(join(base, 'gone'), { force: true })
       const counting = `
@@ -124,7 +124,7 @@ describe('start', () => {
     expect(await ended(launcher)).toBe(3)
   })
 
-  test('says in one sentence that packages could not be installed', async () => {
+  test('reports in one sentence that packages could not be installed', async () => {
     const bare = mkdtempSync(join(tmpdir(), 'tollgate-bare-'))
     cpSync(join(root, 'tools'), join(bare, 'tools'), { recursive: true })
     writeFileSync(join(bare, 'package.json'), '{"dependencies":{"bun":"0.0.0"}}')

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-shares-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('deal', () => {
-  test('gives each file to one share, the longest first to the shortest share', () => {
+  test('gives each file to one share: the longest file first, always to the shortest share', () => {
     const seconds = { long: 10, middle: 6, short: 5, shorter: 3 }
     expect(deal(['short', 'long', 'shorter', 'middle'], seconds, 2)).toEqual([
       ['long', 'shorter'],
@@ -29,7 +29,7 @@ test('finds the tests in every folder, and nothing else', () => {
   expect(testFiles(folder, ['./one/'])).toEqual(['./one/a.test.ts', './one/two/b.test.tsx'])
 })
 
-test('the time of a file is taken from its own suite, not from the groups in it', () => {
+test('the time of a file is taken from its own suite, not from the groups inside it', () => {
   const junit = `<testsuites time="9"><testsuite name="a.test.ts" file="a.test.ts" time="2.345">
     <testsuite name="group" file="a.test.ts" time="1.5"><testcase name="b" file="a.test.ts" time="1" /></testsuite>
     </testsuite><testsuite name="c/d.test.ts" file="c/d.test.ts" time="0.04"></testsuite></testsuites>`
@@ -37,7 +37,7 @@ test('the time of a file is taken from its own suite, not from the groups in it'
   expect(fileSeconds('')).toEqual({})
 })
 
-test('times are kept from run to run; a broken file counts as empty', () => {
+test('times are kept from run to run; a file that cannot be parsed counts as empty', () => {
   const path = join(folder, 'cache/times.json')
   expect(readTimes(path)).toEqual({})
   keepTimes(path, { './a.test.ts': 3, './b.test.ts': 1 })

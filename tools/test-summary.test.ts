@@ -35,7 +35,7 @@ describe('tallyAll', () => {
     expect(tallyAll([good, other])).toEqual({ passed: 7, failed: 3, notes: [] })
   })
 
-  test('a run that was killed counts as a failure next to one that passed', () => {
+  test('counts a killed run as a failure, even next to a run that passed', () => {
     const killed = { output: '(pass) a\n', code: null, signal: 'SIGKILL' }
     const { notes, ...counts } = tallyAll([good, killed])
     expect(counts).toEqual({ passed: 2, failed: 1 })
@@ -62,14 +62,14 @@ error: expected 2
 (fail) four
 `
 
-  test('names each failed test with its file and what was printed for it, once', () => {
+  test('lists each failed test once, with its file and what was printed for it', () => {
     expect(failures(output)).toEqual([
       'a.test.ts:\n(fail) two [1.42ms]',
       'b.test.ts:\nhello\nerror: expected 2\n(fail) four',
     ])
   })
 
-  test('finds none in a run without failures', () => {
+  test('returns nothing for a run without failures', () => {
     expect(failures('a.test.ts:\n(pass) one\n')).toEqual([])
   })
 })

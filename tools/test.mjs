@@ -15,7 +15,7 @@ import { failures, skippedTests, tallyAll } from './test-summary.mjs'
 ensureInstalled()
 
 const folders = ['contract', 'server', 'console', 'tools', 'test', 'bench'].map((folder) => `./${folder}/`)
-/** How long each file took on the machine that made this list, for machines that have not run the tests. */
+/** How long each file took on the machine on which this list was made, for machines that have not run the tests. */
 const usualTimes = join(root, 'tools/test-times.json')
 /** Where `npm test -- --update-times` saves the times of a complete run, as a starting point for other machines. */
 const updatesTimes = process.argv.includes('--update-times')
@@ -36,9 +36,10 @@ const patience = given.some((argument) => argument.startsWith('--timeout')) ? []
 const ownTimes = join(root, `node_modules/.cache/tollgate-test-times${sweepSeed === undefined ? '' : '-desk'}.json`)
 
 /**
- * The arguments of each process: one process per core, and at least two, since tests also wait. Flags may refer to the
- * whole run, so with any flag there is one process. Bun's own --parallel is not used: it can lose the exit of a program
- * that a test has started (oven-sh/bun#43697), and these tests start many.
+ * The arguments of each process: one process per core, and at least three, because tests spend some of their time
+ * waiting. A flag may refer to the whole run, so if there is any flag, only one process is used. Bun's own --parallel
+ * is not used: it can miss the exit of a program that a test has started (oven-sh/bun#43697), and these tests start
+ * many.
  */
 function shares() {
   if (filters.length > 0) return [given]
@@ -49,7 +50,10 @@ function shares() {
 
 const scratch = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 
-/** Ends the tests when this program is told to end, or ends; their output so far is still printed. */
+/**
+ * Ends the tests when this program is told to end by a signal, when it exits, or when its parent process ends; the
+ * output so far is still printed.
+ */
 function endTogether(child) {
   // The tests' browser library handles the other signals itself; SIGINT ends them as Ctrl-C does.
   const end = (signal) => {
@@ -79,7 +83,7 @@ function runBunTest(share, at) {
     env: { ...environment, ...sweep, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Bun reports on stderr; the tests' own output goes to stdout and is not part of the report.
+  // Bun writes its report to stderr; the tests' own output goes to stdout and is not part of the report.
   let output = ''
   child.stdout.on('data', (chunk) => printed.print(at, process.stdout, chunk))
   child.stderr.on('data', (chunk) => {
@@ -120,7 +124,7 @@ const skipped = runs.flatMap((run) => run.skipped)
 if (skipped.length > 0 && !byName) console.log(`${skipped.length} skipped: ${skipped.join('; ')}`)
 if (sweepSeed !== undefined)
   console.log(
-    `A tenth of the screens, recordings and wrong requests was run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
+    `Only a tenth of the screens, recordings and invalid requests was run, chosen by SWEEP_SEED=${sweepSeed}. "npm run test:full" runs all of them.`,
   )
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || notes.length > 0 ? 1 : 0

@@ -1,5 +1,5 @@
-// The minimum that a gateway on this runtime can do: it passes calls to one upstream and does nothing else. Its cost is
-// the lower bound for the gateway, and shows how fast the machine is at the moment.
+// A minimal gateway on this runtime: it passes calls to one upstream and does nothing else. Its cost is the lower bound
+// for the real gateway, and shows how fast the machine is at the moment.
 const upstream = process.argv[2] ?? ''
 
 const server = Bun.serve({

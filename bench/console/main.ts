@@ -74,7 +74,7 @@ async function watch(page: Page): Promise<void> {
       seen.blocked += Math.max(0, entry.duration - 50)
     })
     on('event', (entry) => {
-      // Entries without an interaction ID are not interactions, for example the pointer passing over elements.
+      // Entries without an interaction ID, such as the pointer passing over elements, are not interactions.
       if (entry.interactionId) seen.interactions.push(entry.duration)
     })
   })
@@ -124,7 +124,7 @@ async function loadOnce(site: Console, path: string, throttled: boolean): Promis
   // load.
   await session.send('Network.clearBrowserCache')
   if (throttled) await throttle(session)
-  // The page is not queried while it loads, because queries take up its time.
+  // The page is not queried while it loads, because queries would slow it down.
   await page.goto(path, { waitUntil: 'networkidle' })
   await settle(page)
   // Awaited here, so that the entries are read before the visit ends.

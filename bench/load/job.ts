@@ -1,8 +1,9 @@
 /** The job of a load process, passed as JSON in its only argument. */
 export interface Job {
   /**
-   * closed: each connection sends its next request at once. rate: sends at a fixed rate, whether or not responses are
-   * outstanding. streams: one long stream per connection. stalled: reads the beginning of each stream, then stops.
+   * closed: each connection sends its next request as soon as the previous one is answered. rate: sends at a fixed
+   * rate, whether or not responses are outstanding. streams: one long stream per connection. stalled: reads the
+   * beginning of each stream, then stops.
    */
   readonly mode: 'closed' | 'rate' | 'streams' | 'stalled'
   readonly port: number

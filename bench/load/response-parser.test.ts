@@ -18,9 +18,9 @@ function problems(stream: boolean, bytes: string, size: number): (string | undef
   return found
 }
 
-describe('however the bytes are split', () => {
+describe('the response parser', () => {
   for (const size of [1, 2, 3, 7, 50, 100_000]) {
-    test(`finds the same problems in chunks of ${size}`, () => {
+    test(`finds the same problems when the bytes arrive in chunks of ${size}`, () => {
       const good = streamOf('data: {"a":1}\n\n', 'data: [DONE]\n\n')
       const merged = streamOf(`data: ${'x'.repeat(300)}\n\ndata: [DONE]\n\n`)
       const short = streamOf('data: {"a":1}\n\n')

@@ -41,7 +41,9 @@ export class ResponseParser {
     }
   }
 
-  /** Consumes what it can from `at` on and returns the next position, or undefined if it needs more bytes first. */
+  /**
+   * Consumes what it can, starting at `at`, and returns the next position, or undefined if it needs more bytes first.
+   */
   #step(data: Buffer, at: number): number | undefined {
     if (this.#place === 'head') return this.#head(data, at)
     if (this.#place === 'size') return this.#size(data, at)

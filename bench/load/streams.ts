@@ -3,10 +3,12 @@ import { type Job, type LoadResult, MARK } from './job.ts'
 import { requestBytes } from './request.ts'
 import { sleep, Tally } from './tally.ts'
 
-/** A stream counts as stalled after a silence of four times the mock's interval. */
+/** A stream counts as stalled after a silence of four times the mock's chunk interval. */
 const STALL_MS = 2_000
 
-/** Opens one long stream per connection, spread over the warm-up, and checks that none falls silent or is cut off. */
+/**
+ * Opens one long stream per connection, spread over the warm-up, and checks that no stream falls silent or is cut off.
+ */
 export async function runStreams(job: Job, mark: (line: string) => void): Promise<LoadResult> {
   const request = requestBytes(job)
   const tally = new Tally()

@@ -20,7 +20,8 @@ import { type Population, rootAccess, secretKey, seed } from './seed.ts'
 
 const days = 90
 /**
- * The number of rows that are not counted yet when the requests are made: the most that the gateway leaves uncounted.
+ * The number of rows that are not yet counted when the requests are made. This is the most that the gateway leaves
+ * uncounted.
  */
 const uncounted = 1900
 

@@ -7,8 +7,7 @@ const ANSWER = Buffer.from(
 )
 const FIRST = Buffer.from(STREAM_HEAD + chunk(EVENTS[0] ?? ''))
 /**
- * Four writes of eight events each. This is how a burst arrives over a loaded network, and the mock can afford the
- * cost.
+ * Four writes of eight events each. This is how a burst arrives over a loaded network, and it is cheap for the mock.
  */
 const inGroups = (all: readonly string[]) =>
   [0, 1, 2, 3].map((group) => {

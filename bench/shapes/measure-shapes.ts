@@ -2,7 +2,7 @@ import { mainThreadSeconds, residentMb } from '../proc.ts'
 import type { Target } from '../targets.ts'
 import type { Shape } from './shapes.ts'
 
-/** What bodies of one shape and size cost one program. */
+/** What it costs one program to process bodies of one shape and size. */
 export interface ShapeFigures {
   readonly title: string
   readonly translated: boolean
@@ -20,7 +20,7 @@ export interface ShapeFigures {
 
 const mebibyte = 1024 * 1024
 
-/** Returns the duration of the slowest health check since the last call. */
+/** Polls a health endpoint. `slowestMs` returns the duration of the slowest health check since its last call. */
 export interface Prober {
   slowestMs(): Promise<number>
   stop(): void

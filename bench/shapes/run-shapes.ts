@@ -6,7 +6,7 @@ import { shapes } from './shapes.ts'
 import { startUpstream } from './upstream.ts'
 
 /**
- * Measures the main-thread cost of bodies of each shape, for the gateway and for the program that only passes calls on.
+ * Measures the main-thread cost of bodies of each shape, for the gateway and for the program that only forwards calls.
  */
 export async function runShapes(
   folder: string,

@@ -240,5 +240,5 @@ const translated: readonly Shape[] = [
   },
 ]
 
-/** All shapes; the ones that are only passed on come first. */
+/** All shapes. The ones that the gateway refuses or only forwards come first. */
 export const shapes: readonly Shape[] = [...refusedOrPassedOn, ...translated]

@@ -9,7 +9,7 @@ export interface LazyPage {
   preload(): Promise<void>
 }
 
-/** Loads a page and its messages together, within the time limit. The error panel shows failures. */
+/** Loads a page and its messages together, within the time limit. If loading fails, the error panel is shown. */
 export function lazyPage(load: () => Promise<ComponentType>, areas: readonly Area[]): LazyPage {
   let Found: ComponentType | undefined
   let loading: Promise<void> | undefined

@@ -14,8 +14,8 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   const [busy, setBusy] = useState(false)
   const retry = async () => {
     if (isChunk) {
-      // A browser may remember a failed chunk as failed, and a newer console has different chunks. Reloading the page
-      // requests all of them again.
+      // A browser may keep treating a chunk as failed once it has failed to load, and a newer console has different
+      // chunks. Reloading the page requests all of them again.
       setBusy(true)
       if (await isReachable()) return location.reload()
       setBusy(false)

@@ -7,7 +7,10 @@ const tabOf = { operations: 'operation', system: 'system', other: 'other' } as c
 /** Goes to the settings. */
 type Go = (tab: string, option: string) => void
 
-/** Every option by its name, for administrators; loaded when the palette is first opened. */
+/**
+ * A command for each option, by the option's name; for administrators. The options are loaded when the palette is first
+ * opened.
+ */
 export function useOptionCommands(wanted: boolean, go: Go): readonly Command[] {
   const [commands, setCommands] = useState<readonly Command[]>([])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the options are always the same

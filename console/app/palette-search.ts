@@ -43,7 +43,7 @@ async function findThings(words: string, user: SessionUser, go: Go, signal: Abor
   ]
   const found = await Promise.all(
     kinds.map(async ({ id, group, ask }) => {
-      // If one kind fails, the others are still shown.
+      // If the search for one kind fails, the results of the other kinds are still shown.
       const rows: readonly Named[] = await ask().catch(() => [])
       return rows.slice(0, mostOfKind).map((row) => ({
         id: `${id} ${row.id}`,

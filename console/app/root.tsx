@@ -17,7 +17,7 @@ const KeyHelp = lazy(async () => {
   return { default: it.KeyHelp }
 })
 
-/** Surrounds every page with the toasts, the palette and the line about being offline. */
+/** Surrounds every page with the toasts, the palette and the offline notice. */
 export function Root() {
   return (
     <>
@@ -43,7 +43,10 @@ function SkipLink() {
   )
 }
 
-/** Loaded with the first toast. If the connection fails, the page stays as it is, and the next toast tries again. */
+/**
+ * The component that shows toasts; loaded with the first toast. If the connection fails, the page stays as it is, and
+ * the next toast tries again.
+ */
 function useToaster(): ComponentType | undefined {
   const [loaded, setLoaded] = useState<{ Toaster: ComponentType }>()
   useEffect(() => onToast(() => void importPart(() => import('./toaster.tsx')).then(setLoaded, () => undefined)), [])

@@ -6,7 +6,7 @@ import { parseQuery, writeQuery } from '../lib/url-state.ts'
 import { PageError } from './page-error.tsx'
 import { routeTree } from './routes.tsx'
 
-/** The router: the address holds the state of a page. Query values are plain text, so that links can be typed. */
+/** The router. The state of a page is kept in the URL. Query values are plain text, so that links can be typed. */
 export const router = createRouter({
   routeTree,
   basepath: basePath === '' ? '/' : basePath,

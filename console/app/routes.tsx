@@ -20,7 +20,7 @@ const form: readonly Area[] = ['form']
 
 const rootRoute = createRootRoute({ component: Root, notFoundComponent: NotFound })
 
-/** Pages for visitors who are not logged in: a card in the middle, nothing else to load. */
+/** Pages for visitors who are not logged in: a centred card, with nothing else to load. */
 const plainRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'plain',

@@ -15,7 +15,7 @@ const budgets = [
   ['monthly_budget', 'spent_month', 'form.limits.monthly'],
 ] as const
 
-/** Percentage of a budget from which the budget counts as nearly spent. */
+/** The percentage at which a budget starts to count as nearly spent. */
 const nearlyPercent = 80
 
 interface LimitsProps {

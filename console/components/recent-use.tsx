@@ -30,8 +30,8 @@ const usageOf = ({ token_name, username, channel, model_name }: UseFilter) => ({
 })
 
 /**
- * Spending in the last 14 days: a line chart by day, and the models that were spent the most on (for a model, the
- * tokens that spent the most).
+ * Spending in the last 14 days: a line chart by day, and the models with the highest spending (for a model, the tokens
+ * with the highest spending).
  */
 export function RecentUse({ filter }: { filter: UseFilter }) {
   const t = useText()

@@ -6,7 +6,7 @@ import { useMemo } from 'react'
 const forbidden = ['style', 'class', 'id', 'name', 'for', 'form', 'formaction', 'srcset', 'ping', 'background']
 
 /**
- * Browsers report violations of the page's content security policy even while the sanitiser parses. So code and styles
+ * Browsers report violations of the page's content security policy even while the sanitiser parses, so code and styles
  * are removed from tags first. That only keeps the browser's console quiet; safety depends on the sanitiser.
  */
 function withoutHandlers(html: string): string {

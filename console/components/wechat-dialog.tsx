@@ -31,7 +31,7 @@ export function WeChatDialog({ title, submit, onClose, onCode }: WeChatDialogPro
   const send = async () => {
     if (code.trim() === '') return
     setBusy(true)
-    // The call itself shows the error.
+    // If the call fails, it shows its own error.
     await onCode(code.trim()).then(onClose, () => undefined)
     setBusy(false)
   }

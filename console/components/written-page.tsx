@@ -24,7 +24,10 @@ interface WrittenPageProps<E extends Endpoint> extends WrittenText<E> {
   empty: ReactNode
   /** Shown until the text has loaded; as high as typical content. */
   loading?: ReactNode
-  /** If false, failures are also shown in a toast, because text from an earlier visit may hide them. */
+  /**
+   * If false, failures are also shown in a toast, because text from an earlier visit may be shown in place of the
+   * error.
+   */
   quiet?: boolean
 }
 

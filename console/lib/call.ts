@@ -60,8 +60,8 @@ export interface Answer<T> {
 }
 
 /**
- * Calls an endpoint of the contract. Failures are thrown as CallError and, unless `quiet` is set, shown by the
- * console's rules (401 leads to the login page). An aborted call throws the signal's reason and shows nothing.
+ * Calls an endpoint of the contract. Failures are thrown as CallError and, unless `quiet` is set, also shown to the
+ * user (a 401 leads to the login page). An aborted call throws the signal's reason and shows nothing.
  */
 export async function callFull<E extends Endpoint>(
   endpoint: E,
@@ -146,7 +146,7 @@ function httpMessage(status: number, message: string | undefined): string {
   return message || text('error.http', { status })
 }
 
-/** The response to the first call of a visit may arrive before the messages have loaded. */
+/** Waits for the messages, because the response to the first call of a visit may arrive before they have loaded. */
 async function wordsForFailures(): Promise<void> {
   await loadAreas(['common']).catch(() => undefined)
 }
@@ -157,7 +157,7 @@ function networkFailure(error: unknown): CallError {
   return failure
 }
 
-/** Shows a failed call by the console's rules. */
+/** Shows a failed call to the user: a 405 as information, any other failure as an error. */
 export function showFailure(failure: CallError): void {
   if (failure.status === 405) toast.info(failure.message)
   else

@@ -26,7 +26,7 @@ const failures = new Map<string, number>()
 /**
  * Imports a chunk of the console. After a failure, the next import of the chunk retries it. `load` must be an arrow
  * function with a single `import` and nothing else. A browser may remember that a module could not be fetched, so the
- * retry requests it under another name. Modules that the chunk itself imports keep their names; if one of those has
+ * retry requests it under a different URL. Modules that the chunk itself imports keep their URLs; if one of those has
  * failed, only reloading the page helps.
  */
 export async function importPart<T>(load: () => Promise<T>): Promise<T> {

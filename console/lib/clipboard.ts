@@ -31,8 +31,8 @@ function copyBySelection(value: string): boolean {
 }
 
 /**
- * Copies a text and shows a toast. If copying fails, a warning asks the user to copy by hand, and `fallback` gets the
- * value to show (lists put it into their search box).
+ * Copies text and shows a toast. If copying fails, a warning asks the user to copy by hand, and `fallback` receives the
+ * text in order to show it (lists put it into their search box).
  */
 export async function copyText(
   value: string,

@@ -7,7 +7,7 @@ export interface Command {
   label: string
   /** The heading under which the command is listed. */
   group: string
-  /** Additional words by which the command is found. */
+  /** Additional words that the search matches. */
   words?: string
   /** Shortcut, shown beside the command. */
   keys?: string

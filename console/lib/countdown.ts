@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Seconds to wait before another code or reset mail can be sent. */
+/** Seconds to wait before another code or reset email can be sent. */
 export const resendSeconds = 30
 
 /** Counts whole seconds down to 0. */

@@ -13,6 +13,6 @@ test('a range of 7 days begins at the same moment on every page', () => {
   expect(rangeOf({ from: '30d' }, now).start).toBe(sinceDays(30, now))
 })
 
-test('the last hour in the log is exact to the minute', () => {
+test('the one-hour range in the log begins at a whole minute', () => {
   expect(rangeOf({ from: '1h' }, now).start).toBe(Math.floor((now - 3600) / 60) * 60)
 })

@@ -6,6 +6,6 @@ export function downloadFile(name: string, content: string | Blob, type = 'text/
   link.href = url
   link.download = name
   link.click()
-  // The address must stay valid for a while, because the browser reads it after this task.
+  // The object URL must stay valid for a while, because the browser reads it after this task.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

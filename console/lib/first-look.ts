@@ -18,7 +18,7 @@ interface FirstLook<Row, S extends ListSearch> {
   shown?(search: S): boolean
 }
 
-/** Whether the address belongs to a page, by the router's matching rules. */
+/** Whether the current URL belongs to a page, by the router's matching rules. */
 export function isAt(path: string): boolean {
   return comparablePath(location.pathname) === comparablePath(`${basePath}${path}`)
 }
@@ -37,9 +37,9 @@ export function askFirst<Data, Key extends QueryKey>(query: FetchQueryOptions<Da
 }
 
 /**
- * Requests the page of a list that the address names. The list's own module calls this, so that the rows are already
- * being fetched while its other chunks load and React starts. Nothing is requested at other addresses, or if a filter
- * is set that the server may not support.
+ * Requests the list page that the URL specifies. The list's own module calls this, so that the rows are already being
+ * fetched while its other chunks load and React starts. Nothing is requested on other pages, or if a filter is set that
+ * the server may not support.
  */
 export function firstLook<Row, S extends ListSearch>(of: FirstLook<Row, S>): void {
   const { path, role, source, parse, filters, shown } = of

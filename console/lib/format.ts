@@ -94,7 +94,7 @@ export function useFormatSum(): typeof formatSum {
   return formatSum
 }
 
-/** Truncates a text to `max` characters. A truncated text ends in '...', which counts towards `max`. */
+/** Truncates text to `max` characters. Truncated text ends in '...', which counts towards `max`. */
 export function cut(text: string, max: number): string {
   const letters = [...text]
   return letters.length > max ? `${letters.slice(0, max - 3).join('')}...` : text

@@ -40,7 +40,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.isComposing) return
   const name = nameOf(event)
   if (!name.startsWith('mod+') && (isTyping(event.target) || isOverlaid() || !singleKeysOn())) return
-  // Compares the times at which the keys were pressed, because a busy page receives both events later.
+  // Compares the times at which the keys were pressed, because a busy page may receive both events late.
   const waiting = first && event.timeStamp - first.atMs < sequenceMs ? first.key : undefined
   first = undefined
   const handler = (waiting !== undefined && find(`${waiting} ${name}`)) || find(name)

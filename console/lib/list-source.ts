@@ -17,7 +17,7 @@ export interface PageRequest {
   filters: Readonly<Record<string, string | number | boolean | undefined>>
 }
 
-/** The request that a list's address describes. `sorts` is true if the server does the sorting. */
+/** The request for the list that a URL describes. `sorts` is true if the server does the sorting. */
 export function pageRequest(
   { page = 1, q = '', sort }: ListSearch,
   filters: PageRequest['filters'],

@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value whose changes components can follow. */
+/** A value that components can subscribe to. */
 export interface Observable<T> {
   get(): T
   set(value: T): void
   subscribe(listener: () => void): () => void
 }
 
-/** Makes a value whose changes components can follow with `useObservable`. */
+/** Makes a value that components can subscribe to with `useObservable`. */
 export function observable<T>(initial: T): Observable<T> {
   let current = initial
   const listeners = new Set<() => void>()

@@ -4,8 +4,8 @@ import { onSessionChange, sessionUser } from './session.ts'
 /** The cache of all server responses. Failed calls are shown once and not retried automatically. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // Queries run whatever the browser reports about the network, and run again when the network is back. Both settings
-    // are needed for that.
+    // Queries run regardless of what the browser reports about the network, and run again when the network is back.
+    // This needs both settings.
     queries: {
       retry: false,
       staleTime: 5_000,

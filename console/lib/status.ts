@@ -25,7 +25,7 @@ export function serverStatus(): KnownStatus {
   return current.get()
 }
 
-/** Like `serverStatus`, and follows changes. */
+/** Like `serverStatus`, but also follows changes. */
 export function useServerStatus(): KnownStatus {
   return useObservable(current)
 }
@@ -48,14 +48,14 @@ export function isClassicServer(): boolean {
   return loaded.get() === 'fresh' && !hasMoreCalls(current.get())
 }
 
-/** Like `isClassicServer`, and follows changes. */
+/** Like `isClassicServer`, but also follows changes. */
 export function useClassicServer(): boolean {
   useServerStatus()
   useStatusState()
   return isClassicServer()
 }
 
-/** Loads the status document and stores it for the next visit; reports if the server cannot be reached. */
+/** Loads the status document and stores it for the next visit. Shows an error if it cannot be loaded. */
 export async function loadStatus(): Promise<void> {
   loaded.set('loading')
   try {
@@ -70,7 +70,10 @@ export async function loadStatus(): Promise<void> {
   }
 }
 
-/** A page that was left open during an upgrade of the server belongs to the old version. */
+/**
+ * If the server has a different version, offers to reload the page. This happens when a page was left open while the
+ * server was upgraded.
+ */
 async function noticeNewVersion(version: string): Promise<void> {
   if (!version || version === consoleVersion) return
   await loadAreas(['common'])

@@ -29,7 +29,7 @@ export function writeStored(key: StorageKey, value: string | undefined): void {
     if (value === undefined) localStorage.removeItem(key)
     else localStorage.setItem(key, value)
   } catch {
-    // A value that cannot be stored is lost at the next load.
+    // A value that cannot be stored is lost when the page is next loaded.
   }
 }
 

@@ -54,7 +54,7 @@ let wanted: () => void = () => undefined
 let made = 0
 const recent = new Map<string, { id: string; atMs: number; count: number; offers: boolean }>()
 
-/** The component that shows toasts takes over the toasts that have waited for it. */
+/** Connects the component that shows toasts, which then shows the toasts that have been waiting for it. */
 export function attachScreen(shown: ToastScreen | undefined): void {
   screen = shown
   if (!screen) return
@@ -63,7 +63,8 @@ export function attachScreen(shown: ToastScreen | undefined): void {
 }
 
 /**
- * Sets how the component that shows toasts is loaded; `load` is called with each toast until the component is there.
+ * Sets how the component that shows toasts is loaded; `load` is called with each toast until the component is
+ * available.
  */
 export function onToast(load: () => void): void {
   wanted = load

@@ -27,14 +27,14 @@ export function useListState<S extends ListSearch>(path: ListPath, parse: (raw: 
 }
 
 /**
- * Leads from a form back to its list in the state in which the user left it, without overlays; for links and
+ * The link from a form back to its list, in the state in which the user left the list, without overlays; for links and
  * `navigate`.
  */
 export function wayBack<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: left.get(keyOf(to)) ?? {} }
 }
 
-/** Like `wayBack`, after a row was created. The new row is on the first page, and the list's filters might hide it. */
+/** Like `wayBack`, after a row was created. The new row is on the first page, and the list's search might hide it. */
 export function wayToNew<Path extends ListPath>(to: Path): { to: Path; search: ListSearch } {
   return { to, search: { ...wayBack(to).search, q: undefined, page: undefined } }
 }

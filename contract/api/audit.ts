@@ -18,7 +18,7 @@ export const auditSchema = z.object({
 
 export type AuditRow = z.output<typeof auditSchema>
 
-const time = looseNumberFilter(Number.MAX_SAFE_INTEGER, 'Epoch seconds, included; 0 = no limit.')
+const time = looseNumberFilter(Number.MAX_SAFE_INTEGER, 'Epoch seconds, inclusive. 0 means no limit.')
 
 export const auditApi = {
   list: endpoint({
@@ -26,12 +26,12 @@ export const auditApi = {
     path: '/api/audit/',
     access: 'admin',
     query: z.extend(listQuery(['id', 'created_at']), {
-      actor: wordFilter(200, 'A user name or the number of a user.'),
-      action: wordFilter(200, 'How the action begins: `user.` finds every change of users.'),
+      actor: wordFilter(200, 'A user name or the id of a user.'),
+      action: wordFilter(200, 'Prefix of the action. For example, `user.` matches every change to users.'),
       start_timestamp: time,
       end_timestamp: time,
     }),
     data: z.array(auditSchema),
-    summary: 'Who did what to the installation, newest first',
+    summary: 'List who did what to the installation, newest first',
   }),
 }

@@ -4,7 +4,7 @@ import { mailField } from './fields.ts'
 import { passwordSchema, userFields, usernameSchema, userSchema } from './user.ts'
 
 export const loginBody = z.object({
-  username: z.string().check(z.trim(), z.maxLength(100), z.describe('The user name, or the e-mail address.')),
+  username: z.string().check(z.trim(), z.maxLength(100), z.describe('The user name or e-mail address.')),
   password: z.string().check(z.maxLength(200)),
 })
 
@@ -15,18 +15,18 @@ export const registerBody = z.object({
   username: usernameSchema,
   password: passwordSchema,
   password2: z.nullish(
-    z.string().check(z.maxLength(200), z.describe('The password again; compared by the console only.')),
+    z.string().check(z.maxLength(200), z.describe('The password again. Only the console compares it.')),
   ),
   email: z.nullish(
     z
       .union([z.literal(''), mailField])
-      .check(z.describe('Needed only while the option EmailVerificationEnabled is on, and ignored otherwise.')),
+      .check(z.describe('Required while the option EmailVerificationEnabled is on, and ignored otherwise.')),
   ),
-  verification_code: z.nullish(codeField.check(z.describe('The code that was sent to that address.'))),
-  aff_code: z.nullish(z.string().check(z.maxLength(100), z.describe('The invite code of who invited the new person.'))),
+  verification_code: z.nullish(codeField.check(z.describe('The code that was sent to the e-mail address.'))),
+  aff_code: z.nullish(z.string().check(z.maxLength(100), z.describe('The invite code of the user who invited the new user.'))),
 })
 
-const botAnswer = z.optional(z.string().check(z.describe("Answer of the bot check's widget, while that check is on.")))
+const botAnswer = z.optional(z.string().check(z.describe("Response of the bot check widget. Required while the bot check is on.")))
 
 /** Query parameters of the calls that send an email. */
 const mailQuery = z.object({
@@ -42,7 +42,7 @@ export const authApi = {
     critical: true,
     body: loginBody,
     data: userSchema,
-    summary: 'Log in; sets the session cookie',
+    summary: 'Log in and set the session cookie',
   }),
   logout: endpoint({
     method: 'GET',
@@ -59,7 +59,7 @@ export const authApi = {
     query: z.object({ turnstile: botAnswer }),
     body: registerBody,
     ignores: userFields,
-    summary: 'Make an account for oneself',
+    summary: 'Register an account',
   }),
   verification: endpoint({
     method: 'GET',
@@ -68,7 +68,7 @@ export const authApi = {
     critical: true,
     changesState: true,
     query: mailQuery,
-    summary: 'Send a code to an e-mail address, for registering or binding it',
+    summary: 'Send a code to an e-mail address, for registration or for binding the address',
   }),
   askReset: endpoint({
     method: 'GET',
@@ -77,7 +77,7 @@ export const authApi = {
     critical: true,
     changesState: true,
     query: mailQuery,
-    summary: 'Send a link for a new password; answers success whether or not somebody has that address',
+    summary: 'Send a link for a new password; reports success whether or not an account has the address',
   }),
   reset: endpoint({
     method: 'POST',
@@ -86,6 +86,6 @@ export const authApi = {
     critical: true,
     body: z.object({ email: mailField, token: codeField.check(z.minLength(1)) }),
     data: z.string(),
-    summary: 'Make a new password by the link of that mail; data = the password. Ends all sessions',
+    summary: 'Set a new random password with the token of an e-mailed link; returns the password and ends all sessions',
   }),
 }

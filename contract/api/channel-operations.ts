@@ -60,7 +60,7 @@ export const channelOperations = {
     path: '/api/channel/test/progress',
     access: 'admin',
     data: testProgressSchema,
-    summary: 'How far the test of all channels is, or how the last one went',
+    summary: 'Get the progress of the test of all channels, or the result of the last one',
   }),
   tests: endpoint({
     method: 'GET',
@@ -68,14 +68,14 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.array(channelTestSchema),
-    summary: 'The last 20 tests of a channel, newest first',
+    summary: 'List the last 20 tests of a channel, newest first',
   }),
   updateAllBalances: endpoint({
     method: 'GET',
     path: '/api/channel/update_balance',
     access: 'admin',
     changesState: true,
-    summary: 'Ask the upstreams of all enabled channels what is left; answers after 30 seconds at the latest',
+    summary: 'Get the balances of all enabled channels from their upstreams; responds after 30 seconds at the latest',
   }),
   updateBalance: endpoint({
     method: 'GET',
@@ -85,7 +85,7 @@ export const channelOperations = {
     envelope: 'flat',
     params: idParams,
     data: z.object({ balance: z.number() }),
-    summary: "Ask a channel's upstream what is left; `balance` is in its own currency",
+    summary: "Get the balance of a channel from its upstream; `balance` is in the upstream's own currency",
   }),
   upstreamModels: endpoint({
     method: 'GET',
@@ -93,7 +93,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.array(z.string()),
-    summary: 'The models that the upstream says it has',
+    summary: 'List the models that the upstream reports',
   }),
   copy: endpoint({
     method: 'POST',
@@ -102,7 +102,7 @@ export const channelOperations = {
     params: idParams,
     body: z.object({ name: z.optional(trimmedText(100)) }),
     data: z.int(),
-    summary: 'Make another channel like this one, keys included; data = its id',
+    summary: 'Copy a channel, including its keys; returns the id of the copy',
   }),
   batch: endpoint({
     method: 'POST',
@@ -110,7 +110,7 @@ export const channelOperations = {
     access: 'admin',
     body: batchBody,
     data: z.int(),
-    summary: 'Enable, disable, delete or edit (priority, weight, models, group) many channels; data = how many',
+    summary: 'Enable, disable, delete or edit (priority, weight, models, group) many channels; returns how many were changed',
   }),
   keys: endpoint({
     method: 'GET',
@@ -118,7 +118,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.array(channelKeySchema),
-    summary: "The health of each of a channel's keys, never the keys",
+    summary: "Get the health of each of a channel's keys, without the keys",
   }),
   reviveKeys: endpoint({
     method: 'POST',
@@ -126,7 +126,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.int(),
-    summary: 'Use the keys that were set aside again; data = how many',
+    summary: 'Put the keys that were set aside back into use; returns how many',
   }),
   removeDeadKeys: endpoint({
     method: 'DELETE',
@@ -134,11 +134,11 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.int(),
-    summary: 'Delete the keys that were set aside; data = how many',
+    summary: 'Delete the keys that were set aside; returns how many',
   }),
 }
 
-/** Maximum length of the stored reason why a test failed or a key was set aside; a longer reason is cut. */
+/** Maximum length of the stored reason why a test failed or a key was set aside; a longer reason is truncated. */
 export const maxReason = 500
 
 export type ChannelKeyHealth = z.output<typeof channelKeySchema>

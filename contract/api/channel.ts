@@ -7,51 +7,51 @@ import { listQuery, numberFilter } from './list-query.ts'
 /** A channel as the API shows it; the key is always empty. */
 export const channelSchema = z.object({
   id: z.int(),
-  type: z.int().check(z.describe('A number of the catalogue.')),
+  type: z.int().check(z.describe('Number of the type in the catalogue of channel types.')),
   key: z.literal(''),
   status: z.int().check(z.describe('1 enabled, 2 disabled by a person, 3 disabled by the gateway.')),
   name: z.string(),
-  weight: z.int().check(z.describe('Share among channels of one priority.')),
+  weight: z.int().check(z.describe('Share of calls among channels of the same priority.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
-  test_time: z.int().check(z.describe('Epoch seconds of the last test.')),
-  response_time: z.int().check(z.describe('Milliseconds of the last test.')),
+  test_time: z.int().check(z.describe('Time of the last test in epoch seconds.')),
+  response_time: z.int().check(z.describe('Duration of the last test in milliseconds.')),
   /** Added by Tollgate. */
-  test_error: z.string().check(z.describe('What was wrong at the last test; empty = it passed, or there was none.')),
-  base_url: z.string().check(z.describe("Address of the upstream; empty = the type's own.")),
-  other: z.string().check(z.describe('What the type needs beyond the key, such as an API version.')),
-  balance: z.number().check(z.describe('What the upstream says is left there, in its own currency.')),
+  test_error: z.string().check(z.describe('What was wrong in the last test; empty if it passed or there was none.')),
+  base_url: z.string().check(z.describe("Base URL of the upstream; empty means the default URL of the type.")),
+  other: z.string().check(z.describe('What the type needs in addition to the key, such as an API version.')),
+  balance: z.number().check(z.describe('Remaining balance that the upstream reports, in its own currency.')),
   balance_updated_time: z.int().check(z.describe('Epoch seconds.')),
   models: z.string().check(z.describe('Comma-separated.')),
-  group: z.string().check(z.describe('Comma-separated groups that may use it.')),
+  group: z.string().check(z.describe('Comma-separated groups that can use the channel.')),
   used_quota: z.int().check(z.describe('Quota units.')),
-  model_mapping: z.string().check(z.describe('JSON object text: asked model → model sent upstream.')),
-  priority: z.int().check(z.describe('Higher is tried first.')),
-  config: z.string().check(z.describe('JSON object text with settings of this channel.')),
-  system_prompt: z.string().check(z.describe('Put in front of every chat.')),
+  model_mapping: z.string().check(z.describe('Text of a JSON object that maps requested models to the models sent upstream.')),
+  priority: z.int().check(z.describe('Channels with a higher priority are tried first.')),
+  config: z.string().check(z.describe('Text of a JSON object with the settings of this channel.')),
+  system_prompt: z.string().check(z.describe('System prompt for every chat. It replaces the system prompt of the caller.')),
   /**
    * Added by Tollgate: whether several keys are used in turn (`multi`), how many keys there are, and how many of them
    * are set aside.
    */
-  key_mode: keyMode.check(z.describe('multi = several keys used in turn.')),
-  key_count: z.int().check(z.describe('Keys that it has.')),
-  keys_dead: z.int().check(z.describe('Keys that are set aside.')),
+  key_mode: keyMode.check(z.describe('multi means that several keys are used in turn.')),
+  key_count: z.int().check(z.describe('Number of keys that the channel has.')),
+  keys_dead: z.int().check(z.describe('Number of keys that are set aside.')),
   /**
-   * Added by Tollgate: what the gateway last did to the channel automatically. It may have disabled it, enabled it,
-   * left it alone, or set a key aside.
+   * Added by Tollgate: what the gateway last did to the channel automatically. It may have disabled or enabled the
+   * channel, skipped it for a while, or set a key aside.
    */
   status_reason: z
     .string()
-    .check(z.describe('Why the gateway last changed it or left it alone; empty = it never did.')),
-  status_time: z.int().check(z.describe('Epoch seconds of that.')),
+    .check(z.describe('Why the gateway last changed or skipped the channel; empty if it never did.')),
+  status_time: z.int().check(z.describe('When that happened, in epoch seconds.')),
   missing: z
     .array(
       z.object({
-        what: z.string().check(z.describe('A dialect, or the usage of the streams of a model.')),
-        reason: z.string().check(z.describe('What the upstream said.')),
-        until: z.int().check(z.describe('Epoch seconds until which it is not asked for.')),
+        what: z.string().check(z.describe('The missing feature: a dialect, or the usage in the streams of a model.')),
+        reason: z.string().check(z.describe('The message of the upstream.')),
+        until: z.int().check(z.describe('Epoch seconds until which the gateway does not request the feature.')),
       }),
     )
-    .check(z.describe('What the upstream was found not to offer, as this process knows; empty in lists.')),
+    .check(z.describe('Features that the upstream turned out not to offer, as known to this process; empty in lists.')),
 })
 
 export type Channel = z.output<typeof channelSchema>
@@ -60,7 +60,7 @@ export type Channel = z.output<typeof channelSchema>
 export const channelConfigSchema = z.strictObject({
   api_version: z.optional(text(100)),
   /** The region becomes part of a host name. */
-  region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may have letters, digits and dashes only' }))),
+  region: z.optional(text(100).check(z.regex(/^[\w-]*$/, { error: 'may contain only letters, digits and dashes' }))),
   library_id: z.optional(text(200)),
   plugin: z.optional(text(200)),
   user_id: z.optional(text(200)),
@@ -81,14 +81,14 @@ export type ChannelConfig = z.output<typeof channelConfigSchema>
 
 /** One entry of the catalogue of channel types; the console builds its form from it. */
 export const channelTypeSchema = z.object({
-  type: z.int().check(z.describe('The number that channels name.')),
+  type: z.int().check(z.describe('The number by which channels refer to the type.')),
   name: z.string(),
   label: z.string(),
   color: z.string().check(z.describe('For its badge.')),
-  defaultBaseUrl: z.string().check(z.describe('Used when a channel names no address.')),
+  defaultBaseUrl: z.string().check(z.describe('Used if a channel does not set a base URL.')),
   models: z.array(z.string()),
-  keyHint: z.string().check(z.describe('What its key looks like.')),
-  otherLabel: z.optional(z.string().check(z.describe('What the field `other` means to it; absent = nothing.'))),
+  keyHint: z.string().check(z.describe('What a key of this type looks like.')),
+  otherLabel: z.optional(z.string().check(z.describe('What the field `other` means for this type; absent if it means nothing.'))),
   otherDefault: z.optional(z.string()),
 })
 
@@ -111,20 +111,20 @@ export const channelSortColumns = [
 
 /** Filters for channels, in the list and in a search. */
 const filters = {
-  type: numberFilter(1_000_000, 'A number of the catalogue; 0 = all types.'),
-  status: numberFilter(3, '1 enabled, 2 disabled by a person, 3 disabled by the gateway; 0 = all.'),
+  type: numberFilter(1_000_000, 'Number of the type in the catalogue of channel types; 0 means all types.'),
+  status: numberFilter(3, '1 enabled, 2 disabled by a person, 3 disabled by the gateway; 0 means all.'),
   group: z._default(
     text(200).check(
       z.trim(),
       z.regex(/^[^,]*$/, { error: 'must be one group' }),
-      z.describe('A group that may use it, exactly; empty = all.'),
+      z.describe('A group that can use the channel; must match exactly. Empty means all.'),
     ),
     '',
   ),
 }
 
 const fields = {
-  type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000), z.describe('A number of the catalogue of types.'))),
+  type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000), z.describe('Number of the type in the catalogue of channel types.'))),
   name: z.optional(trimmedText(100)),
   key: z.optional(z.string().check(z.maxLength(200_000))),
   status: z.optional(z.int()),
@@ -162,15 +162,15 @@ const modelEntry = z.object({
 })
 
 const testAnswer = z.object({
-  time: z.number().check(z.describe('Seconds that it took.')),
+  time: z.number().check(z.describe('Duration of the test in seconds.')),
   modelName: z.optional(
-    z.string().check(z.describe('Where a model was named: the one asked; `message` has what it said.')),
+    z.string().check(z.describe('If the request named a model: the tested model, whose reply is in `message`.')),
   ),
 })
 
 /**
- * All fields of a channel, plus the list that the console builds its form from. The original console sends all of them
- * back.
+ * All fields of a channel, plus `groups`, the list from which the console builds its form. The original console sends
+ * all of them back.
  */
 const rowFields = [...Object.keys(channelSchema.shape), 'groups']
 
@@ -188,11 +188,11 @@ export const channelApi = {
     path: '/api/channel/search',
     access: 'admin',
     query: z.extend(listQuery(channelSortColumns, 100), {
-      keyword: z._default(z.string().check(z.trim(), z.maxLength(5000), z.describe('What to look for.')), ''),
+      keyword: z._default(z.string().check(z.trim(), z.maxLength(5000), z.describe('Text to search for.')), ''),
       ...filters,
     }),
     data: z.array(channelSchema),
-    summary: 'Channels with that id or key, or whose name begins with the keyword',
+    summary: 'Search channels by id or key, or by the beginning of their name',
   }),
   models: endpoint({
     method: 'GET',
@@ -200,21 +200,21 @@ export const channelApi = {
     access: 'admin',
     envelope: 'bare',
     data: z.object({ object: z.literal('list'), data: z.array(modelEntry) }),
-    summary: 'All built-in models as an OpenAI-style list',
+    summary: 'List all built-in models in OpenAI\'s format',
   }),
   types: endpoint({
     method: 'GET',
     path: '/api/channel/types',
     access: 'admin',
     data: z.array(channelTypeSchema),
-    summary: 'The catalogue of channel types',
+    summary: 'Get the catalogue of channel types',
   }),
   defaultModels: endpoint({
     method: 'GET',
     path: '/api/models',
     access: 'user',
     data: z.record(z.string(), z.array(z.string())),
-    summary: 'Channel type number → the models that such a channel starts with',
+    summary: 'Get the default models of each channel type, by the number of the type',
   }),
   testAll: endpoint({
     method: 'GET',
@@ -223,7 +223,7 @@ export const channelApi = {
     changesState: true,
     query: z.object({ scope: z.catch(z.enum(['all', 'disabled']), 'all') }),
     summary:
-      'Start testing all channels but those that a person disabled; scope=disabled: only those disabled automatically',
+      'Start a test of all channels except those disabled by a person; scope=disabled tests only those disabled automatically',
   }),
   test: endpoint({
     method: 'GET',
@@ -233,7 +233,7 @@ export const channelApi = {
     envelope: 'flat',
     params: idParams,
     query: z.object({
-      model: z.optional(text(200).check(z.describe("The model to ask; the channel's first one unless given."))),
+      model: z.optional(text(200).check(z.describe("The model to test; the channel's first model by default."))),
     }),
     data: testAnswer,
     summary: 'Test one channel; `time` is in seconds',
@@ -253,7 +253,7 @@ export const channelApi = {
     body: createChannelBody,
     ignores: rowFields,
     data: z.array(z.int()),
-    summary: 'Make one channel per line of the key, or with key_mode=multi one for all lines; data = their ids',
+    summary: 'Create one channel per line of the key, or one for all lines with key_mode=multi; returns the ids',
   }),
   update: endpoint({
     method: 'PUT',
@@ -262,14 +262,14 @@ export const channelApi = {
     body: updateChannelBody,
     ignores: rowFields,
     data: channelSchema,
-    summary: 'Change the fields that are sent',
+    summary: 'Update a channel; fields that are not sent stay unchanged',
   }),
   removeDisabled: endpoint({
     method: 'DELETE',
     path: '/api/channel/disabled',
     access: 'admin',
     data: z.int(),
-    summary: 'Delete all disabled channels; data = how many',
+    summary: 'Delete all disabled channels; returns how many',
   }),
   remove: endpoint({
     method: 'DELETE',

@@ -6,13 +6,13 @@ export const docsApi = {
     path: '/api/openapi.json',
     access: 'public',
     media: 'application/json',
-    summary: 'This API as an OpenAPI 3.1 document',
+    summary: 'Get this API as an OpenAPI 3.1 document',
   }),
   page: mediaEndpoint({
     method: 'GET',
     path: '/api/docs',
     access: 'public',
     media: 'text/html',
-    summary: 'This API as a page to read',
+    summary: 'Get this API as a page for people to read',
   }),
 }

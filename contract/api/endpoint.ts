@@ -42,16 +42,16 @@ export interface Endpoint<
   /** Details that do not fit in that line, in Markdown without links. */
   description?: string
   /**
-   * A GET that changes something. It is refused when a page on another site makes the browser send it, and when the
-   * browser opens it as a page or an image. `record` means that the call only records that it was made, so our own
-   * links may point to it.
+   * A GET that changes something. It is refused if it is triggered by a page on another site, or if the browser opens
+   * it as a page or an image. `record` means that the call only records that it was made, so links in the console can
+   * point to it.
    */
   changesState?: true | 'record'
   /** Counted by the strict rate limit that protects passwords and codes. */
   critical?: true
-  /** Status of the response that refuses a body which cannot be decoded; 200 by default. */
+  /** Status of the response that refuses a body that cannot be decoded; 200 by default. */
   badBodyStatus?: 400
-  /** A sorted list may cover only the newest rows; a header then states how many rows match. */
+  /** A sorted list can be restricted to the newest rows; a header then states how many rows match. */
   cutWhenSorted?: true
 }
 
@@ -127,15 +127,15 @@ export const pageQuery = z.object({
 
 /** The `{id}` parameter of a path. */
 export const idParams = z.object({
-  id: z.coerce.number<string>().check(z.int(), z.positive(), z.describe('Number of the row.')),
+  id: z.coerce.number<string>().check(z.int(), z.positive(), z.describe('Id of the row.')),
 })
 
 /** Query of the update request that changes only the status. */
 export const statusOnlyQuery = z.object({
-  status_only: z.optional(z.string().check(z.describe('With any text only the status is changed.'))),
+  status_only: z.optional(z.string().check(z.describe('Any text restricts the update to the status.'))),
 })
 
 /** Search text, trimmed, at most 100 characters. */
 export const keywordQuery = z.object({
-  keyword: z._default(z.string().check(z.trim(), z.maxLength(100), z.describe('What to look for.')), ''),
+  keyword: z._default(z.string().check(z.trim(), z.maxLength(100), z.describe('Text to search for.')), ''),
 })

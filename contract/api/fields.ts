@@ -29,7 +29,7 @@ export const idField = z.int().check(z.positive())
 const mailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/i
 
-/** True for an ordinary email address in ASCII, which can be put into a mail header as it is. */
+/** True for an ordinary email address in ASCII, which can be put into an email header as it is. */
 export function isMailAddress(value: string): boolean {
   return value.length <= 254 && mailPattern.test(value)
 }

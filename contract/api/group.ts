@@ -7,13 +7,13 @@ export const groupApi = {
     path: '/api/group/',
     access: 'admin',
     data: z.array(z.string()),
-    summary: 'Names of all groups',
+    summary: 'List the names of all groups',
   }),
   ratios: endpoint({
     method: 'GET',
     path: '/api/group/ratios',
     access: 'admin',
     data: z.record(z.string(), z.number()),
-    summary: 'All groups with their ratios',
+    summary: 'List all groups with their ratios',
   }),
 }

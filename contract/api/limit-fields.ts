@@ -2,11 +2,11 @@ import * as z from 'zod/mini'
 import { maxQuota } from './fields.ts'
 
 const meanings = {
-  rpm_limit: 'Calls let through in any 60 seconds; 0 = no limit.',
-  tpm_limit: 'Tokens in any 60 seconds, prompt and answer together; 0 = no limit.',
-  concurrency_limit: 'Calls open at once; 0 = no limit.',
-  daily_budget: 'Quota units that a day (UTC) may cost; 0 = no limit.',
-  monthly_budget: 'Quota units that a month (UTC) may cost; 0 = no limit.',
+  rpm_limit: 'Maximum number of calls in any 60 seconds; 0 means no limit.',
+  tpm_limit: 'Maximum number of tokens in any 60 seconds, prompt and completion together; 0 means no limit.',
+  concurrency_limit: 'Maximum number of concurrent calls; 0 means no limit.',
+  daily_budget: 'Maximum number of quota units per day (UTC); 0 means no limit.',
+  monthly_budget: 'Maximum number of quota units per month (UTC); 0 means no limit.',
 } as const
 
 const shown = (meaning: string) => z.int().check(z.describe(meaning))
@@ -23,7 +23,7 @@ export const limitsShown = {
   daily_budget: shown(meanings.daily_budget),
   monthly_budget: shown(meanings.monthly_budget),
   spent_today: shown('Quota units charged since 00:00 UTC.'),
-  spent_month: shown('Quota units charged since the first of the month, UTC.'),
+  spent_month: shown('Quota units charged since the first of the month (UTC).'),
 }
 
 /** Limits as requests may send them; an omitted limit stays unchanged. */

@@ -8,17 +8,17 @@ export const maxPageSize = 100
 /**
  * Query of a list. `p` is one-api's; `size` (at most 100), `sort` (a column) and `order` (asc or desc) are added by
  * Tollgate. `order` may also name a column, which then sorts descending, because clients of one-api send it this way.
- * An invalid value counts as not sent.
+ * An invalid value is treated as if it were absent.
  */
 export function listQuery<const Columns extends readonly [string, ...string[]]>(columns: Columns, size = pageSize) {
   return z.extend(pageQuery, {
     size: z.catch(
-      z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(maxPageSize), z.describe('Rows of a page.')),
+      z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(maxPageSize), z.describe('Rows per page.')),
       size,
     ),
     sort: z.catch(z.optional(z.enum(columns).check(z.describe('The column to sort by.'))), undefined),
     order: z.catch(
-      z.optional(z.enum(['asc', 'desc', ...columns]).check(z.describe('asc, desc, or a column to sort by downwards.'))),
+      z.optional(z.enum(['asc', 'desc', ...columns]).check(z.describe('asc, desc, or a column to sort by in descending order.'))),
       undefined,
     ),
   })

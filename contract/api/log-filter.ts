@@ -6,17 +6,17 @@ const word = (description: string) => wordFilter(200, description)
 
 /** Filters for a user's own log rows; 0 and '' mean any, and names must match exactly. */
 export const ownLogFilter = {
-  type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 = all.'),
-  token_name: word('Name of the token, exactly.'),
-  model_name: word('Name of the model as it was sent upstream, exactly.'),
-  start_timestamp: number('Epoch seconds, included; 0 = no limit.'),
-  end_timestamp: number('Epoch seconds, included; 0 = no limit.'),
+  type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 means all.'),
+  token_name: word('Name of the token; must match exactly.'),
+  model_name: word('Name of the model as it was sent upstream; must match exactly.'),
+  start_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
+  end_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
 }
 
 /** Filters for log rows that admins may use. */
 export const allLogFilter = {
   ...ownLogFilter,
-  username: word('Name of the user, exactly.'),
+  username: word('Name of the user; must match exactly.'),
   channel: number('Id of the channel.'),
 }
 
@@ -24,6 +24,6 @@ export const allLogFilter = {
 export const utcOffset = z._default(
   z.coerce
     .number<string>()
-    .check(z.int(), z.gte(-840), z.lte(840), z.describe("The reader's time zone: minutes east of UTC.")),
+    .check(z.int(), z.gte(-840), z.lte(840), z.describe("The reader's time zone, in minutes east of UTC.")),
   0,
 )

@@ -15,7 +15,7 @@ export const logSchema = z.object({
     .int()
     .check(
       z.describe(
-        '1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error: a call that failed and cost nothing.',
+        '1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error (a call that failed and cost nothing).',
       ),
     ),
   content: z.string(),
@@ -25,27 +25,27 @@ export const logSchema = z.object({
   quota: z.int().check(z.describe('Quota units charged.')),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
-  channel: z.int().check(z.describe('Id of the channel that served it; admins only.')),
-  request_id: z.string().check(z.describe('As in the header X-Oneapi-Request-Id of the answer.')),
+  channel: z.int().check(z.describe('Id of the channel that served the call; only for admins.')),
+  request_id: z.string().check(z.describe('Id of the request, as in the X-Oneapi-Request-Id header of the response.')),
   elapsed_time: z.int().check(z.describe('Milliseconds.')),
   is_stream: z.boolean(),
   system_prompt_reset: z.boolean(),
-  token_id: z.int().check(z.describe('0 = no token.')),
-  first_byte_time: z.int().check(z.describe('Milliseconds to the first byte of the answer.')),
+  token_id: z.int().check(z.describe('0 means no token.')),
+  first_byte_time: z.int().check(z.describe('Milliseconds to the first byte of the response.')),
   cached_tokens: z.int(),
   reasoning_tokens: z.int(),
-  estimated: z.boolean().check(z.describe('Counted by the gateway, the upstream having sent no usable figures.')),
-  outcome: z.string().check(z.describe('complete, aborted by the caller, interrupted, or failed before it began.')),
-  attempts: z.string().check(z.describe('The channels tried, in at most 4 KB; admins only.')),
-  asked_model: z.string().check(z.describe('The model that the caller named, where another one ran; else empty.')),
-  endpoint: z.string().check(z.describe('Of a failed call: the path that was called.')),
-  status: z.int().check(z.describe('Of a failed call: the HTTP status of the answer.')),
-  code: z.string().check(z.describe('Of a failed call: the error code.')),
-  upstream_message: z.string().check(z.describe('Of a failed call: what the upstream said; admins only.')),
+  estimated: z.boolean().check(z.describe('True if the gateway counted the tokens because the upstream sent no usable figures.')),
+  outcome: z.string().check(z.describe('How the call ended: complete, aborted (by the caller), interrupted, or failed (before the response began).')),
+  attempts: z.string().check(z.describe('The channels that were tried, in at most 4 KB; only for admins.')),
+  asked_model: z.string().check(z.describe('The model that the caller requested, if another one was used; otherwise empty.')),
+  endpoint: z.string().check(z.describe('For a failed call: the path that was called.')),
+  status: z.int().check(z.describe('For a failed call: the HTTP status of the response.')),
+  code: z.string().check(z.describe('For a failed call: the error code.')),
+  upstream_message: z.string().check(z.describe('For a failed call: the upstream\'s message; only for admins.')),
   left_out: z
     .int()
-    .check(z.describe('Of a failed call: how many others of the same token and code have no row of their own.')),
-  left_out_since: z.int().check(z.describe('Epoch seconds at which the first of these began; 0 = there are none.')),
+    .check(z.describe('For a failed call: how many other calls with the same token and code have no row of their own.')),
+  left_out_since: z.int().check(z.describe('When the first of these calls began, in epoch seconds; 0 means that there are none.')),
 })
 
 export type Log = z.output<typeof logSchema>
@@ -62,7 +62,7 @@ export const logSortColumns = [
 
 /** Selects one row by the ID given in a URL; the other filters are then ignored. */
 const oneRow = {
-  id: numberFilter(Number.MAX_SAFE_INTEGER, 'The row with this number alone, wherever it stands; 0 = all.'),
+  id: numberFilter(Number.MAX_SAFE_INTEGER, 'Returns only the row with this id, whatever page it is on and whatever the other filters are; 0 means all rows.'),
 }
 
 const list = z.extend(listQuery(logSortColumns), oneRow)
@@ -70,7 +70,7 @@ const stat = z.object({ quota: z.int(), token: z.int() })
 
 const histogramShape = {
   buckets: z._default(
-    z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(400), z.describe('At most so many.')),
+    z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(400), z.describe('Maximum number of buckets.')),
     60,
   ),
   utc_offset: utcOffset,
@@ -78,12 +78,12 @@ const histogramShape = {
 
 /** How many rows there are in each part of a time range, by type. */
 export const histogramSchema = z.object({
-  step: z.int().check(z.describe('Seconds of a bucket.')),
-  starts: z.array(z.int()).check(z.describe('Epoch seconds at which each bucket begins.')),
+  step: z.int().check(z.describe('Length of a bucket in seconds.')),
+  starts: z.array(z.int()).check(z.describe('Start of each bucket in epoch seconds.')),
   types: z.array(
     z.object({
       type: z.int(),
-      counts: z.array(z.int()).check(z.describe('Rows of the type in each bucket.')),
+      counts: z.array(z.int()).check(z.describe('Number of rows of the type in each bucket.')),
     }),
   ),
 })
@@ -103,16 +103,16 @@ export const dashboardRowSchema = z.object({
 export const dashboardDays = 7
 
 const csvDescription =
-  'UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would take for a formula has an apostrophe before it. A transfer that breaks off was not complete.'
+  'UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe. If the transfer breaks off, the file is incomplete.'
 
 const { start_timestamp: _start, end_timestamp: _end, ...ownTailFilter } = ownLogFilter
 const allTailFilter = { ...ownTailFilter, username: allLogFilter.username, channel: allLogFilter.channel }
 
 const tailDescription =
-  'Each event has a log row as JSON in `data` and its number in `id`; with that number in the header `Last-Event-ID` the newest 500 rows since then come first. Ends with the event `end` when the caller may not read on. Each person may have 4 at a time from one node.'
+  'Each event contains a log row as JSON in `data` and the id of the row in `id`. If the header `Last-Event-ID` contains such an id, the newest 500 rows since then are sent first. When the stream ends, for example because the caller is no longer allowed to read, the event `end` gives the reason. Each person can have 4 streams at a time from one node.'
 
 const leftOutDescription =
-  'A failed call may have been left out of the log, when very many failed like it: of its id those rows are returned which stand for the calls of its time. They have another `request_id`, and tell in `left_out` how many calls have no row.'
+  'A failed call may have no log row of its own if very many similar calls failed. A search for its id then returns the rows that represent the calls of that time. These rows have a different `request_id`, and their `left_out` is the number of calls that have no row.'
 
 export const logApi = {
   dashboard: endpoint({
@@ -120,7 +120,7 @@ export const logApi = {
     path: '/api/user/dashboard',
     access: 'user',
     data: z.array(dashboardRowSchema),
-    summary: 'What the caller used in the last 7 days (UTC), by day and model',
+    summary: 'Get the caller\'s own usage in the last 7 days (UTC), by day and model',
   }),
   list: endpoint({
     method: 'GET',
@@ -129,9 +129,9 @@ export const logApi = {
     cutWhenSorted: true,
     query: z.extend(list, allLogFilter),
     data: z.array(logSchema),
-    summary: 'Logs of everybody, newest first',
+    summary: 'List the logs of all users, newest first',
     description:
-      'The header `X-Total-Count` has the number of rows that the list goes through, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match, among 25,000 of the log; `X-Matching-Count` is then sent, too, with the number of all that match.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows, among 25,000 rows of the log. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows.',
   }),
   self: endpoint({
     method: 'GET',
@@ -140,9 +140,9 @@ export const logApi = {
     cutWhenSorted: true,
     query: z.extend(list, ownLogFilter),
     data: z.array(logSchema),
-    summary: 'Own logs, newest first',
+    summary: 'List the caller\'s own logs, newest first',
     description:
-      'The header `X-Total-Count` has the number of rows that the list goes through, exactly. Sorted by anything but `id` or `created_at` the list covers the newest rows: hours with at most 5,000 that match; `X-Matching-Count` is then sent, too, with the number of all that match.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows.',
   }),
   stat: endpoint({
     method: 'GET',
@@ -150,9 +150,9 @@ export const logApi = {
     access: 'admin',
     query: z.object(allLogFilter),
     data: stat,
-    summary: 'Quota and tokens consumed by the filtered calls',
+    summary: 'Get the quota and tokens used by the matching calls',
     description:
-      'Calls whose log rows were deleted since count too, but for a part of an hour at either end of the range.',
+      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range.',
   }),
   selfStat: endpoint({
     method: 'GET',
@@ -160,7 +160,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownLogFilter),
     data: stat,
-    summary: 'Quota and tokens consumed by the own filtered calls',
+    summary: 'Get the quota and tokens used by the caller\'s own matching calls',
   }),
   search: endpoint({
     method: 'GET',
@@ -169,7 +169,7 @@ export const logApi = {
     query: keywordQuery,
     data: z.array(logSchema),
     summary:
-      'The logs of the request with that id, or the newest 100 of that type number or whose content begins with the keyword',
+      'Search the logs: those of the request with the given id, or the newest 100 of the given type number or whose content begins with the keyword',
     description: leftOutDescription,
   }),
   selfSearch: endpoint({
@@ -179,7 +179,7 @@ export const logApi = {
     query: keywordQuery,
     data: z.array(logSchema),
     summary:
-      'The own logs of the request with that id, or the newest 100 of that type number or whose content begins with the keyword',
+      'Search the caller\'s own logs: those of the request with the given id, or the newest 100 of the given type number or whose content begins with the keyword',
     description: leftOutDescription,
   }),
   histogram: endpoint({
@@ -188,7 +188,7 @@ export const logApi = {
     access: 'admin',
     query: z.object({ ...allLogFilter, ...histogramShape }),
     data: histogramSchema,
-    summary: 'Number of logs over time, by type',
+    summary: 'Count logs over time, by type',
   }),
   selfHistogram: endpoint({
     method: 'GET',
@@ -196,7 +196,7 @@ export const logApi = {
     access: 'user',
     query: z.object({ ...ownLogFilter, ...histogramShape }),
     data: histogramSchema,
-    summary: 'Number of own logs over time, by type',
+    summary: 'Count the caller\'s own logs over time, by type',
   }),
   export: mediaEndpoint({
     method: 'GET',
@@ -206,7 +206,7 @@ export const logApi = {
     media: 'text/csv',
     // The export is recorded in the audit trail.
     changesState: 'record',
-    summary: 'Logs of everybody as CSV, newest first, as a stream of any length',
+    summary: 'Export the logs of all users as CSV, newest first, as a stream of any length',
     description: csvDescription,
   }),
   selfExport: mediaEndpoint({
@@ -215,7 +215,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownLogFilter),
     media: 'text/csv',
-    summary: 'Own logs as CSV, newest first, as a stream of any length',
+    summary: 'Export the caller\'s own logs as CSV, newest first, as a stream of any length',
     description: csvDescription,
   }),
   stream: mediaEndpoint({
@@ -224,7 +224,7 @@ export const logApi = {
     access: 'admin',
     query: z.object(allTailFilter),
     media: 'text/event-stream',
-    summary: 'New logs of everybody as they are written, as server-sent events',
+    summary: 'Stream new logs of all users as they are written, as server-sent events',
     description: tailDescription,
   }),
   selfStream: mediaEndpoint({
@@ -233,7 +233,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownTailFilter),
     media: 'text/event-stream',
-    summary: 'New own logs as they are written, as server-sent events',
+    summary: 'Stream the caller\'s own new logs as they are written, as server-sent events',
     description: tailDescription,
   }),
   purge: endpoint({
@@ -242,6 +242,6 @@ export const logApi = {
     access: 'admin',
     query: z.object({ target_timestamp: z.coerce.number<string>().check(z.int(), z.positive()) }),
     data: z.int(),
-    summary: 'Delete the logs older than target_timestamp; data = how many',
+    summary: 'Delete the logs older than target_timestamp; returns how many',
   }),
 }

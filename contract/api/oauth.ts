@@ -17,7 +17,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     data: z.string(),
-    summary: 'A state for one outside login of this browser within ten minutes',
+    summary: 'Create a state for one login with an outside service, in this browser and within ten minutes',
   }),
   githubStart: endpoint({
     method: 'GET',
@@ -26,7 +26,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     data: z.string(),
-    summary: 'The address to send the browser to for a code-hosting login, with state and PKCE',
+    summary: 'Get the URL to which to send the browser for a GitHub login, with state and PKCE',
   }),
   github: endpoint({
     method: 'GET',
@@ -36,7 +36,7 @@ export const oauthApi = {
     changesState: true,
     query: z.object({ code, state: z._default(z.string().check(z.maxLength(1000)), '') }),
     data: z.optional(userSchema),
-    summary: 'Log in by the code-hosting OAuth; who is logged in binds the account (message = bind)',
+    summary: 'Log in with GitHub; for a logged-in user, bind the GitHub account instead (message = bind)',
   }),
   wechat: endpoint({
     method: 'GET',
@@ -46,7 +46,7 @@ export const oauthApi = {
     changesState: true,
     query: z.object({ code }),
     data: userSchema,
-    summary: 'Log in by a WeChat code',
+    summary: 'Log in with a WeChat code',
   }),
   wechatBind: endpoint({
     method: 'GET',
@@ -55,7 +55,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     query: z.object({ code }),
-    summary: 'Bind a WeChat account to the own one',
+    summary: 'Bind a WeChat account to the caller\'s account',
   }),
   emailBind: endpoint({
     method: 'GET',
@@ -64,6 +64,6 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     query: z.object({ email: mailField, code }),
-    summary: 'Bind an e-mail address by the code that was sent to it',
+    summary: 'Bind an e-mail address with the code that was sent to it',
   }),
 }

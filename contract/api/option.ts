@@ -32,15 +32,15 @@ export type OptionDefinitionEntry = z.output<typeof optionDefinitionSchema>
 
 /** What a model costs now. The ratios correspond to the options of the same name. */
 export const modelPriceSchema = z.object({
-  model: z.string().check(z.describe('As it is sent upstream.')),
-  channels: z.int().check(z.describe('How many channels serve it.')),
-  ratio: z.number().check(z.describe('Of a prompt token; 0 when there is no price.')),
+  model: z.string().check(z.describe('Name of the model as it is sent upstream.')),
+  channels: z.int().check(z.describe('Number of channels that serve the model.')),
+  ratio: z.number().check(z.describe('Ratio of a prompt token; 0 if there is no price.')),
   completion_ratio: z.number(),
-  default_ratio: z.number().check(z.describe('As without any option; 0 when there is no built-in price.')),
+  default_ratio: z.number().check(z.describe('The ratio without any option; 0 if there is no built-in price.')),
   default_completion_ratio: z.number(),
   source: z
     .enum(['option', 'default', 'call', 'none'])
-    .check(z.describe('Where the ratio comes from; call = it has a price per call instead.')),
+    .check(z.describe('Where the ratio comes from; call means that the model has a price per call instead.')),
 })
 
 export type ModelPriceEntry = z.output<typeof modelPriceSchema>
@@ -51,14 +51,14 @@ export const optionApi = {
     path: '/api/option/',
     access: 'admin',
     data: z.array(z.object({ key: z.string(), value: z.string() })),
-    summary: 'All options but secrets, as text',
+    summary: 'List all options except secrets, as text',
   }),
   definitions: endpoint({
     method: 'GET',
     path: '/api/option/definitions',
     access: 'admin',
     data: z.array(optionDefinitionSchema),
-    summary: 'Every option: type, default, limits, unit, section, what it does and who may write it',
+    summary: 'List the definition of every option: type, default, limits, unit, section, what it does and who may change it',
   }),
   update: endpoint({
     method: 'PUT',
@@ -70,17 +70,17 @@ export const optionApi = {
       value: z
         .union([z.number(), z.boolean(), z.string()])
         .check(
-          z.describe('Text, whatever the kind: "true", "2", the text of a JSON object; or a number, true or false.'),
+          z.describe('Text, whatever the kind: "true", "2", or the text of a JSON object. A number, true or false is also accepted.'),
         ),
     }),
-    summary: 'Change one option; some only root may change',
+    summary: 'Change one option; some options can be changed only by root',
   }),
   prices: endpoint({
     method: 'GET',
     path: '/api/option/prices',
     access: 'admin',
     data: z.array(modelPriceSchema),
-    summary: 'What the models of all channels, and those that ModelRatio names, cost now',
+    summary: 'Get the current prices of the models of all channels and of those that ModelRatio names',
   }),
   latestRelease: endpoint({
     method: 'GET',
@@ -88,10 +88,10 @@ export const optionApi = {
     access: 'admin',
     data: z.object({
       version: z.string().check(z.describe('Of this server.')),
-      tag_name: z.string().check(z.describe('Of the latest release.')),
-      body: z.string().check(z.describe('Its notes, Markdown; to be cleaned before they are shown.')),
+      tag_name: z.string().check(z.describe('Tag of the latest release.')),
+      body: z.string().check(z.describe('Release notes in Markdown; must be sanitised before they are shown.')),
     }),
-    summary: 'Ask UpdateFeedURL for the latest release',
+    summary: 'Get the latest release from UpdateFeedURL',
   }),
   testMail: endpoint({
     method: 'POST',
@@ -99,9 +99,9 @@ export const optionApi = {
     access: 'root',
     body: z.object({
       email: z.nullish(
-        z.union([z.literal(''), mailField]).check(z.describe("Without one the mail goes to the caller's own address.")),
+        z.union([z.literal(''), mailField]).check(z.describe("The recipient; the caller's own address by default.")),
       ),
     }),
-    summary: 'Send a mail with the saved settings; a failure says what the mail server said',
+    summary: 'Send a test e-mail with the saved settings; on failure, the message contains the mail server\'s response',
   }),
 }

@@ -7,20 +7,20 @@ export const priceUnits = ['tokens', 'characters', 'image', 'hour'] as const
 export type PriceUnit = (typeof priceUnits)[number]
 
 const quota = (description: string) => z.number().check(z.describe(description))
-const special = z.optional(quota('Where it differs from the plain tokens of its side.'))
+const special = z.optional(quota('Set if it differs from the rate of plain tokens on the same side (input or output).'))
 
 export const ratesSchema = z.object({
   input: quota(
-    'Quota units for a million prompt tokens or a million characters, for one image of the smallest size, or for an hour of sound.',
+    'Quota units for a million prompt tokens or a million characters, for one image of the smallest size, or for an hour of audio.',
   ),
-  output: quota('Quota units for a million completion tokens; 0 where there are none, or they cost nothing.'),
+  output: quota('Quota units for a million completion tokens; 0 if there are none or they cost nothing.'),
   cached_input: special,
   cache_write: special,
   cache_write_1h: special,
   image_input: special,
   audio_input: special,
   cached_audio_input: z.optional(
-    quota('Where it differs from the plain tokens, or from cached ones if sound costs what text does.'),
+    quota('Set if it differs from the rate of plain tokens, or from that of cached tokens if audio costs as much as text.'),
   ),
   reasoning: special,
   image_output: special,
@@ -37,9 +37,9 @@ export const priceSchema = z.object({
   rates: ratesSchema,
   tiers: z
     .array(z.object({ above: quota('Prompt tokens.'), rates: ratesSchema }))
-    .check(z.describe('Rates of the whole call once its prompt is longer; smallest threshold first.')),
-  call: quota('Quota units for each call, on top.'),
-  minimum_seconds: quota('Sound that is shorter is charged as this many seconds; 0 = as it is.'),
+    .check(z.describe('Rates for the whole call if its prompt is longer than the threshold; smallest threshold first.')),
+  call: quota('Additional quota units for each call.'),
+  minimum_seconds: quota('Audio that is shorter is charged as this many seconds; 0 means that its actual length is charged.'),
 })
 
 export type Price = z.output<typeof priceSchema>
@@ -50,13 +50,13 @@ export const pricedModelSchema = z.object({
     .array(priceSchema)
     .check(
       z.describe(
-        'Several where channels that serve it cost differently, the one first at which 10,000 tokens in and 1,000 out cost least; none = it has no price, and calls are refused.',
+        'There are several if the channels that serve the model differ in cost. The first is the one at which 10,000 input tokens and 1,000 output tokens cost least. An empty list means that the model has no price and that calls are refused.',
       ),
     ),
-  unpriced: z.boolean().check(z.describe('A channel that serves it has no price for it, and is passed over.')),
+  unpriced: z.boolean().check(z.describe('True if a channel that serves the model has no price for it and is skipped.')),
   renamed: z
     .boolean()
-    .check(z.describe('A channel sends it upstream under another name, which is the one in the logs.')),
+    .check(z.describe('True if a channel sends the model upstream under another name, which is the name in the logs.')),
 })
 
 export type PricedModel = z.output<typeof pricedModelSchema>
@@ -68,16 +68,16 @@ export const priceApi = {
     access: 'user',
     query: z.object({
       group: z.optional(
-        z.string().check(z.maxLength(64), z.describe("Another group than the caller's own; for admins.")),
+        z.string().check(z.maxLength(64), z.describe("A group other than the caller's own; only for admins.")),
       ),
     }),
     data: z.object({
       group: z.string(),
-      ratio: z.number().check(z.describe("The group's multiplier; the prices have it in them already.")),
+      ratio: z.number().check(z.describe("The group's multiplier, which is already included in the prices.")),
       models: z.array(pricedModelSchema),
     }),
-    summary: 'The models that a group can use, with what they cost now',
-    description: 'A call that asks for a service tier costs the price times the ratio of the tier.',
+    summary: 'List the models that a group can use, with their current prices',
+    description: 'A call that requests a service tier costs the price multiplied by the ratio of the tier.',
   }),
 }
 

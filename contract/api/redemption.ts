@@ -3,7 +3,7 @@ import { endpoint, idParams, keywordQuery, statusOnlyQuery } from './endpoint.ts
 import { idField, maxQuota, text, trimmedText } from './fields.ts'
 import { listQuery, numberFilter } from './list-query.ts'
 
-/** A redemption code and its value. `count` belongs to the form that makes codes and is always 0 here. */
+/** A redemption code and its value. `count` belongs to the form for creating codes and is always 0 here. */
 export const redemptionSchema = z.object({
   id: z.int(),
   /** The user who created the code. */
@@ -11,9 +11,9 @@ export const redemptionSchema = z.object({
   key: z.string(),
   status: z.int().check(z.describe('1 unused, 2 disabled, 3 used.')),
   name: z.string(),
-  quota: z.int().check(z.describe('Quota units that it is worth.')),
+  quota: z.int().check(z.describe('Value of the code in quota units.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
-  redeemed_time: z.int().check(z.describe('Epoch seconds; 0 = not yet.')),
+  redeemed_time: z.int().check(z.describe('Epoch seconds; 0 means not yet.')),
   count: z.literal(0),
   /** Added by Tollgate: the user who redeemed the code; 0 = nobody yet. */
   redeemed_user_id: z.int(),
@@ -68,7 +68,7 @@ export const redemptionApi = {
     access: 'admin',
     query: z.extend(listQuery(redemptionSortColumns), filters),
     data: z.array(redemptionSchema),
-    summary: 'Redemption codes, newest first',
+    summary: 'List redemption codes, newest first',
   }),
   search: endpoint({
     method: 'GET',
@@ -76,7 +76,7 @@ export const redemptionApi = {
     access: 'admin',
     query: z.extend(listQuery(redemptionSortColumns, 100), { ...keywordQuery.shape, ...filters }),
     data: z.array(redemptionSchema),
-    summary: 'Redemption codes with that id or whose name begins with the keyword',
+    summary: 'Search redemption codes by id or by the beginning of their name',
   }),
   get: endpoint({
     method: 'GET',
@@ -93,7 +93,7 @@ export const redemptionApi = {
     body: createRedemptionBody,
     ignores: rowFields,
     data: z.array(z.string()),
-    summary: 'Make `count` codes (at most 100) worth `quota` each; data = the codes',
+    summary: 'Create `count` codes (at most 100) worth `quota` each; returns the codes',
   }),
   update: endpoint({
     method: 'PUT',
@@ -103,7 +103,7 @@ export const redemptionApi = {
     body: updateRedemptionBody,
     ignores: rowFields,
     data: redemptionSchema,
-    summary: 'Change name and quota; with ?status_only=true only the status (1 or 2) of a code not used yet',
+    summary: 'Update the name and quota of a code; with ?status_only=true only the status (1 or 2) of an unused code',
   }),
   remove: endpoint({
     method: 'DELETE',
@@ -118,13 +118,13 @@ export const redemptionApi = {
     access: 'user',
     body: z.object({ key: z.string().check(z.trim(), z.maxLength(200)) }),
     data: z.int(),
-    summary: 'Redeem a code; data = the quota added',
+    summary: 'Redeem a code; returns the quota that was added',
   }),
   topUp: endpoint({
     method: 'POST',
     path: '/api/topup',
     access: 'admin',
     body: z.object({ user_id: idField, quota: worth, remark: z._default(text(200), '') }),
-    summary: 'Give quota to a user; the remark stands in the log',
+    summary: 'Give quota to a user; the remark is written to the log',
   }),
 }

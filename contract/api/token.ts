@@ -8,18 +8,18 @@ import { listQuery } from './list-query.ts'
 export const tokenSchema = z.object({
   id: z.int(),
   user_id: z.int(),
-  key: z.string().check(z.describe('The key without its sk-.')),
-  status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 used up.')),
+  key: z.string().check(z.describe('The key without its prefix sk-.')),
+  status: z.int().check(z.describe('1 enabled, 2 disabled, 3 expired, 4 exhausted.')),
   name: z.string(),
   created_time: z.int().check(z.describe('Epoch seconds.')),
-  accessed_time: z.int().check(z.describe('Epoch seconds of the last call.')),
-  expired_time: z.int().check(z.describe('Epoch seconds; -1 = never.')),
-  remain_quota: z.int().check(z.describe('Quota units left; no limit while unlimited_quota.')),
+  accessed_time: z.int().check(z.describe('Time of the last call in epoch seconds.')),
+  expired_time: z.int().check(z.describe('Epoch seconds; -1 means never.')),
+  remain_quota: z.int().check(z.describe('Remaining quota units; there is no limit while unlimited_quota is true.')),
   unlimited_quota: z.boolean(),
   used_quota: z.int().check(z.describe('Quota units.')),
-  models: z.nullable(z.string().check(z.describe('Comma-separated names of the models it may use; nothing = all.'))),
+  models: z.nullable(z.string().check(z.describe('Comma-separated names of the models that the token can use; null or empty means all.'))),
   subnet: z.nullable(
-    z.string().check(z.describe('Comma-separated CIDRs that calls may come from; nothing = anywhere.')),
+    z.string().check(z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.')),
   ),
   ...limitsShown,
 })
@@ -41,14 +41,14 @@ const fields = {
   name: z.optional(text(30).check(z.describe('May be empty.'))),
   remain_quota: z.nullish(quotaField),
   expired_time: z.nullish(
-    z.int().check(z.gte(-1), z.lte(1e12), z.describe('Epoch seconds; -1, 0 and nothing mean never in a new token.')),
+    z.int().check(z.gte(-1), z.lte(1e12), z.describe('Epoch seconds. In a new token, -1, 0, null and an omitted value mean never.')),
   ),
   unlimited_quota: z.optional(z.boolean()),
-  models: z.nullish(z.string().check(z.maxLength(20_000), z.describe('Comma-separated model names; nothing = all.'))),
+  models: z.nullish(z.string().check(z.maxLength(20_000), z.describe('Comma-separated model names; null or empty means all.'))),
   subnet: z.nullish(
     z
       .string()
-      .check(z.maxLength(2000), z.describe('Comma-separated CIDRs that calls may come from; nothing = anywhere.')),
+      .check(z.maxLength(2000), z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.')),
   ),
   ...limitsWritten,
 }
@@ -61,7 +61,7 @@ export const updateTokenBody = z.object({
   status: z.optional(z.int()),
   ...fields,
   remain_quota_delta: z.optional(
-    quotaField.check(z.describe('Added to remain_quota, so that what running calls spend meanwhile is not lost.')),
+    quotaField.check(z.describe('Amount to add to remain_quota. Unlike setting remain_quota, this keeps what running calls spend in the meantime.')),
   ),
 })
 
@@ -75,7 +75,7 @@ export const tokenApi = {
     access: 'user',
     query: listQuery(tokenSortColumns),
     data: z.array(tokenSchema),
-    summary: 'Own tokens, newest first',
+    summary: 'List the caller\'s own tokens, newest first',
   }),
   search: endpoint({
     method: 'GET',
@@ -83,7 +83,7 @@ export const tokenApi = {
     access: 'user',
     query: z.extend(listQuery(tokenSortColumns, 100), keywordQuery.shape),
     data: z.array(tokenSchema),
-    summary: 'Own tokens whose name begins with the keyword',
+    summary: 'Search the caller\'s own tokens by the beginning of their name',
   }),
   get: endpoint({
     method: 'GET',
@@ -110,7 +110,7 @@ export const tokenApi = {
     body: updateTokenBody,
     ignores: rowFields,
     data: tokenSchema,
-    summary: 'Change a token; with ?status_only=true only its status (1 or 2)',
+    summary: 'Update a token; with ?status_only=true only its status (1 or 2)',
   }),
   remove: endpoint({
     method: 'DELETE',

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { allLogFilter, utcOffset } from './log-filter.ts'
 
-/** The figures that can be shown; `duration` and `first_byte` are means in milliseconds, all others are sums. */
+/** The figures that can be shown; `duration` and `first_byte` are averages in milliseconds, all others are sums. */
 export const usageMetrics = [
   'quota',
   'requests',
@@ -35,48 +35,48 @@ const mean = (description: string) => z.number().check(z.describe(description))
 
 /** All figures for a group of calls. */
 export const usageFiguresSchema = z.object({
-  requests: sum('Calls that have, or had, a log row.'),
+  requests: sum('Number of calls that have, or had, a log row.'),
   quota: sum('Quota units charged.'),
   prompt_tokens: sum('Cached ones included.'),
   completion_tokens: sum('Reasoning included.'),
   tokens: sum('Prompt and completion tokens.'),
-  cached_tokens: sum('Prompt tokens that the upstream had in its cache.'),
+  cached_tokens: sum('Prompt tokens that were read from the upstream\'s cache.'),
   failed: sum(
-    'Calls that broke off, other than by the caller; of channels also attempts that failed there, whether or not another channel rescued the call.',
+    'Calls that were interrupted, other than by the caller. For channels, also attempts that failed there, whether or not another channel then served the call.',
   ),
   failed_attempts: z.optional(
-    sum('Of channels: how many of `failed` are attempts that failed there and are none of its `requests`; absent = 0.'),
+    sum('For channels: how many of `failed` are attempts that failed there and are not among its `requests`; absent means 0.'),
   ),
-  duration: mean('Mean milliseconds from request to the end of the answer.'),
-  first_byte: mean('Mean milliseconds to the first byte, of the answers that had one.'),
+  duration: mean('Average milliseconds from the request to the end of the response.'),
+  first_byte: mean('Average milliseconds to the first byte, over the responses that had one.'),
 })
 
 export type UsageFiguresView = z.output<typeof usageFiguresSchema>
 
-const values = z.array(z.number()).check(z.describe('The metric in each bucket; 0 where there was no call.'))
+const values = z.array(z.number()).check(z.describe('The metric in each bucket; 0 if there was no call.'))
 
 export const usageSchema = z.object({
-  start: sum('Epoch seconds: the range is widened to whole hours (UTC).'),
-  end: sum('Epoch seconds, not included.'),
+  start: sum('Start in epoch seconds. The range is widened to whole hours (UTC).'),
+  end: sum('End in epoch seconds, exclusive.'),
   buckets: z
     .array(z.int())
-    .check(z.describe('Epoch seconds at which each bucket begins; the first may begin before the range.')),
+    .check(z.describe('Start of each bucket in epoch seconds; the first bucket may begin before the range.')),
   total: usageFiguresSchema,
   previous: z
     .nullable(usageFiguresSchema)
-    .check(z.describe('The range of the same length before this one, if it was asked for and there is a start.')),
+    .check(z.describe('The preceding range of the same length, if it was requested and the range has a start.')),
   values,
   groups: z
     .array(
       z.object({
-        key: z.string().check(z.describe('The model name, or the id of token, user or channel.')),
-        name: z.string().check(z.describe('As it is called now, or was called last.')),
+        key: z.string().check(z.describe('The model name, or the id of the token, user or channel.')),
+        name: z.string().check(z.describe('The current name, or the last known name.')),
         total: usageFiguresSchema,
         previous: z.nullable(usageFiguresSchema),
         values,
       }),
     )
-    .check(z.describe('Those with the most of the metric, most first.')),
+    .check(z.describe('The groups with the highest values of the metric, highest first.')),
   other: z
     .nullable(z.object({ groups: sum('How many.'), total: usageFiguresSchema, values }))
     .check(z.describe('All other groups together.')),
@@ -96,14 +96,14 @@ export const usageApi = {
       rollup: z._default(z.enum(usageRollups), 'day'),
       utc_offset: utcOffset,
       top: z._default(
-        z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(50), z.describe('Groups that are named.')),
+        z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(50), z.describe('Number of groups that are listed separately.')),
         6,
       ),
-      compare: z.optional(z.enum(['previous']).check(z.describe('Also sum up the time before.'))),
+      compare: z.optional(z.enum(['previous']).check(z.describe('Also returns the totals of the preceding period.'))),
     }),
     data: usageSchema,
-    summary: 'What calls used: a metric over time, by model, token, user or channel',
+    summary: 'Get the usage of calls: a metric over time, by model, token, user or channel',
     description:
-      "For admins everybody's calls, else the own ones; `username`, `channel` and grouping by channel are for admins. Exact: the sum of all log rows of the range, those deleted since included. Days, weeks (from Monday) and months begin by `utc_offset`; where that is no whole number of hours, an hour belongs to the day in which it begins.",
+      "Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `utc_offset`. If it is not a whole number of hours, an hour belongs to the day in which it begins.",
   }),
 }

@@ -5,7 +5,7 @@ import { limitsShown, limitsWritten } from './limit-fields.ts'
 import { listQuery } from './list-query.ts'
 import { mixesAlphabets } from './scripts.ts'
 
-/** The rules for a user name; checked when an account is made and when the name changes. */
+/** The rules for a user name; checked when an account is created and when the name changes. */
 export const usernameSchema = z.string().check(
   z.trim(),
   // Each letter is normalised to one form. Otherwise full-width and composed letters would make different names that
@@ -13,7 +13,7 @@ export const usernameSchema = z.string().check(
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
   z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
-  z.refine((value) => !mixesAlphabets(value), { error: 'may not mix letters of alphabets that look alike' }),
+  z.refine((value) => !mixesAlphabets(value), { error: 'must not mix letters of alphabets that look alike' }),
   z.describe('1 to 12 characters: letters and digits of any script, dots, hyphens and underscores.'),
 )
 
@@ -45,9 +45,9 @@ export const userSchema = z.object({
   quota: z.int().check(z.describe('Quota units left.')),
   used_quota: z.int().check(z.describe('Quota units.')),
   request_count: z.int().check(z.describe('Calls made.')),
-  group: z.string().check(z.describe('Decides the models and the ratio.')),
+  group: z.string().check(z.describe('Determines the available models and the ratio.')),
   aff_code: z.string().check(z.describe('The invite code.')),
-  inviter_id: z.int().check(z.describe('Who invited; 0 = nobody.')),
+  inviter_id: z.int().check(z.describe('Id of the inviter; 0 means nobody.')),
   created_time: z.int().check(z.describe('Epoch seconds.')),
   ...limitsShown,
 })
@@ -84,9 +84,9 @@ export const updateUserBody = z.object({
   group: z.optional(group),
   role: z.optional(z.int()),
   status: z.optional(z.int()),
-  quota: z.nullish(quotaField.check(z.describe('The new balance, whatever it is now.'))),
+  quota: z.nullish(quotaField.check(z.describe('The new balance, whatever the current one is.'))),
   quota_delta: z.optional(
-    quotaField.check(z.describe('Added to the balance, so that what running calls spend meanwhile is not lost.')),
+    quotaField.check(z.describe('Amount to add to the balance. Unlike setting quota, this keeps what running calls spend in the meantime.')),
   ),
   ...limitsWritten,
 })
@@ -117,16 +117,16 @@ export const userApi = {
     body: updateSelfBody,
     ignores: userFields,
     summary:
-      'Change the own name, display name or password; a new password ends all other sessions and the access token',
+      'Update the caller\'s own name, display name or password; a new password ends all other sessions and revokes the access token',
   }),
-  deleteSelf: endpoint({ method: 'DELETE', path: '/api/user/self', access: 'user', summary: 'Delete the own account' }),
+  deleteSelf: endpoint({ method: 'DELETE', path: '/api/user/self', access: 'user', summary: 'Delete the caller\'s own account' }),
   accessToken: endpoint({
     method: 'GET',
     path: '/api/user/token',
     access: 'user',
     changesState: true,
     data: z.string(),
-    summary: 'Make a new access token for the management API; the old one stops working',
+    summary: 'Create a new access token for the management API; the old one stops working',
   }),
   aff: endpoint({
     method: 'GET',
@@ -134,14 +134,14 @@ export const userApi = {
     access: 'user',
     changesState: true,
     data: z.string(),
-    summary: 'The own invite code; a link with it is <address>/register?aff=<code>',
+    summary: 'Get the caller\'s own invite code; a link with it is <address>/register?aff=<code>',
   }),
   availableModels: endpoint({
     method: 'GET',
     path: '/api/user/available_models',
     access: 'user',
     data: z.array(z.string()),
-    summary: "The models that the caller's group can use",
+    summary: "List the models that the caller's group can use",
   }),
   list: endpoint({
     method: 'GET',
@@ -157,7 +157,7 @@ export const userApi = {
     access: 'admin',
     query: z.extend(listQuery(userSortColumns, 100), keywordQuery.shape),
     data: z.array(userSchema),
-    summary: 'Users with that id, or whose name, display name or e-mail begins with the keyword',
+    summary: 'Search users by id, or by the beginning of their name, display name or e-mail address',
   }),
   get: endpoint({
     method: 'GET',
@@ -165,7 +165,7 @@ export const userApi = {
     access: 'admin',
     params: idParams,
     data: userSchema,
-    summary: 'One user of a lower role',
+    summary: 'Get a user with a lower role',
   }),
   create: endpoint({
     method: 'POST',
@@ -174,7 +174,7 @@ export const userApi = {
     body: createUserBody,
     ignores: userFields,
     data: userSchema,
-    summary: 'Make an ordinary account',
+    summary: 'Create an ordinary account',
   }),
   update: endpoint({
     method: 'PUT',
@@ -183,7 +183,7 @@ export const userApi = {
     body: updateUserBody,
     ignores: userFields,
     data: userSchema,
-    summary: 'Change the fields that are sent',
+    summary: 'Update a user; fields that are not sent stay unchanged',
   }),
   manage: endpoint({
     method: 'POST',
@@ -198,6 +198,6 @@ export const userApi = {
     path: '/api/user/{id}',
     access: 'admin',
     params: idParams,
-    summary: 'Delete a user of a lower role',
+    summary: 'Delete a user with a lower role',
   }),
 }

@@ -3,7 +3,7 @@ import { OutboundError } from '../outbound/call-json.ts'
 
 /**
  * Waits for a call to an outside service. A failure is reported to the caller. If the service was unavailable, the
- * operator's log also gets the cause.
+ * cause is also written to the operator's log.
  */
 export async function askOutside<T>(warn: (message: string) => void, asking: Promise<T>): Promise<T> {
   try {

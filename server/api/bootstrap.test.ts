@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(users)).not.toContain(first.generatedPassword ?? '?')
   })
 
-  test('the operator may choose password, access token and relay token', async () => {
+  test('the operator can choose the password, access token and relay token', async () => {
     const made = await bootstrapRoot(store, secrets, {
       initialRootPassword: 'chosen password',
       initialRootToken: 'abcdefgh12345678',

@@ -38,7 +38,7 @@ export class SecretKeyMismatch extends Error {
 
 /**
  * Makes a new database usable: checks that the secret key belongs to it, and creates the root account if there is no
- * user. If several processes start at once, one does this and the others find it done.
+ * user. If several processes start at once, one does this and the others find that it is already done.
  */
 export async function bootstrapRoot(
   store: Store,

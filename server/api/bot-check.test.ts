@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
       body: { username: `user${++made}`, password: 'correct horse' },
     })
 
-  test('registering and both mail calls each need a fresh bot-check answer; logging in needs none', async () => {
+  test('registration and both calls that send emails each need a fresh bot-check response; login needs none', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const calls: ((answer?: string) => Promise<{ json: { success: boolean; message: string } }>)[] = [

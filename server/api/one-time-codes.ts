@@ -5,11 +5,11 @@ import { type MailRule, takeMailTurn } from '../store/accounts/mail-limits.ts'
 import { isCode, saveCode, useCode } from '../store/accounts/one-time-codes.ts'
 import type { Db, Store, Trx } from '../store/store.ts'
 
-/** How many minutes a code or a link in a mail is valid. */
+/** How many minutes a code or a link in an email is valid. */
 export const codeMinutes = 10
 const maxAttempts = 5
 
-/** How many mails of all kinds this server sends to one address. */
+/** How many emails of all kinds this server sends to one address. */
 const mailRule: MailRule = { pauseSeconds: 30, limit: 10, windowSeconds: 86_400 }
 
 /** Codes that are sent to people, each for one purpose: `verification` of an address, `reset` of a password. */
@@ -42,8 +42,8 @@ export function createOneTimeCodes({ secrets, clock }: { secrets: Secrets; clock
 }
 
 /**
- * Counts a mail to an address before anything about the address is looked up; refuses the mail if there have been too
- * many.
+ * Counts an email to an address before anything about the address is looked up; refuses the email if there have been
+ * too many.
  */
 export async function countMail({ store, clock }: { store: Store; clock: Clock }, email: string): Promise<void> {
   const wait = await store.write((trx) => takeMailTurn(trx, email.toLowerCase(), mailRule, epochSeconds(clock)))

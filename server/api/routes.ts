@@ -52,7 +52,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   mountStatus(router, deps)
   mountAuth(router, { ...deps, announce })
   mountOAuth(router, { ...deps, announce })
-  // Mounted before the user routes: GET /api/user/{id} would take `dashboard` for an id.
+  // Mounted before the user routes, because GET /api/user/{id} would treat `dashboard` as an id.
   mountLogs(router, deps)
   mountUsage(router, deps)
   mountSelf(router, { ...deps, announce })

@@ -10,7 +10,7 @@ function sheetOf(model: string, options: PriceOptions = {}): PriceSheet {
 }
 
 describe('speechCharge', () => {
-  test('tts-1 costs $15 per million characters, whatever their bytes', () => {
+  test('tts-1 costs $15 per million characters, however many bytes they take', () => {
     expect(speechCharge({ input: 'x'.repeat(4096) }, sheetOf('tts-1'), ratioOne).quota).toBe(30_720)
     expect(speechCharge({ input: '你好世界' }, sheetOf('tts-1'), ratioOne).quota).toBe(30)
     expect(speechCharge({ input: '🙂' }, sheetOf('tts-1-hd'), ratioOne)).toEqual({

@@ -10,7 +10,7 @@ import { chargeTokens, type PriceSheet, roundUp } from './price.ts'
 export interface AudioCharge {
   readonly quota: number
   readonly estimated: boolean
-  /** What was charged, for the log: tokens, or characters or milliseconds in place of prompt tokens. */
+  /** The quantities charged, for the log. Characters or milliseconds are recorded as prompt tokens. */
   readonly promptTokens: number
   readonly completionTokens: number
 }
@@ -22,14 +22,14 @@ export interface SpeechMeasure {
   readonly usage?: Usage
 }
 
-/** Any of these may be set. The most exact one that suits the model's price is used. */
+/** All of these are optional. The most exact one that suits the model's price is used. */
 export interface TranscriptionMeasure {
   /** Length of the audio. */
   readonly seconds?: number
   readonly usage?: Usage
   /** Tokens of the transcribed text. */
   readonly textTokens?: number
-  /** End of a transcript's last cue. */
+  /** End of the transcript's last cue. */
   readonly cueSeconds?: number
   /** Minimum length of the audio, derived from the size of the upload; 0 = unknown. */
   readonly leastSeconds?: number
@@ -38,8 +38,8 @@ export interface TranscriptionMeasure {
 /** Speech has about 15 UTF-8 bytes a second, in Latin script and in Chinese alike, and 1,250 audio tokens a minute. */
 const speechTokensPer900Bytes = 1250
 /**
- * OpenAI's models separate instructions from the spoken text. Other models have one text for both, and may speak all of
- * it.
+ * OpenAI's models take the instructions separately from the text to be spoken. Other models have one text for both, and
+ * may speak all of it.
  */
 const speakInputAlone = /(?:^|\/)gpt-/
 /** Speech has about 200 text tokens a minute, and a minute of audio is about 1,000 prompt tokens. */

@@ -17,7 +17,7 @@ function counted(ledger: LedgerStore): LedgerStore & { sizes: number[] } {
 }
 
 forEachDatabase((_name, openFresh) => {
-  test('operations of one event-loop turn form one transaction, and those that arrive while it is written form the next', async () => {
+  test('operations of one event-loop turn form one transaction, and those that arrive while it is being written form the next', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 10_000, token: 10_000 })
     const ledger = counted(store.ledger)

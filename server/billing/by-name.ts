@@ -36,7 +36,7 @@ function completionRatioByName(model: string): bigint {
   return completionRules.find(([pattern]) => pattern.test(model))?.[1] ?? 1_000_000n
 }
 
-/** The unit for which a ratio is charged, derived from the name of the model. */
+/** The unit that a model is charged by (tokens, images, characters and so on), derived from its name. */
 export function basisByName(model: string): PriceBasis {
   if (/^(?:dall-e|cogview|wanx|ali-stable-diffusion|step-1x)/.test(model)) return 'image'
   if (/^tts-1/.test(model)) return 'characters'
@@ -44,7 +44,10 @@ export function basisByName(model: string): PriceBasis {
   return /^whisper/.test(model) ? 'duration' : 'tokens'
 }
 
-/** Prices in proportion to an input price of ratio 1, for a model whose ratio is set by an option. */
+/**
+ * The prices of a model at ratio 1, for a model whose ratio is set by an option. The prices are then scaled to that
+ * ratio.
+ */
 export function genericPrices(model: string): PriceSet {
   const input = quotaOne
   const output = (input * completionRatioByName(model)) / 1_000_000n

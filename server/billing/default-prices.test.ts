@@ -135,7 +135,7 @@ test('the suggested models of every channel type have a price, apart from the li
 })
 
 /**
- * Models that are self-hosted, free within limits, priced by the hour or in steps, or whose price list is not public.
+ * Models that are self-hosted, free within limits, priced by the hour or in steps, or that have no public price list.
  */
 const withoutPublicPrice = [
   /^(?:ollama|nvidia|siliconflow|xunfei|spark-http|deepinfra) /,

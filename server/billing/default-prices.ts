@@ -68,7 +68,7 @@ export function* listDefaultPrices(): Generator<ListedPrice> {
 }
 
 /**
- * Names under which a table may list a model, most exact first: the name itself, then the name without its fine-tune
+ * Names under which a table can list a model, most exact first: the name itself, then the name without its fine-tune
  * suffix, its region, and trailing dates and words that do not change the price.
  */
 function* nameCandidates(name: string): Generator<string> {

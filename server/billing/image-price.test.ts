@@ -32,7 +32,7 @@ describe('per image', () => {
     expect(quota(request)).toBe(expected)
   })
 
-  test('reference example C: dall-e-3, hd, 1024x1792, ratio 20, group 1', () => {
+  test('dall-e-3 in hd at 1024x1792, with ratio 20 and group ratio 1, costs 60,000 (reference example C)', () => {
     expect(quota({ model: 'dall-e-3', size: '1024x1792', quality: 'hd' }, { ModelRatio: '{"dall-e-3":20}' })).toBe(
       60_000,
     )
@@ -54,12 +54,12 @@ describe('per image', () => {
     [{ model: 'dall-e-2', n: -1 }, 'n_not_within_range'],
     [{ model: 'dall-e-2', promptBytes: 1001 }, 'prompt_too_long'],
     [{ model: 'cogview-3', promptBytes: 834 }, 'prompt_too_long'],
-  ])('%p is refused', (request, code) => {
+  ])('refuses %p', (request, code) => {
     expect(quota(request)).toBe(code)
   })
 })
 
-describe('by tokens: holds an upper bound', () => {
+describe('an image charged by tokens holds an upper bound', () => {
   test.each<[Request, number]>([
     [{ model: 'gpt-image-1', size: '1024x1024', quality: 'low' }, 100 * 2.5 + 272 * 20],
     [{ model: 'gpt-image-1', size: '1024x1536', quality: 'high' }, 100 * 2.5 + 6240 * 20],

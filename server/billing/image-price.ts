@@ -126,7 +126,7 @@ export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio
   return { ok: true, quota: roundUp(amount, 1_000_000n), byTokens, n, size }
 }
 
-/** Looks at own keys only: "constructor" is not a size. */
+/** Looks up own properties only: "constructor" is not a size. */
 function sizeRatioOf(model: ImageModel, size: string): bigint | undefined {
   if (!model.sizes) return 1000n
   return Object.hasOwn(model.sizes, size) ? model.sizes[size] : undefined
@@ -171,7 +171,8 @@ function ceiling(request: ImageRequest, size: string, images: number, sheet: Pri
 
 /**
  * Tokens of an input image: the maximum, and the usual number (OpenAI's guide to image generation, "Input fidelity").
- * Whether the image is examined closely is set in the request, or known only to the model.
+ * `isClose` is true if the request asks for high input fidelity. Without it, some models decide for themselves how
+ * closely they look, so the maximum stays high.
  */
 export function shownImageTokens(model: string, isClose: boolean): { most: number; usual: number } {
   if (isClose) return { most: 6500, usual: 6500 }

@@ -84,7 +84,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, held: 70, used: 30 })
   })
 
-  test('a call over a limit is refused at once and takes no quota, and the state of the minute is reported', async () => {
+  test('a call over a limit is refused at once and takes no quota, and the state of the current minute is reported', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -186,7 +186,7 @@ forEachDatabase((_name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ remain: 0, used: 70, requests: 7, held: 0 })
   })
 
-  test('a caller who disconnects while waiting blocks no other call', async () => {
+  test('a caller who disconnects while waiting does not block other calls', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 100 })
     const { ledger } = ledgerOn(store)
@@ -232,7 +232,7 @@ forEachDatabase((_name, openFresh) => {
     const failing = faulty(store.ledger)
     const { ledger, retries, lost } = ledgerOn(store, { through: failing })
     const hold = await ledger.hold(asking(account, 60))
-    // First the database is unreachable. Then it commits, but its response is lost on the way.
+    // First the database is unreachable. Then it commits, but its response is lost.
     failing.faults.push('before', 'after')
     await hold.settle(charging(account, 10))
     expect(retries).toHaveLength(2)

@@ -27,7 +27,7 @@ export interface HoldRequest extends Account {
   least: number
   /** Units charged if this process dies during the call. */
   crashCharge: number
-  /** What the log row of the call contains in that case. */
+  /** What the log row of the call contains if this process dies during the call. */
   crashRow?: CrashRow
   modelName: string
   requestId: string
@@ -312,7 +312,7 @@ function isWithoutEffect(error: unknown): boolean {
   return severity === 'ERROR' || isRefusal(error)
 }
 
-/** The quota of one open call. This is a class because thousands are open at a time. */
+/** The quota of one open call. This is a class because thousands can be open at the same time. */
 class OpenHold implements Hold {
   readonly id: string
   amount: number

@@ -2,7 +2,10 @@ import type { Limits } from '../../contract/limits.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitOwner, LimitReached, Minutes } from '../store/schema/ledger-types.ts'
 
-/** The limits in force for one call, and the state of their owners' minutes when the call was admitted or refused. */
+/**
+ * The limits in force for one call, and how much of the current minute's limits the token and the user had used when
+ * the call was admitted or refused.
+ */
 export interface CallLimits {
   readonly token: Limits | undefined
   readonly user: Limits | undefined
@@ -39,7 +42,7 @@ export function limitError({ limit, owner, most, retryAfter }: LimitReached, tok
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }
 
-/** The error for a call that the rest of a budget does not cover. */
+/** The error for a call whose cost exceeds what is left of a budget. */
 export function budgetError(budget: 'daily' | 'monthly', owner: LimitOwner, retryAfter: number): GatewayError {
   const message = `the ${budget} budget of ${ownerNames[owner]} does not cover this call; it resets in ${retryAfter} s`
   return new GatewayError(`${budget}_budget_exceeded`, message, { retryAfterSeconds: retryAfter })

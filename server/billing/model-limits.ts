@@ -1,4 +1,4 @@
-/** The most tokens that a model may generate and read, from the vendors' public documentation. */
+/** The most tokens that a model can generate and read, from the vendors' public documentation. */
 
 /** Prefix of a model name → largest number of completion tokens; the longest matching prefix applies. */
 const limits: Readonly<Record<string, number>> = {

@@ -58,7 +58,7 @@ describe('sheet', () => {
     CompletionRatio: '{"mine(14)":7}',
   })
 
-  test('an option overrides the default, a name with its type overrides the bare name, and default proportions are kept', () => {
+  test('an option overrides the default, a name with its channel type overrides the bare name, and default proportions are kept', () => {
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(pricesOf(book, 'gpt-4o', 3)).toEqual([12, 48])
     expect(dollars(book.sheet('gpt-4o', 1)?.prices.cachedInput)).toBe(5)
@@ -104,7 +104,7 @@ describe('sheet', () => {
     expect(dollars(sheet?.tiers[0]?.prices.output)).toBe(30)
   })
 
-  test('a price per call overrides the ratio and follows QuotaPerUnit', () => {
+  test('a price per call overrides the ratio and scales with QuotaPerUnit', () => {
     const options = { ModelPrice: '{"gpt-4o":0.01}', ModelRatio: '{"gpt-4o":9}' }
     const usage = { promptTokens: 100, completionTokens: 100 }
     const charge = (made: PriceBook) => {
@@ -133,7 +133,7 @@ describe('sheet', () => {
     }
   })
 
-  test('accepts parsed tables as well as texts', () => {
+  test('accepts parsed tables as well as strings', () => {
     const parsed = createPriceBook({ ModelRatio: { mine: 1.1 }, QuotaPerUnit: 500_000 })
     expect(parsed.sheet('mine', 1)?.modelRatio).toBe('1.1')
     expect(parsed.problems).toEqual([])
@@ -150,14 +150,14 @@ describe('groups', () => {
 })
 
 describe('broken tables', () => {
-  test('leave the previous table in force and are reported', () => {
+  test('a broken table is reported, and the previous table stays in force', () => {
     const previous = createPriceBook({ ModelRatio: '{"gpt-4o":5}' })
     const book = createPriceBook({ ModelRatio: '{"gpt-4o":' }, { previous })
     expect(pricesOf(book, 'gpt-4o')).toEqual([10, 40])
     expect(book.problems).toEqual([expect.stringMatching(/^ModelRatio: not valid JSON/)])
   })
 
-  test('leave the defaults in force if there is no previous book', () => {
+  test('without a previous book, the defaults apply in place of broken tables', () => {
     const book = createPriceBook({ ModelRatio: '[]', GroupRatio: '{"vip":-1}', QuotaPerUnit: 'x' })
     expect(pricesOf(book, 'gpt-4o')).toEqual([2.5, 10])
     expect(book.groupRatio('vip')).toBe(ratioOne)

@@ -27,7 +27,7 @@ export const ratioOptions = [
 
 export type RatioOption = (typeof ratioOptions)[number]
 
-/** Options as stored (texts) or as returned by parseRatioTable (objects); a missing option has its default. */
+/** Options as stored (strings) or as returned by parseRatioTable (objects). A missing option has its default value. */
 export type PriceOptions = Partial<Record<RatioOption, string | Readonly<Record<string, number>>>> & {
   readonly QuotaPerUnit?: string | number
   readonly UnpricedModelPolicy?: string
@@ -40,8 +40,8 @@ export interface PriceBookContext {
   /** The current time in epoch milliseconds; some models change price on a date or by the hour. */
   readonly nowMs?: () => number
   /**
-   * The book from which a table is taken if its new text is broken. Without it such a table is empty, so that the
-   * defaults apply.
+   * The book from which a table is taken if the option's new text is broken. Without a previous book such a table is
+   * empty, so that the defaults apply.
    */
   readonly previous?: PriceBook
 }
@@ -57,7 +57,7 @@ export interface PriceBook {
   groupRatio(group: string): bigint
   /** Price multiplier for calls in a service tier, in millionths; undefined if the tier has none. */
   tierRatio(tier: string, model: string, channelType: number): bigint | undefined
-  /** Price of a call of a tool that the service runs, in picoquota; undefined if it has none. */
+  /** Price of one call of a tool that the provider runs, in picoquota; undefined if the tool has none. */
   toolPrice(tool: PricedTool): bigint | undefined
   readonly tables: Readonly<Record<RatioOption, RatioTable>>
   /** One message for each option that could not be read, with the option's name. */
@@ -88,7 +88,7 @@ export function createPriceBook(
       : undefined
   const unpricedTool =
     options.UnpricedModelPolicy === 'fallback' ? readNumber(options, 'UnpricedToolPrice', 50_000n, problems) : undefined
-  /** Keyed by type, then by model: a combined key would have to be built for each call. */
+  /** Keyed by channel type, then by model, because a combined key would have to be built for each call. */
   const caches = new Map<number, Map<string, Priced | undefined>>()
 
   const priced = (model: string, channelType: number): Priced | undefined => {

@@ -11,9 +11,10 @@
  * - `search`: $ per search unit of a rerank model, which has no other price
  * - `min`: the shortest audio that is charged, in seconds
  * - `>N`: prices that apply to the call if the prompt has more than N tokens
- * - `;`: another set of prices, with `@2027-01-01` from that day (UTC), with `@01:00-04:00` in those hours (UTC); the
- *   last set that applies wins
- * - `# name type`: starts the section of a provider; type is the channel type for which its own prices are used, or 0
+ * - `;`: starts another set of prices. `@2027-01-01` makes it apply from that day on (UTC), `@01:00-04:00` in those
+ *   hours (UTC). The last set that applies is used.
+ * - `# name type`: starts the section of a provider. The type is the channel type to which the section's prices are
+ *   bound, or 0 if they are not bound to one.
  */
 
 import { scaleDecimal, scaleRational } from '../lib/decimal.ts'
@@ -32,12 +33,12 @@ export interface PriceSet extends PriceTerms {
 
 /** The tables convert currency to quota at this rate: ratio 1 = $2 per million tokens = 1 quota per token. */
 const quotaPerUnit = 500_000n
-/** The number of tokens that an hour of audio counts as when a model ratio prices it. */
+/** The number of tokens that an hour of audio counts as, if its price is set by a model ratio. */
 export const tokensPerSoundHour = 12_000n
 
 /**
- * Parses the price part of a line. Throws on text that does not match the grammar, because the tables are part of the
- * program.
+ * Parses the price part of a line. Throws if the text does not match the grammar: the tables are part of the program,
+ * so this would be a programming error.
  */
 export function parsePrices(text: string): readonly PriceSet[] {
   return text.split(';').map((part) => parseSet(part.trim()))

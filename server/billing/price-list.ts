@@ -26,7 +26,7 @@ const special: readonly (readonly [SpecialRate, keyof ClassPrices, 'input' | 'ou
 const withoutOutput: ReadonlySet<RelayMode> = new Set(['embeddings', 'rerank', 'moderations'])
 
 /**
- * The distinct prices in some sheets of a model, starting with the price at which a typical call costs least.
+ * The distinct prices in the given sheets of a model, starting with the price at which a typical call costs least.
  * @param groupRatio millionths; already included in the prices
  */
 export function pricesOf(sheets: Iterable<PriceSheet>, groupRatio: bigint): Price[] {
@@ -72,7 +72,7 @@ function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates 
   const rates: Rates = { input: of('input'), output: hasOutput ? of('output') : 0 }
   for (const [name, own, usual] of special) {
     if (usual === 'output' && !hasOutput) continue
-    // Audio that costs the same as text also costs the same when it is read from the cache.
+    // If audio costs the same as text, cached audio at the price of cached text is not listed separately.
     const isAsText =
       own === 'cachedAudioInput' && prices.audioInput === prices.input && prices[own] === prices.cachedInput
     if (prices[own] !== prices[usual] && !isAsText) rates[name] = of(own)
@@ -80,7 +80,7 @@ function ratesOf(prices: ClassPrices, hasOutput: boolean, ratio: bigint): Rates 
   return rates
 }
 
-/** Picoquota times the group's ratio, in quota units, as the nearest number. */
+/** Picoquota times the group's ratio, converted to quota units and to the nearest representable number. */
 function inQuota(picoquota: bigint, ratio: bigint): number {
   return Number(decimalText(picoquota * ratio, decimals))
 }

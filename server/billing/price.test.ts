@@ -86,7 +86,7 @@ describe('chargeTokens', () => {
     )
   })
 
-  test('cached tokens that exceed the text are charged as audio, and each token is charged once', () => {
+  test('cached tokens in excess of the text tokens are charged as audio, and each token is charged once', () => {
     const sheet = sheetOf('classy', { ModelRatio: '1', CacheRatio: '0.1', AudioRatio: '20' })
     const usage = { ...counts(100), cachedTokens: 90, audioPromptTokens: 50 }
     expect(chargeTokens(usage, sheet, ratioOne)).toBe(50 * 0.1 + 40 * 2 + 10 * 20)
@@ -142,7 +142,7 @@ describe('chargeTokens', () => {
 })
 
 describe('tokensAffordable', () => {
-  test('is the largest count that does not cost more than the quota', () => {
+  test('returns the largest count that does not cost more than the quota', () => {
     const random = generator(7)
     for (let round = 0; round < 2000; round++) {
       const sheet = pricedAt(BigInt(1 + random(5_000_000)), BigInt(1 + random(9_000_000)))
@@ -174,7 +174,7 @@ describe('tokensAffordable', () => {
   })
 })
 
-/** A sheet built directly from millionths, bypassing the decimal reader. */
+/** A sheet built directly from millionths, bypassing the decimal parser. */
 function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   const base = plain('1')
   const input = ratio * ratioOne
@@ -183,7 +183,7 @@ function pricedAt(ratio: bigint, completion: bigint): PriceSheet {
   return { ...base, prices }
 }
 
-/** A small, repeatable source of whole numbers below a limit. */
+/** A small seeded generator of pseudo-random whole numbers below a limit. */
 function generator(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {

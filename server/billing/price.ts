@@ -129,7 +129,7 @@ export type ExpensiveOutput = 'audio' | 'image'
 
 /**
  * The most expensive kind of output that the response may contain, if it costs more than text. Audio is returned only
- * on request. Image models return images unless the request names other outputs only.
+ * on request. Image models return images unless the request lists output types that do not include images.
  */
 export function expensiveOutput(
   { prices }: PriceSheet,
@@ -226,7 +226,10 @@ function inTurn(tokens: number, text: number, images: number, sound: number) {
   return { text: asText, images: asImages, sound: Math.min(tokens - asText - asImages, sound) }
 }
 
-/** The amount for tokens written to the cache, of a kind that costs `fresh`; `hour` of them are cached for an hour. */
+/**
+ * The amount for tokens written to the cache. `fresh` is the price of an uncached token of the same kind; `hour` of the
+ * tokens are cached for an hour.
+ */
 function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh: bigint): bigint {
   if (tokens === 0) return 0n
   return (
@@ -236,8 +239,8 @@ function writtenAmount(tokens: number, hour: number, prices: ClassPrices, fresh:
 }
 
 /**
- * The price that is in the same proportion to `anchor` as `from` is to `fromAnchor`; `anchor` itself if there is no
- * price to compare with.
+ * The price that is in the same proportion to `anchor` as `from` is to `fromAnchor`; `anchor` itself if `fromAnchor` is
+ * 0.
  */
 export function follow(from: bigint, fromAnchor: bigint, anchor: bigint): bigint {
   if (fromAnchor === anchor) return from

@@ -4,8 +4,8 @@ import { giveUserQuota } from '../store/accounts/user-changes.ts'
 import type { Trx } from '../store/store.ts'
 
 /**
- * The reason why a redemption code or a gift of quota was refused. Thrown inside the transaction, which rolls
- * everything back.
+ * The reason why a redemption code or a gift of quota was refused. Thrown inside the transaction, so that everything is
+ * rolled back.
  */
 export class TopUpRefused extends Error {
   readonly reason: 'unknown-code' | 'used-code' | 'no-room'

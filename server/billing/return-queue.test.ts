@@ -93,7 +93,7 @@ test('patienceMs counts from the last change: quota given back here, or a differ
   await waiting
 })
 
-test('after an attempt that fails, the next waiter gets its turn', async () => {
+test('after a failed attempt, the next waiter gets its turn', async () => {
   const { queue } = clock()
   const failing = queue.wait('t1', 1000, () => Promise.reject(new Error('no database')))
   const next = queue.wait('t1', 1000, scripted([{ done: true }]).attempt)

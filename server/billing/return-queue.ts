@@ -1,12 +1,12 @@
 /** A queue of calls that wait, in order of arrival, for quota that other calls of the same account give back. */
 export interface ReturnQueue {
   /**
-   * Once this waiter is the first of its account, calls `attempt` each time quota came back, until the attempt reports
-   * that it is done or nothing has changed for `patienceMs`. A change is quota given back here, or a different `state`.
-   * Resolves with the last value.
+   * Waits until this waiter is the first of its account, then calls `attempt`: at once, and again each time quota comes
+   * back. Stops when the attempt reports that it is done, or when nothing has changed for `patienceMs`. A change is
+   * quota given back here, or a different `state`. Resolves with the last value.
    */
   wait<T>(account: string, patienceMs: number, attempt: () => Promise<Attempt<T>>): Promise<T>
-  /** Announces that an account got quota back. */
+  /** Announces that quota was given back to an account. */
   returned(account: string): void
   /** True while calls of any account are waiting. */
   isWaitedFor(): boolean
@@ -17,8 +17,8 @@ interface Attempt<T> {
   value: T
   done: boolean
   /**
-   * The state of the account, as any text. If it differs from the previous state, quota is moving, perhaps on another
-   * node.
+   * The state of the account, as any text. If it differs from the previous state, quota was taken or given back,
+   * perhaps on another node.
    */
   state: string
 }
@@ -29,11 +29,11 @@ interface Line {
   waiting: number
   /** Resolves when the previous waiter has left the queue. */
   tail: Promise<void>
-  /** When quota last moved; `patienceMs` counts from then. */
+  /** When the account last changed; `patienceMs` counts from then. */
   movedAtMs: number
   /** The state as of the last attempt. */
   state: string
-  /** True if quota came back since the last attempt began. */
+  /** True if quota was given back since the last attempt began. */
   returned: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Search units, the unit in which Cohere prices reranking, and Amazon after it: one unit is a query with up to a
- * hundred documents.
+ * Search units, the unit in which Cohere and Amazon price reranking. One unit is a query with up to a hundred
+ * documents.
  */
 
 const chunksPerUnit = 100

@@ -25,12 +25,12 @@ describe('prices of tools', () => {
     ['x_search', undefined, 'grok-4', 45, 0.005],
     ['x_search', undefined, 'gpt-5', 1, undefined],
     ['maps', undefined, 'gpt-5', 1, undefined],
-  ] as const)('%s %s of %s at type %d', (kind, size, model, channelType, price) => {
+  ] as const)('%s %s of %s on channel type %d', (kind, size, model, channelType, price) => {
     const book = createPriceBook({})
     expect(dollars(book.toolPrice({ kind, size, model, channelType }))).toBe(price as number)
   })
 
-  test('an entry of the option overrides the built-in prices, and the most exact entry applies', () => {
+  test('an entry in the option overrides the built-in prices, and the most exact entry applies', () => {
     const table = {
       web_search: 1,
       'web_search:high': 2,
@@ -50,7 +50,7 @@ describe('prices of tools', () => {
     expect(dollars(book.toolPrice({ kind: 'web_search_preview', model: 'm', channelType: 14 }))).toBe(3)
   })
 
-  test('a tool without a price costs what the option sets, or has no price', () => {
+  test('a tool that is in no table has the price that UnpricedToolPrice sets, or no price if the policy is to refuse', () => {
     const tool = { kind: 'maps', model: 'm', channelType: 1 }
     expect(createPriceBook({ UnpricedModelPolicy: 'refuse' }).toolPrice(tool)).toBeUndefined()
     const lenient = createPriceBook({ UnpricedModelPolicy: 'fallback', UnpricedToolPrice: '0.07' })

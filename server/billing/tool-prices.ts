@@ -11,7 +11,7 @@ export interface PricedTool {
 
 interface ToolRule {
   readonly kind: string
-  /** Channel types; if absent, the rule applies to all other types. */
+  /** Channel types that the rule matches; if absent, it matches every type. */
   readonly types?: readonly number[]
   readonly size?: string
   readonly model?: RegExp
@@ -30,8 +30,8 @@ const sonarPro = /sonar-(?:pro|reasoning)/
 
 /**
  * What vendors charge for a call of their own tools, in millionths of a dollar (price lists of OpenAI, Anthropic,
- * Google, xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026). Yuan are
- * converted at 7 to the dollar. The first matching rule applies.
+ * Google, xAI, OpenRouter, Groq, Mistral, Perplexity, Zhipu, Alibaba, Moonshot and Baidu, autumn 2026). Prices in yuan
+ * are converted at 7 to the dollar. The first matching rule applies.
  */
 const rules: readonly ToolRule[] = [
   { kind: 'web_search', model: /deep-research/, types: perplexity, price: 5_000 },
@@ -51,7 +51,7 @@ const rules: readonly ToolRule[] = [
   { kind: 'enterprise_search', types: google, price: 45_000 },
   { kind: 'maps', types: google, model: oldGemini, price: 25_000 },
   { kind: 'maps', types: google, price: 14_000 },
-  // These tools are charged only by their tokens.
+  // Google charges only the tokens for these tools.
   { kind: 'file_search', types: google, price: 0 },
   { kind: 'code_interpreter', types: google, price: 0 },
   { kind: 'image_generation', types: google, price: 0 },
@@ -77,7 +77,7 @@ const rules: readonly ToolRule[] = [
   { kind: 'image_generation', types: openAi, size: 'low', price: 16_000 },
   { kind: 'image_generation', types: openAi, size: 'medium', price: 63_000 },
   { kind: 'image_generation', price: 250_000 },
-  // Most other services that run these tools belong to OpenAI, or have the same prices.
+  // Most of the remaining services that run these tools are OpenAI's, or have the same prices.
   { kind: 'web_search', price: 10_000 },
   { kind: 'file_search', price: 2_500 },
   { kind: 'code_interpreter', price: 30_000 },
@@ -85,7 +85,7 @@ const rules: readonly ToolRule[] = [
 
 /**
  * Price of one call of a tool, in millionths of a currency unit: from the option's table, otherwise from the built-in
- * one; undefined if neither has one. A more exact name takes precedence over a bare name.
+ * one; undefined if neither has a price. A more exact name takes precedence over a bare name.
  */
 export function toolPrice(table: RatioTable, { kind, size, model, channelType }: PricedTool): bigint | undefined {
   const names = [

@@ -7,7 +7,10 @@ import { lockUser } from '../store/accounts/users.ts'
 import { recordAudit } from '../store/installation/audit.ts'
 import type { Store } from '../store/store.ts'
 
-/** Gives a user a new random password and ends all sessions. This is the way back in after losing root's password. */
+/**
+ * Gives a user a new random password and ends all sessions of that user. This is the way back in after losing root's
+ * password.
+ */
 export async function resetPassword(store: Store, username: string, print: (line: string) => void): Promise<number> {
   const password = randomBase62(20)
   const hash = await hashPassword(password)

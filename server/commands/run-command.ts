@@ -53,7 +53,7 @@ export async function runCommand(
     return 2
   }
   const config = readConfig()
-  // Opening a SQLite database creates it. If there is none, nothing may be created.
+  // Opening a SQLite database creates it if it does not exist, and a command must not create one.
   if (!isPostgresUrl(config.databaseUrl) && !existsSync(config.databaseUrl))
     throw new Error(`There is no installation: ${config.databaseUrl} does not exist. Check DATA_DIR and DATABASE_URL.`)
   // This command is for the server's own use and opens nothing for writing.

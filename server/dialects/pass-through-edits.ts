@@ -15,7 +15,7 @@ export interface WireEdits {
 
 type Edit = (body: JsonObject, edits: WireEdits) => JsonObject
 
-/** For each dialect of a request, the fields to set for the edits. OpenAI's chat is handled elsewhere. */
+/** For each dialect of a request, the function that returns the fields to set. OpenAI's chat is handled elsewhere. */
 export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edit>> = {
   'openai-responses': (_body, { model, systemPrompt, maxTokens }) => ({
     ...(model !== undefined && { model }),
@@ -27,7 +27,8 @@ export const wireEdits: Readonly<Record<Exclude<DialectName, 'openai-chat'>, Edi
     ...(systemPrompt !== undefined && { system: systemPrompt }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens, ...thinkingWithin(maxTokens, body['thinking']) }),
   }),
-  // The model is in the URL. Google accepts two spellings of a name, and the spelling that the caller used is set.
+  // The model is in the URL. Google accepts two spellings of a field name, so the field is set under the spelling that
+  // the caller used.
   gemini: (body, { systemPrompt, maxTokens }) => {
     const system = spellingIn(body, 'systemInstruction')
     const config = spellingIn(body, 'generationConfig')

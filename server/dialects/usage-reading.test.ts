@@ -1,5 +1,5 @@
-// Tests for each dialect which tokens of an upstream's usage are included in its totals and which are counted in
-// addition to them.
+// For each dialect, these tests check which tokens of an upstream's usage are included in its totals and which are
+// counted in addition to them.
 import { describe, expect, test } from 'bun:test'
 import type { Usage } from '../../contract/usage.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -369,7 +369,7 @@ describe('a later usage report for the same answer', () => {
     expect(readUsage(laterRawReport(raw, laterRaw))).toEqual(usage)
   })
 
-  test('the first report is kept unchanged, including zeros', () => {
+  test('is used as it is if there was no earlier report, even if it is all zeros', () => {
     const zeros = { promptTokens: 0, completionTokens: 0 }
     expect(laterReport(undefined, zeros)).toBe(zeros)
   })
@@ -402,7 +402,7 @@ describe("the counts of Anthropic's later events", () => {
   })
 })
 
-describe('embeddings and reranking have only a prompt:', () => {
+describe('reads all tokens of an embeddings response as prompt tokens:', () => {
   test.each([
     ['only a total', { total_tokens: 12 }, 12],
     ['a total larger than the prompt', { prompt_tokens: 4, total_tokens: 300 }, 300],

@@ -17,7 +17,7 @@ export interface AppEnv {
     socketAddress?: string | undefined
     /** Turns the request into a WebSocket; absent if WebSockets are not served. */
     upgrade?: Upgrade
-    /** Turns the idle limit of the connection off while a request is being answered, or on again. */
+    /** Turns the connection's idle limit off (true) while a request is being answered, or on again (false). */
     mayBeSilent?: (isAllowed: boolean) => void
   }
   Variables: {

@@ -5,7 +5,7 @@ function addressOf(trusted: string[], socket: string, headers: Record<string, st
   return originReader(trusted)(new Request(url, { headers }), socket)
 }
 
-test('without trusted proxies the socket address counts, whatever the headers contain', () => {
+test('without trusted proxies the caller is the socket address, whatever the headers contain', () => {
   const headers = { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https' }
   expect(addressOf([], '10.0.0.1', headers)).toEqual({ address: '10.0.0.1', secure: false })
 })
@@ -14,7 +14,7 @@ test('a stranger cannot pretend to be a proxy', () => {
   expect(addressOf(['10.0.0.0/8'], '203.0.113.5', { 'x-forwarded-for': '1.2.3.4' }).address).toBe('203.0.113.5')
 })
 
-test('the right-most untrusted entry counts, so addresses that a caller puts before it have no effect', () => {
+test('the right-most untrusted entry is the caller, so addresses that a caller adds before it have no effect', () => {
   const headers = { 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 10.0.0.3' }
   expect(addressOf(['10.0.0.0/8'], '10.0.0.1', headers).address).toBe('198.51.100.7')
 })
@@ -44,7 +44,7 @@ test('X-Forwarded-Proto from a trusted proxy shows whether the caller used TLS',
   expect(addressOf([], '10.0.0.9', {}, 'https://a/').secure).toBe(true)
 })
 
-test('limits count the addresses of one IPv6 customer together', () => {
+test('rate limits count all addresses of one IPv6 customer together', () => {
   expect(addressKey('2001:db8:1:2:3:4:5:6')).toBe(addressKey('2001:db8:1:2::1'))
   expect(addressKey('2001:db8:1:3::1')).not.toBe(addressKey('2001:db8:1:2::1'))
   expect(addressKey('192.0.2.1')).toBe('192.0.2.1')

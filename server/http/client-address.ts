@@ -11,7 +11,7 @@ export interface Origin {
 
 /**
  * Finds the caller behind the operator's proxies. `X-Forwarded-*` is trusted only if the socket's peer is in `trusted`
- * (addresses or CIDRs). In `X-Forwarded-For`, the right-most entry that is not a trusted proxy counts, because
+ * (addresses or CIDRs). The caller is the right-most entry of `X-Forwarded-For` that is not a trusted proxy, because
  * everything to the left of it was written by that caller.
  */
 export function originReader(

@@ -171,7 +171,7 @@ function policy(settings: ConsoleSettings): string {
     "default-src 'none'",
     list('script-src', ["'self'", ...challenge]),
     "style-src 'self'",
-    // Markdown in the options may show images.
+    // Markdown in the options can contain images.
     list('img-src', ["'self'", 'data:', 'blob:', 'https:', ...images]),
     "font-src 'self'",
     "connect-src 'self'",

@@ -1,6 +1,6 @@
 /**
- * URLs that clients build from a base URL without `/v1`, or from the base URL where Google accepts OpenAI's dialect.
- * POSTs of the hot path already have their usual URL, and are not checked here.
+ * URLs that clients build from a base URL without `/v1`, or from the base URL of Google's OpenAI-compatible API. POST
+ * requests on the hot path already have their usual URL, and are not checked here.
  */
 const withoutVersion =
   /^\/(?:v1beta\/openai\/)?((?:chat\/completions|completions|embeddings|responses|messages|models)(?:\/.*)?)$/

@@ -10,8 +10,8 @@ import { ApiFailure } from './api-failure.ts'
 /** Largest body of a call to the management API, in bytes. */
 const maxBodyBytes = 1024 * 1024
 /**
- * Far above what any form of the console sends. Each value is checked against a schema, which takes longer than
- * parsing.
+ * Far above what any form of the console sends. There are limits because checking each value against a schema takes
+ * longer than parsing it.
  */
 const jsonLimits: JsonLimits = { values: 20_000, containers: 5_000, names: 5_000, depth: 50 }
 /** How many unknown names an error message lists. */
@@ -28,8 +28,8 @@ export function parseInput<S extends z.ZodMiniType>(schema: S, input: unknown, s
 }
 
 /**
- * Refuses fields that the schema does not name, and lists their paths; throws ApiFailure. `ignored`: fields of the body
- * itself that are accepted anyway.
+ * Refuses fields that the schema does not name, and lists their paths; throws ApiFailure. `ignored`: top-level fields
+ * of the body that are accepted anyway.
  */
 export function refuseUnknown(
   schema: z.ZodMiniType,
@@ -77,7 +77,7 @@ export async function readJson(
   if (isBlank(bytes)) return {}
   try {
     const { text, value } = await parseJson(bytes, { limits: jsonLimits, turns })
-    // PostgreSQL's text type has no NUL, and none of our names or values needs one.
+    // PostgreSQL's text type cannot store NUL, and none of our names or values needs it.
     if (text.includes('\\u0000')) throw new ApiFailure('The request body may not hold NUL characters.', status)
     // A database would store another character in place of a lone surrogate.
     if (hasLoneSurrogate(text))
@@ -97,7 +97,10 @@ function hasLoneSurrogate(json: string): boolean {
   return /\\u[dD]/.test(json) && loneSurrogate.test(json.replaceAll('\\\\', '  '))
 }
 
-/** True if there is only whitespace, including the kinds that JSON and the forms of old clients use. */
+/**
+ * True if the body is only ASCII whitespace: the characters that JSON allows, and others that forms of old clients
+ * send.
+ */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 }

@@ -26,7 +26,7 @@ test('the reported wait is sufficient at every point of a window', () => {
   }
 })
 
-test('never admits twice the limit around the edge of a window', () => {
+test('never admits twice the limit around the boundary between two windows', () => {
   const { time, limiter: it } = limiter(10, 100_000)
   time.ms = 1_099_000
   for (let i = 0; i < 10; i++) it.take('a')

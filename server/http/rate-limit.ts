@@ -50,8 +50,8 @@ export function createRateLimiter(rule: RateRule, clock: Clock, maxKeys = 20_000
   function waitSeconds({ start, count, before }: Window, now: number): number {
     const left = (start + rule.windowMs - now) / rule.windowMs
     if (before * left + count + 1 <= rule.limit) return 0
-    // The next call is allowed when enough of the previous window has faded within this one, or enough of this window
-    // within the next.
+    // The next call is allowed when enough of the previous window's count has faded in this window. If this window
+    // alone has reached the limit, that is when enough of its own count has faded in the next window.
     const room = rule.limit - 1 - count
     const ms =
       room >= 0 ? (left - room / before) * rule.windowMs : (left + 1 - (rule.limit - 1) / count) * rule.windowMs

@@ -4,11 +4,11 @@ import { isCrossSite, isPageLoad } from './same-origin.ts'
 const crossSite = (headers: Record<string, string>) =>
   isCrossSite(new Request('http://gate.example/api/x', { headers }))
 
-test('programs other than browsers send none of these headers and pass', () => {
+test('requests without Sec-Fetch-Site, Origin and Referer pass, because programs other than browsers send them', () => {
   expect(crossSite({})).toBe(false)
 })
 
-test('Sec-Fetch-Site decides if it is present', () => {
+test('if Sec-Fetch-Site is present, it alone decides', () => {
   expect(crossSite({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(crossSite({ 'sec-fetch-site': 'none' })).toBe(false)
   expect(crossSite({ 'sec-fetch-site': 'same-site' })).toBe(true)
@@ -22,13 +22,13 @@ test('without Sec-Fetch-Site, Origin or Referer must have the same host', () => 
   expect(crossSite({ referer: 'http://evil.example/page' })).toBe(true)
 })
 
-test('a request that no script makes is a page load', () => {
+test('a browser request that no script made counts as a page load', () => {
   const pageLoad = (headers: Record<string, string>) => isPageLoad(new Request('http://gate.example/', { headers }))
   const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
   expect(pageLoad(script)).toBe(false)
   expect(pageLoad({ 'sec-fetch-site': 'same-origin' })).toBe(false)
   expect(pageLoad({ ...script, accept: 'text/html' })).toBe(false)
-  // A script of a browser extension, and then a URL that somebody typed.
+  // The first request is made by a script of a browser extension, the second by somebody who typed a URL.
   expect(pageLoad({ ...script, 'sec-fetch-site': 'none' })).toBe(false)
   expect(pageLoad({ ...script, 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' })).toBe(true)
   expect(pageLoad({ ...script, 'sec-fetch-dest': 'image' })).toBe(true)

@@ -15,14 +15,14 @@ export function isCrossSite(request: Request): boolean {
 }
 
 /**
- * True if a browser requests a URL as a page, an image or another part of a page, as it does for a link in an email or
- * an image in one of our texts. Scripts of pages send other headers. A request without these headers, or one that
- * accepts anything, comes from a program.
+ * True if a browser requests a URL as a page, an image or another part of a page, for example because of a link in an
+ * email or an image in a text that the console shows. Scripts of pages send other headers. A request without these
+ * headers, or one that accepts anything, is assumed to come from a program.
  */
 export function isPageLoad(request: Request): boolean {
   const header = (name: string) => request.headers.get(name)
   if (header('sec-fetch-site') !== null) {
-    // Scripts of extensions belong to no site, and send the headers of scripts.
+    // Scripts of extensions belong to no site, but apart from that they send the same headers as the scripts of pages.
     const mode = header('sec-fetch-mode') ?? 'cors'
     return (header('sec-fetch-dest') ?? 'empty') !== 'empty' || !/^(cors|same-origin)$/.test(mode)
   }

@@ -120,7 +120,7 @@ test('reports which field is wrong and how', async () => {
   }
 })
 
-test('text may contain any characters, however they are encoded, and a bare percent sign is literal', async () => {
+test('JSON strings may contain any characters, however they are encoded, and a bare percent sign in a URL is literal', async () => {
   const { it, app } = router()
   servePublic(it, echo, ({ body }) => ({ id: 1, name: body.name }))
   for (const [written, name] of [
@@ -161,7 +161,7 @@ test('a body above 1 MiB is refused, with or without a declared length', async (
   expect(answer.status).toBe(413)
 })
 
-test('an incomplete body is not logged', async () => {
+test('a body that breaks off is refused with 400 and not logged', async () => {
   const { it, app, warnings } = router()
   servePublic(it, echo, () => ({ id: 1, name: '' }))
   const body = new ReadableStream({
@@ -190,7 +190,7 @@ test('a response that does not match its schema is not sent', async () => {
   expect((await post(app, '/api/echo/1', '{"name":"a"}')).status).toBe(500)
 })
 
-test('failures contain their extra fields', async () => {
+test('error responses contain the extra fields of the failure', async () => {
   const { it, app } = router()
   servePublic(it, echo, () => {
     throw new ApiFailure('no', 200, { extra: { time: 1.5 } })
@@ -202,7 +202,7 @@ test('failures contain their extra fields', async () => {
   })
 })
 
-test('critical endpoints are limited per address, with Retry-After', async () => {
+test('calls of critical endpoints are limited per address, and a refusal has Retry-After', async () => {
   const { it, app } = router()
   servePublic(it, { ...echo, critical: true }, () => ({ id: 1, name: '' }))
   const call = (socketAddress: string) =>

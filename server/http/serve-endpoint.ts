@@ -40,14 +40,14 @@ export interface PersonCall<E extends Endpoint> extends Call<E> {
   /** The person as of the time when the request arrived. */
   person: Person
   /**
-   * For the start of a transaction whose changes require that the login and the role are still valid. Locks the
-   * account, and the account `targetId` if that one is changed, and refuses anyone whom the endpoint would no longer
-   * serve. Returns the person with the current values.
+   * To be called at the start of a transaction whose changes require that the caller's login and role are still valid.
+   * Locks the caller's account, and the account `targetId` if the transaction changes that one. Throws if the endpoint
+   * would no longer serve the caller. Returns the person with the current values.
    */
   admitAgain(trx: Trx, targetId?: number): Promise<Person>
 }
 
-/** The function that serves an endpoint without data may return nothing. */
+/** An endpoint without response data may be served by a function that returns nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: the return type of a function, whatever the shape of the union
 type Data<E extends Endpoint> = undefined extends z.input<E['data']> ? z.input<E['data']> | void : z.input<E['data']>
 type Result<E extends Endpoint> = E extends MediaEndpoint ? Response : Data<E>

@@ -31,9 +31,9 @@ export interface Sessions {
   /** A valid session cookie determines the person. Without one, the access token in Authorization does. */
   identify(c: AppContext): Promise<Identity>
   /**
-   * The same within a transaction that writes for the account `id`. The account is locked, so a change that ended its
-   * logins since the request arrived is noticed, and a change that is about to end them must wait. `targetId`, another
-   * account that the transaction changes, is locked, too.
+   * Like `identify`, but within a transaction that writes for the account `id`. The account is locked, so a change that
+   * has ended its logins since the request arrived is noticed, and a change that is about to end them must wait.
+   * `targetId` is another account that the transaction changes; it is locked, too.
    */
   identifyAgain(c: AppContext, trx: Trx, id: number, targetId?: number): Promise<Identity>
   /** Creates a session for the user and sends its cookie to the caller; the caller's previous session ends. */
@@ -50,7 +50,10 @@ export interface Sessions {
  */
 export function createSessions({ store, secrets, clock }: { store: Store; secrets: Secrets; clock: Clock }): Sessions {
   const hashOf = (id: string) => secrets.fingerprint(id, 'session')
-  /** The session that a response sets. A transaction that runs twice creates the session again under the same id. */
+  /**
+   * The id of the session whose cookie a response sets. A transaction that runs twice creates the session again under
+   * the same id.
+   */
   const started = new WeakMap<AppContext, string>()
 
   async function bySession(c: AppContext, trx?: Trx): Promise<Person | undefined> {
@@ -83,7 +86,7 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
     async identifyAgain(c, trx, id, targetId = id) {
       await lockUsers(trx, [id, targetId])
       const now = await identify(c, trx)
-      // If the cookie has expired, the access token may belong to another person.
+      // If the cookie has expired in the meantime, the request's access token may belong to another person.
       return now.kind === 'person' && now.person.id !== id ? { kind: 'nobody' } : now
     },
     async start(c, trx, userId) {
@@ -96,8 +99,8 @@ export function createSessions({ store, secrets, clock }: { store: Store; secret
         created_time: now,
         expires_time: now + lifetimeSeconds,
       })
-      // This comes after the new session is created, because creating it waits for anyone who is changing the account
-      // and may then end its sessions.
+      // The previous session is ended after the new one is created. Creating a session waits for any transaction that
+      // is changing the account, and that transaction may end the account's sessions.
       const before = getCookie(c, cookieName)
       if (before !== undefined) await endSession(trx, hashOf(before))
       if (known !== undefined) return

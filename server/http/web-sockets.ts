@@ -2,11 +2,11 @@ import type { Server, ServerWebSocket, WebSocketHandler } from 'bun'
 import type { CallerSocket, SocketSession, Upgrade } from '../lib/network/socket-session.ts'
 
 /**
- * Longest message of a caller, in bytes. OpenAI accepts audio chunks of up to 15 MiB. A longer message closes the
- * connection with code 1009.
+ * The longest message accepted from a caller, in bytes. OpenAI accepts audio chunks of up to 15 MiB. A longer message
+ * closes the connection with code 1009.
  */
 const mostMessageBytes = 16 * 1024 * 1024
-/** A caller who answers no ping for this long is considered disconnected. */
+/** A caller who does not answer pings for this long is considered disconnected. */
 const lostAfterSeconds = 120
 
 /** Serves the WebSocket sessions to which requests were upgraded. */

@@ -27,13 +27,19 @@ export interface ChannelCareDeps {
 export interface ChannelCare {
   health: ChannelHealth
   ask: AskUpstream
-  /** Switches off a channel, or one of its keys, after an upstream failure; the work continues after this returns. */
+  /**
+   * Switches off a channel, or one of its keys, after an upstream failure. Returns at once; the work is done in the
+   * background.
+   */
   disable(id: number, reason: string, key?: string): void
-  /** Notifies people that a channel is skipped for a while; the work continues after this returns. */
+  /**
+   * Records in the channel's history that the channel is skipped for a while. Returns at once; the work is done in the
+   * background.
+   */
   cooled(event: CoolDown): void
 }
 
-/** How long to wait for the response when an upstream is queried about itself. */
+/** How long to wait for the response to a query about an upstream's balance or models. */
 const askTimeoutMs = 10_000
 
 export function createChannelCare(deps: ChannelCareDeps): ChannelCare {

@@ -28,7 +28,7 @@ export interface ChannelHealth {
   testAll(scope: 'all' | 'disabled'): Promise<boolean>
   /** Starts a test run if one is due according to the option ChannelTestFrequency. */
   testIfDue(): Promise<void>
-  /** Stops a test run in progress before its next test, so that another run may begin. */
+  /** Stops a test run in progress before its next test, so that another run can begin. */
   close(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     if (probe.ok && !slow && status === channelStatus.autoDisabled) await channelSwitch.enable(id)
   }
 
-  /** Tries dead keys again, because their accounts may have been paid for since. */
+  /** Tries dead keys again, because their accounts may have been topped up since. */
   async function tryDeadKeys(channel: Channel): Promise<void> {
     if (!relay.settings().AutomaticEnableChannelEnabled) return
     const others = channel.keyRing?.dead().filter((key) => key !== channel.upstream.key) ?? []
@@ -117,7 +117,7 @@ export function createChannelHealth(deps: ChannelHealthDeps): ChannelHealth {
     return { passed: channels.length - failed.length, failed }
   }
 
-  /** The test run continues after this returns. */
+  /** Starts a test run, which continues in the background after this function returns. */
   async function start(scope: 'all' | 'disabled', everySeconds: number): Promise<boolean> {
     if (!(await store.write((trx) => beginRun(trx, channelTestRun, now(), everySeconds)))) return false
     running = true

@@ -20,7 +20,7 @@ export interface ChannelSwitchDeps {
   notifyRoot: NotifyRoot
 }
 
-/** Switches channels and keys off after upstream failures and on again, on every node at once, and notifies root. */
+/** Switches channels and keys off after upstream failures and on again, for all nodes, and notifies root. */
 export interface ChannelSwitch {
   /** Sets an enabled channel to status 3. */
   disable(id: number, reason: string): Promise<void>
@@ -33,7 +33,10 @@ export interface ChannelSwitch {
   setKeyAside(id: number, key: string, reason: string, orDisable: boolean): Promise<void>
   /** Uses a key again. */
   reviveKey(id: number, key: string): Promise<void>
-  /** Reports that this process skips a channel for a while, at most once a minute for each channel and model. */
+  /**
+   * Records in the channel's history that this process skips the channel for a while, at most once a minute for each
+   * channel and model.
+   */
   cooled(event: CoolDown): Promise<void>
 }
 
@@ -46,7 +49,10 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
   const nameOf = (id: number) => `channel ${id} (${routing.current().channel(id)?.name ?? 'unknown'})`
   const hashOf = (key: string) => secrets.fingerprint(key, 'channel-key')
 
-  /** The hashes of the current keys, because a call may have failed with a key that was replaced while the call ran. */
+  /**
+   * The hashes of the channel's current keys. The caller compares them, because a call may have failed with a key that
+   * was replaced while the call ran.
+   */
   function hashesOf({ key, key_mode }: SealedKeys): string[] {
     try {
       return keysIn(secrets.open(key, 'channel'), key_mode).map(hashOf)

@@ -4,7 +4,7 @@ import type { DatabaseState } from '../events.ts'
 interface Check {
   /** The file of this program. A separate process does the check, so that the server is not blocked. */
   program: string
-  /** How long the check may take. */
+  /** How long the check is allowed to take. */
   timeMs: number
   /** Called once. */
   report(state: DatabaseState, detail: string): void
@@ -14,8 +14,8 @@ interface Check {
 export const quickCheckCommand = 'quick-check'
 
 /**
- * Checks the SQLite database in the background at startup. The separate process is ended together with this one, or
- * when its time is up.
+ * Checks the SQLite database in the background at startup. The separate process is killed when this one exits, or when
+ * its time is up.
  */
 export function checkDatabase({ program, timeMs, report }: Check): void {
   const child = spawn(process.execPath, [program, quickCheckCommand], { stdio: ['ignore', 'pipe', 'pipe'] })

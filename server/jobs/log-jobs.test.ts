@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     expect((await sumCalls(api.store.read, {}, 0, 0)).quota).toBe(40)
   })
 
-  test('deletes more rows than one step deletes', async () => {
+  test('deletes more rows than fit in one step', async () => {
     const old = logRow(account, { created_at: now - 50 * day, type: 4 })
     for (let step = 0; step < 3; step++) {
       await api.store.write((trx) =>
@@ -91,7 +91,7 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
-  test('0 keeps everything, and one kind of row can be kept without the other', async () => {
+  test('a retention of 0 days keeps everything, and one kind of row can be kept without the other', async () => {
     await call(1000)
     await audit(1000)
     await deleteOld(deps)
@@ -101,7 +101,7 @@ forEachDatabase((_, openFresh) => {
     expect(await left()).toEqual({ logs: 1, audit: [] })
   })
 
-  test('rows of failed calls have a separate retention, which applies to no other rows', async () => {
+  test('rows of failed calls have their own retention period, which applies to no other rows', async () => {
     const failed = (daysAgo: number) =>
       api.store.write((trx) =>
         trx
@@ -139,7 +139,7 @@ forEachDatabase((_, openFresh) => {
     expect((await left()).logs).toBe(0)
   })
 
-  test('rows are counted when an hour is over, or when there are many rows', async () => {
+  test('new rows are counted when an hour is over, or when there are many of them', async () => {
     await call(0)
     await countUsage(deps)
     expect((await usageBacklog(api.store)).rows).toBe(0)

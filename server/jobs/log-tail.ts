@@ -12,7 +12,10 @@ export interface TailListener {
 export interface LogTail {
   /** How often listeners send their readers a keep-alive. */
   readonly heartbeatMs: number
-  /** Resolves when the listener receives every row written from now on, and perhaps some rows of the second before. */
+  /**
+   * Registers a listener. Once the promise has resolved, the listener receives every row written from then on, and
+   * perhaps some rows from the second before.
+   */
   listen(listener: TailListener): Promise<() => void>
   /** Ends all listeners. Later listeners are ended at once. */
   close(): void

@@ -1,7 +1,7 @@
 import type { markExpired } from '../store/accounts/callers.ts'
 import type { Store } from '../store/store.ts'
 
-/** Marks tokens in the background, once they turn out to be used up or expired. */
+/** Marks tokens as used up or expired, in the background. */
 export function tokenMarker(store: Store, warn: (message: string) => void) {
   return (how: typeof markExpired) => (tokenId: number) => {
     markAndTell(store, tokenId, how).catch((error) => warn(`token ${tokenId} could not be marked: ${String(error)}`))

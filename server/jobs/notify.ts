@@ -6,7 +6,7 @@ export type NotifyRoot = (subject: string, text: string) => void
 
 export interface NotifyDeps {
   settings(): Settings
-  /** Sends a mail to root; absent or without effect if mail is not set up. */
+  /** Sends an email to root. It is absent or does nothing if email is not set up. */
   mailRoot?: (subject: string, text: string) => Promise<void>
   warn(message: string): void
 }
@@ -17,8 +17,8 @@ interface Way {
 }
 
 /**
- * Sends through everything that is set up: mail, webhook, Message Pusher. A failure of one is reported and does not
- * stop the others.
+ * Sends a notification in every way that is set up: email, webhook and Message Pusher. A failure of one is reported and
+ * does not stop the others.
  */
 export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): NotifyRoot {
   return (subject, text) => {

@@ -24,7 +24,7 @@ export function peopleJobs(deps: ReminderDeps & { clock: Clock }): Job[] {
           const now = epochSeconds(clock)
           await deleteExpiredSessions(trx, now)
           await deleteExpiredCodes(trx, now)
-          // No limit looks back more than a day.
+          // No limit on sending emails looks back more than a day.
           await deleteOldMailLimits(trx, now - daySeconds)
         }),
     },

@@ -2,9 +2,7 @@ import type { Job } from './scheduler.ts'
 import { deadAfterSeconds, heartbeat, type SweepDeps } from './sweep-holds.ts'
 
 const heartbeatMs = 5_000
-/**
- * The time of three heartbeats, which is far shorter than the time after which other nodes consider this process dead.
- */
+/** The time of three heartbeats: half the time after which other nodes consider this process dead. */
 const feltForMs = 15_000
 
 /** The heartbeat of this process, and whether it reaches the database. */
@@ -15,9 +13,9 @@ export interface Pulse {
    */
   readonly isFelt: boolean
   /**
-   * True if all heartbeats have reached the database, without a gap, for as long as a process may be silent, so that
-   * other live nodes had time to send theirs. After a gap, it may be the database or this machine that was unavailable,
-   * and not the other nodes.
+   * True if all heartbeats have reached the database, without a gap, for as long as a process may be silent before it
+   * is considered dead, so that other live nodes had time to send theirs. After a gap, it may have been the database or
+   * this machine that was unavailable, rather than the other nodes.
    */
   readonly isSteady: boolean
   beat(): Promise<void>

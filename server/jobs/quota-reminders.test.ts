@@ -28,7 +28,7 @@ forEachDatabase((_, openFresh) => {
   const run = () =>
     remindOfQuota({ ...api, warn: (message) => void api.warnings.push(message) }).then(() => smtp.mails.length)
 
-  test('one mail is sent each time the balance falls below the threshold', async () => {
+  test('one email is sent each time the balance falls below the threshold', async () => {
     expect(await run()).toBe(0)
     await set({ quota: 999 })
     expect(await run()).toBe(1)
@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
     expect(empty?.headers.subject).toContain('used up')
   })
 
-  test('accounts that were never above the threshold, banned accounts and accounts without an address get no mail', async () => {
+  test('accounts that were never above the threshold, banned accounts and accounts without an email address get no email', async () => {
     await api.addPerson({ username: 'new', quota: 0 })
     const banned = await api.addPerson({ username: 'banned', quota: 5000 })
     await set({ email: 'banned@example.com' }, banned.id)
@@ -71,7 +71,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('two nodes that check at the same time send one mail', async () => {
+  test('two nodes that check at the same time send one email', async () => {
     await run()
     await set({ quota: 1 })
     await Promise.all([run(), run(), run()])
@@ -96,7 +96,7 @@ forEachDatabase((_, openFresh) => {
     expect(await run()).toBe(1)
   })
 
-  test('a full mailbox delays no other mail, and is tried again', async () => {
+  test('a full mailbox does not delay other emails, and is tried again', async () => {
     const bob = await api.addPerson({ username: 'bob', quota: 5000 })
     await set({ email: 'bob@example.com' }, bob.id)
     await run()

@@ -6,8 +6,8 @@ export interface Job {
 }
 
 /**
- * Starts the jobs. A job does not overlap with itself, and a failure is reported and does not stop the job. Returns the
- * function that stops all jobs.
+ * Starts the jobs. If a job is still running when it is due again, that run is skipped. A failure is reported and does
+ * not stop the job. Returns the function that stops all jobs.
  */
 export function startJobs(jobs: readonly Job[], warn: (message: string) => void): () => void {
   const timers = jobs.map((job) => {

@@ -141,7 +141,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ held: 20 })
   })
 
-  test('the holds of an ended process of this machine are swept without waiting', async () => {
+  test('the holds of a process that has ended on this machine are swept without waiting', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 1000, token: 500 })
     const { pid } = spawnSync('true')
@@ -153,7 +153,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   test.skipIf(!existsSync('/proc/self/stat'))(
-    'the holds of a live process of this machine are left alone, however long it is silent (Linux)',
+    'the holds of a live process on this machine are left alone, however long it is silent (Linux)',
     async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 500 })
@@ -186,7 +186,8 @@ forEachDatabase((name, openFresh) => {
     // SQLite serves a single process, so any other listed node is an earlier process.
     expect(await sweepHolds(unsure)).toBe(name === 'sqlite' ? 1 : 0)
     expect(await nodeIds(store)).toHaveLength(name === 'sqlite' ? 1 : 2)
-    // A paused machine whose clock did not notice the pause: by the database's time, this process was silent itself.
+    // This simulates a paused machine whose clock did not notice the pause: by the database's time, this process was
+    // silent itself.
     await store.write((trx) =>
       trx
         .updateTable('nodes')
@@ -351,7 +352,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ used: 21, held: 0 })
   })
 
-  test('several nodes may sweep at the same time, and each call is closed by one of them', async () => {
+  test('several nodes can sweep at the same time, and each call is closed by one of them', async () => {
     const store = await openFresh()
     const account = await addAccount(store, { user: 100_000, token: 100_000 })
     const holds = Array.from({ length: 1100 }, () => holdOp(account, 10, { nodeId: 'dead', crashCharge: 3 }))

@@ -23,7 +23,7 @@ import { fateOf } from './node-process.ts'
 export const deadAfterSeconds = 30
 const holdsPerBatch = 500
 
-/** What the processes of an installation know about each other. */
+/** What a process needs to find dead processes and close their holds. */
 export interface SweepDeps {
   store: Store
   clock: Clock
@@ -48,7 +48,7 @@ export async function unregisterNode({ store, nodeId }: Pick<SweepDeps, 'store' 
 
 /**
  * Closes the holds of dead processes: charges the prompt and what is known to have been delivered, gives the rest back,
- * and logs the call as interrupted. Several nodes may do this at once, because a hold can be ended only once.
+ * and logs the call as interrupted. Several nodes can do this at the same time, because a hold can be closed only once.
  */
 export async function sweepHolds(deps: SweepDeps): Promise<number> {
   const { store, clock, events } = deps
@@ -79,7 +79,7 @@ export async function sweepHolds(deps: SweepDeps): Promise<number> {
  */
 async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes> {
   const nodes = await allNodes(store)
-  // The clock of a machine that was paused may not have noticed the pause, but the database's clock has.
+  // The clock of a paused machine might not have noticed the pause, but the database's clock has.
   const isHeard = nodes.some((node) => node.id === nodeId && node.silentSeconds < deadAfterSeconds / 2)
   const mayJudge = store.dialect === 'sqlite' || (pulse.isSteady && isHeard)
   const others = nodes.filter((node) => node.id !== nodeId).map((node) => ({ id: node.id, fate: fateOf(node) }))
@@ -89,7 +89,8 @@ async function deadNodes({ store, nodeId, pulse }: SweepDeps): Promise<DeadNodes
 
 /**
  * Closes holds under this process's own name that no call owns. A hold that was reported as not taken is given back in
- * full, because its call was never made. A hold whose charge the database rejected is closed by the crash rule.
+ * full, because its call was never made. A hold whose charge the database rejected is closed as if this process had
+ * died.
  */
 export async function sweepOwnHolds(deps: SweepDeps, { stateOf }: Pick<Ledger, 'stateOf'>): Promise<number> {
   const { store, nodeId, events } = deps

@@ -20,7 +20,7 @@ export interface AskDeps {
   warn(message: string): void
 }
 
-/** An answer of an upstream, or the reason why there is none. */
+/** The answer from an upstream, or the reason why there is none. */
 export type UpstreamResult<T> = { ok: true; value: T } | { ok: false; message: string }
 
 /** Queries upstreams about their accounts and models. */
@@ -35,7 +35,7 @@ export interface AskUpstream {
 
 /** The number of channels that are queried at the same time. */
 const width = 8
-/** How many keys of one channel are queried. More would delay the response too long. */
+/** How many keys of one channel are queried. Querying more would delay the response for too long. */
 const mostKeys = 50
 /** The caller waits no longer than this. The remaining queries are still made. */
 const longestWaitMs = 30_000

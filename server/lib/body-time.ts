@@ -1,7 +1,7 @@
 import { runningTimer } from './running-timer.ts'
 
 const slowestBytesPerMs = 32
-/** The longest delay of a timer, in milliseconds. */
+/** The longest delay that a timer supports, in milliseconds. */
 const mostMs = 2 ** 31 - 1
 
 /**
@@ -13,8 +13,8 @@ export function bodyTimeMs(callerIdleMs: number, bytes: number): number {
 }
 
 /**
- * Rejects with `late()` if the work is not done after the process has run for this many milliseconds (0 = no limit).
- * The work itself continues.
+ * Rejects with `late()` if the work takes longer than this many milliseconds, not counting the time during which the
+ * process is stopped (0 = no limit). The work itself continues.
  */
 export function inTime<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   if (ms <= 0) return work

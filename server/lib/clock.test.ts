@@ -10,7 +10,7 @@ function machine() {
   return {
     clock,
     time,
-    /** Time that passes on every clock. */
+    /** Lets time pass on every clock. */
     passes(ms: number) {
       time.ms += ms
       time.monotonicMs += ms
@@ -27,7 +27,7 @@ test('follows the clock while the process runs', () => {
   }
 })
 
-test('stands still each time the process is stopped', () => {
+test('stands still whenever the process is stopped', () => {
   const { clock, passes } = machine()
   passes(60_000)
   expect(clock.nowMs()).toBe(1_000_000)
@@ -37,14 +37,14 @@ test('stands still each time the process is stopped', () => {
   expect(clock.nowMs()).toBe(1_000_250)
 })
 
-test("stands still while the machine does, although the machine's own time stands still as well", () => {
+test("stands still while the whole machine is stopped, although the machine's monotonic clock then stands still, too", () => {
   const { clock, time } = machine()
   time.ms += 60_000
   time.wallMs += 60_000
   expect(clock.nowMs()).toBe(1_000_000)
 })
 
-test('a manual change of the clock changes it, too', () => {
+test('changes when the system time is changed by hand', () => {
   const { clock, time } = machine()
   time.ms += 60_000
   expect(clock.nowMs()).toBe(1_060_000)

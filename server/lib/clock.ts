@@ -13,7 +13,7 @@ export function epochSeconds(clock: Clock): number {
 /** A longer step means that the process did not run. */
 const longestStepMs = 500
 
-/** Clocks of the machine, which tests do not change. */
+/** The clocks of the machine, as opposed to a `Clock`, whose time tests can set. */
 interface MachineClocks {
   /** Continues while the process is stopped. */
   monotonicMs(): number
@@ -24,9 +24,9 @@ interface MachineClocks {
 const machineClocks: MachineClocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() }
 
 /**
- * A clock that stands still while this process does: stopped by a signal, stopped with its machine, or busy with long
- * work. The process cannot observe anybody's silence during that time, so waits are measured by this clock. It must be
- * read every few hundred milliseconds: a longer gap counts as a pause.
+ * A clock that stands still while this process does: when it is stopped by a signal, when its machine is stopped, or
+ * when it is busy with long work. During that time the process cannot tell whether others are silent, so waits are
+ * measured by this clock. It must be read every few hundred milliseconds: a longer gap counts as a pause.
  */
 export class RunningClock implements Clock {
   readonly #clock: Clock
@@ -50,7 +50,7 @@ export class RunningClock implements Clock {
   /** The time of the underlying clock, minus all pauses. */
   nowMs(): number {
     const wallMs = this.#machine.wallMs()
-    // Most readings follow another within a millisecond, and one clock is cheaper to read than three.
+    // Most readings come within a millisecond of the previous one, and one clock is cheaper to read than three.
     if (this.#isWall && wallMs === this.#wallMs) return this.#lastMs
     const monotonicMs = this.#machine.monotonicMs()
     const stepMs = Math.max(monotonicMs - this.#monotonicMs, wallMs - this.#wallMs)

@@ -25,6 +25,6 @@ test('numbers stay numbers, including negative ones', () => {
   expect(csvLine([-5, 0, 2 ** 53, true, false])).toBe('-5,0,9007199254740992,true,false\r\n')
 })
 
-test('the byte order mark is the one of UTF-8', () => {
+test('the byte order mark is that of UTF-8', () => {
   expect([...new TextEncoder().encode(byteOrderMark)]).toEqual([0xef, 0xbb, 0xbf])
 })

@@ -1,6 +1,6 @@
 /**
- * Where a spreadsheet would start a formula: at an operator (also in full width and after spaces), at the start of a
- * cell or after a separator that some countries use. An apostrophe before the operator makes it text.
+ * Matches where a spreadsheet would start a formula: before an operator (also in full width and after spaces) at the
+ * start of a cell, or after a separator that some countries use. An apostrophe before the operator makes it text.
  */
 const formulas = /(^|[;\t\r\n])(?=[\s\p{Cf}]*[=+\-@＝＋－＠﹢﹣−])/gu
 /** Matches a cell that starts with characters that a spreadsheet may drop. */
@@ -14,7 +14,7 @@ export function csvLine(cells: readonly (string | number | boolean)[]): string {
   return `${cells.map(cell).join(',')}\r\n`
 }
 
-/** Every text is quoted. Otherwise a character that a spreadsheet takes for a separator would start a new cell. */
+/** Every text is quoted. Otherwise a character that a spreadsheet treats as a separator would start a new cell. */
 function cell(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value)
   const text = value.replace(formulas, "$1'")

@@ -1,4 +1,4 @@
-/** A message to a worker, or its reply with the result of the job with this number. */
+/** A message to a worker, or the worker's reply. Both have the number of the job. */
 interface Numbered {
   id: number
 }

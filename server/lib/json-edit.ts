@@ -122,7 +122,10 @@ export function countPlainMembers(object: Readonly<Record<string, unknown>>): nu
   return count
 }
 
-/** The path of the first duplicate plain member in a valid JSON object, as in `a.b`; undefined if there is none. */
+/**
+ * The path of the first plain member that occurs twice in a valid JSON object, such as `a.b`; undefined if there is
+ * none.
+ */
 export function findTwice(text: string): string | undefined {
   const open: { path: string; names: Set<string> }[] = []
   let at = skipSpace(text, 0)

@@ -60,7 +60,7 @@ describe('different names are counted in a long text:', () => {
 
   test('repeated names count once', () => expect(scanned(objects(5_000, () => 'name')).names).toBe(1))
 
-  test('each different name is counted, except for a few that share a bit', () => {
+  test('every different name is counted, except for a few whose hashes share a bit', () => {
     const { names } = scanned(objects(5_000, (index) => `k${index}`))
     expect(names).toBeGreaterThan(4_700)
     expect(names).toBeLessThanOrEqual(5_000)
@@ -71,7 +71,7 @@ describe('different names are counted in a long text:', () => {
   })
 })
 
-describe('each byte is read only a few times, in any text, because quadratic time would mean minutes', () => {
+describe('each byte is read only a few times, whatever the text, because quadratic time would mean minutes', () => {
   const many = 1_000_000
   const shapes: [string, string][] = [
     ['a long string before many colons', `{"${'a'.repeat(many)}"${':'.repeat(many)}`],

@@ -150,7 +150,7 @@ export class JsonScan implements JsonShape {
   }
 
   /**
-   * Adds the rest of a long name, which was skipped so far, to the hash. It is added only once, however many colons
+   * Adds the rest of a long name, which had been skipped, to the hash. It is added only once, however many colons
    * follow a string.
    */
   #nameHash(): number {

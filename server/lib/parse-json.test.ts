@@ -30,7 +30,7 @@ describe('a text beyond a limit is not parsed, whether it is short or long:', ()
   ])('%s', async (_, text, words) => {
     expect((await outcome(text)).fault).toContain(`limit: ${words}`)
     expect((await outcome(lengthened(text))).fault).toContain(`limit: ${words}`)
-    // The parser would have refused this text.
+    // The parser would have reported a syntax error for this text.
     expect((await outcome(`${text}oops`)).fault).toContain('limit:')
   })
 
@@ -47,14 +47,14 @@ test('a text at the limits is parsed', async () => {
   expect((await outcome(JSON.stringify(wide))).value).toEqual(wide)
 })
 
-test('a long text is read in one step for each two mebibytes, and gives the same value as the parser', async () => {
+test('a long text is read in steps of two mebibytes, and gives the same value as the parser', async () => {
   const text = lengthened('{"a":1}', 100)
   const numbers = `[${Array.from({ length: 3 * mebibyte }, () => ' ').join('')}1,2]`
   expect(await outcome(numbers)).toEqual({ value: [1, 2], turns: 2 + 2 })
   expect(await outcome(text)).toMatchObject({ turns: 0 })
 })
 
-test('a scan that exceeds a limit early reads no further: for a long list of lists, the first step is the last', async () => {
+test('a scan stops as soon as a limit is exceeded: for a long list of lists, that is after the first step', async () => {
   expect((await outcome('[],'.repeat(10 * mebibyte))).turns).toBe(1)
 })
 

@@ -4,8 +4,8 @@ const mostOfStepMs = 500
 
 /**
  * Calls back after the process has run for this many milliseconds. Time in which the process was stopped, or busy with
- * long work, does not count, because the process cannot observe then whether others are silent. Returns a function that
- * ends the wait. Does not keep the process alive.
+ * long work, does not count, because the process cannot tell during that time whether others are silent. Returns a
+ * function that ends the wait. Does not keep the process alive.
  */
 export function runningTimer(ms: number, due: () => void): () => void {
   let leftMs = ms

@@ -1,6 +1,7 @@
 /**
- * Long work done in short steps. Each step waits for its turn, and one turn is given in each round of the event loop.
- * Other work of the process (streams, timers, health checks) can run in between, however many steps wait for turns.
+ * Lets long work run in short steps. Each step waits for its turn, and one turn is given in each round of the event
+ * loop. Other work of the process (streams, timers, health checks) can run in between, however many steps wait for
+ * turns.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = []

@@ -5,7 +5,8 @@ import type { Mailer } from './mailer.ts'
 import type { MailLanguage } from './texts.ts'
 
 /**
- * Creates the function that mails a notice to every super admin with an address; it does nothing without a mail server.
+ * Creates the function that emails a notice to every super admin with an email address. The function does nothing if
+ * there is no mail server.
  */
 export function createMailRoot({
   store,
@@ -20,7 +21,7 @@ export function createMailRoot({
     if (!mailer.ready()) return
     const language = settings.current().MailLanguage as MailLanguage
     const roots = await rootsWithMail(store.read)
-    // Each mail is sent separately, so that an address that rejects mail does not keep the notice from anybody else.
+    // Each email is sent separately, so that an address that rejects email does not keep the notice from anybody else.
     const sent = await Promise.allSettled(
       roots.map(({ email }) => mailer.send(email, language, ({ texts, name }) => texts.notice(name, subject, text))),
     )

@@ -8,7 +8,7 @@ import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
 const evil = `"><img src=x onerror=alert(1)>`
 
-/** Every mail of the product, to somebody with a difficult name. */
+/** Every email of the product, sent to somebody with a difficult name. */
 const mails: Readonly<Record<string, (pen: Pen) => MailText>> = {
   verification: ({ texts, name }) => texts.verification(name, '402871', 10),
   addressInUse: ({ texts, name, page }) => texts.addressInUse(name, page('/reset')),
@@ -64,7 +64,7 @@ forEachDatabase((database, openFresh) => {
     await api.store.close()
   })
 
-  // The look of a mail does not depend on the database.
+  // The look of an email does not depend on the database.
   for (const language of database === 'sqlite' ? (['en', 'zh'] as const satisfies readonly MailLanguage[]) : [])
     describe(language, () => {
       for (const [kind, write] of Object.entries(mails)) {
@@ -79,7 +79,7 @@ forEachDatabase((database, openFresh) => {
           const { subject = '' } = mail.headers
           expect(subject).toStartWith(`Gate ${evil} Bcc: evil@example.com${language === 'zh' ? '：' : ': '}`)
           expect([...subject].length).toBeLessThanOrEqual(200)
-          // The plain form comes first, because mail programs show the last alternative that they support.
+          // The plain form comes first, because email programs show the last alternative that they support.
           expect(mail.raw).toMatch(/^Content-Type: multipart\/alternative;/m)
           expect([...mail.raw.matchAll(/^Content-Type: (text\/\w+); charset=utf-8/gm)].map((part) => part[1])).toEqual([
             'text/plain',
@@ -126,7 +126,7 @@ forEachDatabase((database, openFresh) => {
       }
     })
 
-  test('a super admin whose address rejects mail does not keep a notice from anybody else', async () => {
+  test('a super admin whose address rejects email does not keep a notice from anybody else', async () => {
     for (const username of ['first', 'second', 'third']) {
       const { id } = await api.addPerson({ username, role: 100 })
       const email = `${username}@example.com`
@@ -140,7 +140,7 @@ forEachDatabase((database, openFresh) => {
     expect(refusing.mails.map(({ to }) => to[0]).toSorted()).toEqual(['second@example.com', 'third@example.com'])
   })
 
-  test('notices go to every super admin with an address, in the language of the options', async () => {
+  test('notices go to every super admin with an email address, in the language of the options', async () => {
     for (const [username, email, role] of [
       ['root', 'root+ops@example.com', 100],
       ['second', 'second@example.com', 100],

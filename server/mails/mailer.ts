@@ -6,7 +6,9 @@ import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
 type Texts = (typeof mailTexts)[MailLanguage]
 
-/** What is needed to write a mail: the texts of a language, the name of the installation, and the URLs of its pages. */
+/**
+ * What is needed to write an email: the texts of a language, the name of the installation, and the URLs of its pages.
+ */
 export interface Pen {
   texts: Texts
   name: string
@@ -14,15 +16,15 @@ export interface Pen {
   page(path: string): string
 }
 
-/** Writes mails and hands them to the mail server of the options. */
+/** Writes emails and hands them to the mail server that is set in the options. */
 export interface Mailer {
   /** True if a mail server and a sender are set. */
   ready(): boolean
-  /** Resolves when the mail server has accepted the mail; throws SmtpError. */
+  /** Resolves when the mail server has accepted the email; throws SmtpError. */
   send(to: string, language: MailLanguage, write: (pen: Pen) => MailText): Promise<void>
-  /** Runs `work` after the caller has received a response; a failure is reported. */
+  /** Starts `work` without making the caller wait for it; a failure is reported as a warning. */
   later(what: string, work: () => Promise<void>): void
-  /** Waits for postponed work. */
+  /** Waits until all work started by `later` is done. */
   idle(): Promise<void>
 }
 
@@ -43,7 +45,7 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
       return SMTPServer !== '' && isMailAddress(SMTPFrom || SMTPAccount)
     },
     async send(to, language, write) {
-      // Addresses of imported accounts may be any text, and several addresses in one field are not a valid address.
+      // The address of an imported account may be any text, and several addresses in one field are not a valid address.
       if (!isMailAddress(to)) throw new Error('the address is not one that mails can go to')
       const now = settings.current()
       const address = now.ServerAddress || localAddress

@@ -26,7 +26,7 @@ test('both forms have the same content, and nothing in them becomes markup or a 
   expect(mail.html).toContain('<html lang="en">')
 })
 
-test('every mail exists in every language, and is complete in both forms', () => {
+test('every email exists in every language, and is complete in both forms', () => {
   for (const [language, texts] of Object.entries(mailTexts)) {
     const mails = [
       texts.verification('Gate', '123456', 10),

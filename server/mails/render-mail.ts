@@ -1,14 +1,14 @@
 import { escapeHtml } from '../lib/escape-html.ts'
 import { type MailLanguage, type MailText, mailTexts } from './texts.ts'
 
-/** A mail as plain text and as HTML. */
+/** An email as plain text and as HTML. */
 export interface RenderedMail {
   subject: string
   text: string
   html: string
 }
 
-/** The text around every mail of an installation. */
+/** The text around every email of an installation. */
 interface MailFrame {
   language: MailLanguage
   /** The option SystemName. */
@@ -17,11 +17,11 @@ interface MailFrame {
   address: string
 }
 
-/** Mail programs truncate longer texts anyway. */
+/** Email programs truncate longer texts anyway. */
 const longestSubject = 200
 const longestPreview = 140
 
-/** Formats a mail: as plain text, and as HTML that needs no image and nothing from outside. */
+/** Formats an email as plain text, and as HTML that needs no images and loads nothing from outside. */
 export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
   const { code, link, note } = mail
   const parts = [
@@ -32,7 +32,7 @@ export function renderMail(mail: MailText, frame: MailFrame): RenderedMail {
     `-- \n${frame.name}\n${frame.address}`,
   ]
   const text = parts.filter((part) => part !== undefined && part.trim() !== '').join('\n\n')
-  // A line break would end the mail's header.
+  // A line break would end the email's Subject header.
   const subject = cut(mail.subject.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), longestSubject)
   return { subject, text: `${text}\n`, html: htmlPage({ ...mail, subject }, frame) }
 }
@@ -46,7 +46,8 @@ const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'PingFang SC','Microsoft YaHei',Helvetica,Arial,sans-serif"
 
 /**
- * Styles for mail programs that support dark mode. All other styles are inline, because other programs read only those.
+ * Styles for email programs that support dark mode. All other styles are inline, because other programs read only
+ * inline styles.
  */
 const styles = `:root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){
@@ -88,7 +89,10 @@ ${bodyOf(mail, texts.openInstead)}
 `
 }
 
-/** The text that mail lists show next to the subject. The blanks keep the text that follows out of it. */
+/**
+ * The text that a list of emails shows next to the subject. The blanks keep the list from showing the text that
+ * follows.
+ */
 function preview({ lines, code }: MailText): string {
   const text = cut([lines[0], code].filter(Boolean).join(' '), longestPreview)
   const hidden = 'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px'
@@ -109,7 +113,7 @@ function bodyOf({ title, lines, code, link, note }: MailText, openInstead: strin
   return parts.filter((part) => part !== undefined && part !== '').join('\n')
 }
 
-/** A button in a table cell, because some mail programs ignore the padding of a link. */
+/** A button in a table cell, because some email programs ignore the padding of a link. */
 function button({ label, address }: { label: string; address: string }, openInstead: string): string {
   const href = escapeHtml(address)
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 20px"><tr><td bgcolor="#1d4ed8" style="border-radius:8px;background:#1d4ed8"><a href="${href}" style="display:inline-block;padding:12px 24px;${font};font-size:16px;line-height:20px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr></table>

@@ -1,28 +1,28 @@
-/** Languages that mails are written in. */
+/** The languages in which emails are written. */
 export type MailLanguage = 'en' | 'zh'
 
-/** The content of a mail, before formatting. */
+/** The content of an email, before formatting. */
 export interface MailText {
   subject: string
-  /** Heading above the lines, in the formatted mail. */
+  /** Heading above the lines, in the HTML form. */
   title: string
   lines: readonly string[]
   /** Shown in large type, for copying. */
   code?: string
-  /** The one action, as a button and as a plain URL. */
+  /** The one action that the email offers, as a button and as a plain URL. */
   link?: { label: string; address: string }
   /** Shown in small type below. */
   note?: string
 }
 
-/** Every mail of the product. `name` is the option SystemName. */
+/** Every email of the product. `name` is the option SystemName. */
 interface MailTexts {
-  /** The text around every mail. */
+  /** The text around every email. */
   frame: { openInstead: string; sentBy(name: string): string }
   verification(name: string, code: string, minutes: number): MailText
   addressInUse(name: string, resetAddress: string): MailText
   reset(name: string, username: string, address: string, minutes: number): MailText
-  /** To the previous address of an account. */
+  /** Sent to the previous address of an account. */
   addressReplaced(name: string, username: string): MailText
   quotaLow(name: string, username: string, quota: string, topUpAddress: string): MailText
   quotaUsedUp(name: string, username: string, topUpAddress: string): MailText
@@ -142,7 +142,10 @@ const zh: MailTexts = {
 
 export const mailTexts: Readonly<Record<MailLanguage, MailTexts>> = { en, zh }
 
-/** The language that a browser asks for (Accept-Language), if there are texts in it. */
+/**
+ * The language that a browser prefers (Accept-Language), of those that have texts; `fallback` if it accepts none of
+ * them.
+ */
 export function languageOf(acceptLanguage: string | undefined, fallback: MailLanguage): MailLanguage {
   const wanted = (acceptLanguage ?? '')
     .split(',')

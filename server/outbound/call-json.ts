@@ -8,8 +8,8 @@ const usualLimits = { timeMs: 5_000, answerBytes: 64 * 1024 }
 
 /**
  * An outside service did not do what was requested. `refused`: the service declined, and the message may be shown to
- * the person who made the request. `unavailable`: the service could not be reached or its response made no sense; the
- * cause is for the machine log.
+ * the person who made the request. `unavailable`: the service could not be reached or its response could not be
+ * understood; the cause is for the server's log.
  */
 export class OutboundError extends Error {
   readonly kind: 'refused' | 'unavailable'
@@ -28,8 +28,8 @@ interface JsonCall {
 
 /**
  * Calls a service that the operator set up and parses its response, whatever the status. The service may be in a
- * private network. Metadata services of clouds are never called, not even under another name. Redirects are not
- * followed, because they would carry secrets elsewhere.
+ * private network. Cloud metadata services are never called, not even under another name. Redirects are not followed,
+ * because that would send secrets to another server.
  */
 export async function callJson(service: string, url: string, call: JsonCall, limits = usualLimits): Promise<unknown> {
   const { signal, end } = runningSignal(limits.timeMs)

@@ -8,7 +8,10 @@ import type { MetadataGuard } from './metadata-guard.ts'
 /** Maximum number of bytes of a response that are read. */
 const mostBytes = 8 * 1024 * 1024
 
-/** Reads a JSON object from a service that an admin chose, by POST if there is a body. Time and size are limited. */
+/**
+ * Reads a JSON object from a service that an admin chose, with a POST request if there is a body. Time and size are
+ * limited.
+ */
 export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
   return async (
     url: string,
@@ -18,7 +21,7 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
     const { signal, end } = runningSignal(timeoutMs)
     try {
       await guard.check(url)
-      // A redirect would carry the key elsewhere.
+      // Following a redirect would send the key to another server.
       const response = await fetchPlain(url, {
         headers,
         signal,

@@ -33,7 +33,7 @@ afterAll(() => {
   server.close()
 })
 
-/** Names of a simulated internet, which resolves to this machine. */
+/** Host names of a simulated internet, and the addresses to which they resolve. */
 const names: Record<string, string[]> = {
   'images.example': ['127.0.0.1'],
   'inside.example': ['10.0.0.5'],
@@ -63,7 +63,7 @@ async function fault(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a file at a URL', () => {
-  test('is returned with its bytes and type, and nothing about the caller is sent along', async () => {
+  test('is returned with its bytes and type, and the request contains nothing about the caller', async () => {
     const url = picture('/a.png?key=1')
     expect(await here()(url)).toEqual({ data: png.toString('base64'), mediaType: 'image/png' })
     const last = seen.at(-1)
@@ -71,12 +71,12 @@ describe('a file at a URL', () => {
     expect(Object.keys(last?.headers ?? {}).sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host'])
   })
 
-  test('with a wrong or missing type gets the type of its bytes', async () => {
+  test('gets its type from its bytes if the declared type is wrong or missing', async () => {
     expect((await here()(picture('/b', 'image/jpeg'))).mediaType).toBe('image/png')
     expect((await here()(picture('/c', 'application/octet-stream'))).mediaType).toBe('image/png')
   })
 
-  test('that is a page, a program or a drawing is refused', async () => {
+  test('is refused if it is HTML, JSON, SVG or plain text', async () => {
     for (const type of ['text/html', 'application/json', 'image/svg+xml', 'text/plain']) {
       const url = serve('/d', (_request, response) => response.writeHead(200, { 'content-type': type }).end('<svg/>'))
       expect(await fault(here()(url))).toContain('neither an image, nor a sound, nor a PDF')
@@ -90,7 +90,7 @@ describe('a file at a URL', () => {
   })
 })
 
-describe('a URL that is refused', () => {
+describe('URL checks', () => {
   const before = () => seen.length
   const inside = [
     'http://127.0.0.1/a.png',
@@ -106,12 +106,12 @@ describe('a URL that is refused', () => {
     'http://[fd00::1]/a.png',
   ]
   for (const url of inside) {
-    test(`${url}: not public`, async () => {
+    test(`${url} is refused, because it is not public`, async () => {
       expect(await fault(createFetchMedia()(url.replace('/a.png', `:${port}/a.png`)))).toMatch(/not public|no address/)
     })
   }
 
-  test('a name that resolves to a private address, alone or next to a public one', async () => {
+  test('refuses a name that resolves to a private address, alone or next to a public one', async () => {
     const count = before()
     expect(await fault(here()(at('/a.png', 'inside.example')))).toContain('not public')
     names['both.example'] = ['127.0.0.1', '10.0.0.5']
@@ -119,21 +119,21 @@ describe('a URL that is refused', () => {
     expect(seen.length).toBe(count)
   })
 
-  test('a redirect to a private address', async () => {
+  test('refuses a redirect to a private address', async () => {
     for (const location of ['http://169.254.169.254/', 'http://inside.example/', 'http://[::1]/', '//10.0.0.1/']) {
       const url = serve('/out', (_request, response) => response.writeHead(302, { location }).end())
       expect(await fault(here()(url))).toContain('not public')
     }
   })
 
-  test('a redirect to another scheme, to nowhere, or in a loop', async () => {
+  test('refuses a redirect to another scheme, to nowhere, or in a loop', async () => {
     const to = (location: string) => serve('/away', (_request, response) => response.writeHead(302, { location }).end())
     expect(await fault(here()(to('file:///etc/passwd')))).toContain('http or https')
     expect(await fault(here()(to('')))).toContain('nowhere')
     expect(await fault(here()(to('/away')))).toContain('too often')
   })
 
-  test('a name that resolves to another address the second time', async () => {
+  test('looks a name up only once, so that it cannot resolve to another address the second time', async () => {
     let asked = 0
     const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.5'])
     picture('/pinned')
@@ -141,7 +141,7 @@ describe('a URL that is refused', () => {
     expect(asked).toBe(1)
   })
 
-  test('a URL with another scheme, with a password, or with an unknown name', async () => {
+  test('refuses a URL with another scheme, with a password, or with an unknown name', async () => {
     for (const url of ['ftp://images.example/a', 'gopher://images.example/', 'data:image/png;base64,AAAA', 'nonsense'])
       expect(await fault(here()(url))).toMatch(/http or https|no address/)
     expect(await fault(here()(`http://user:secret@images.example:${port}/a.png`))).toContain('password')
@@ -149,8 +149,8 @@ describe('a URL that is refused', () => {
   })
 })
 
-describe('a server that misbehaves', () => {
-  test('by sending too much, announced or not', async () => {
+describe('misbehaving servers', () => {
+  test('refuses a file that is too large, whether or not its length was announced', async () => {
     const mostBytes = 10 * 1024
     const announced = serve('/big', (_request, response) =>
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': '1000000' }).write('x'),
@@ -167,7 +167,7 @@ describe('a server that misbehaves', () => {
     expect(await fault(here({ mostBytes })(endless))).toContain('larger than 10 KiB')
   })
 
-  test('by sending nothing, or starting and never finishing', async () => {
+  test('gives up on a server that sends nothing, or that starts and never finishes', async () => {
     const silent = serve('/silent', () => undefined)
     expect(await fault(here({ timeoutMs: 50 })(silent))).toContain('in time')
     const stuck = serve('/stuck', (_request, response) =>
@@ -176,12 +176,12 @@ describe('a server that misbehaves', () => {
     expect(await fault(here({ timeoutMs: 50 })(stuck))).toContain('in time')
   })
 
-  test('by a name server that never answers', async () => {
+  test('gives up on a name server that never answers', async () => {
     const resolve = () => new Promise<never>(() => undefined)
     expect(await fault(here({ timeoutMs: 50, resolve })(at('/a.png')))).toContain('in time')
   })
 
-  test('by breaking off, by an error, or by a compressed response', async () => {
+  test('refuses a response that breaks off, is an error, or is compressed', async () => {
     const broken = serve('/broken', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': '5000' })
       response.write(png, () => response.destroy())
@@ -221,13 +221,13 @@ test('the certificate must match the name, although the IP address is called', a
   }
 })
 
-test('the text for the caller names the host and no other part of the URL', async () => {
+test('the error message for the caller contains the host and no other part of the URL', async () => {
   const told = await fault(here()(at('/missing?token=secret')))
   expect(told).toContain('images.example')
   expect(told).not.toContain('secret')
 })
 
-test('types are detected by the bytes', () => {
+test('types are detected from the bytes', () => {
   const bytes = (text: string) => Buffer.from(text, 'latin1')
   expect(mediaTypeOf(bytes('\xff\xd8\xff\xe0'), '')).toBe('image/jpeg')
   expect(mediaTypeOf(bytes('RIFF....WEBPVP8 '), 'image/png')).toBe('image/webp')

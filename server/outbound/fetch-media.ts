@@ -15,8 +15,8 @@ export interface FetchedMedia {
 }
 
 /**
- * Fetches an image, a sound or a PDF from a URL that a caller named. Rejects with GatewayError (400) if the URL is
- * refused, cannot be reached or has other content. Aborting `signal` cancels it.
+ * Fetches an image, a sound or a PDF from a URL that a caller sent. Rejects with GatewayError (400) if the URL is
+ * refused, cannot be reached or has other content. Aborting `signal` cancels the fetch.
  */
 export type FetchMedia = (url: string, signal?: AbortSignal) => Promise<FetchedMedia>
 
@@ -91,7 +91,7 @@ async function addressesOf(url: URL, options: FetchMediaOptions, signal: AbortSi
   const { resolve = systemResolve, allows = isPublicAddress } = options
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(host) !== 0 ? [host] : await unlessAborted(resolve(host), signal)
-  // A private address among public ones is no accident.
+  // A private address next to public ones is unlikely to be an accident.
   if (!addresses.every((address) => allows(address))) throw refused(url.href, 'it leads to a place that is not public')
   if (addresses.length === 0) throw refused(url.href, 'its name is not known')
   return [...addresses].sort((a, b) => isIP(a) - isIP(b)).slice(0, mostAddresses)
@@ -115,7 +115,7 @@ async function callFirst(
   throw last
 }
 
-/** Sends nothing from the caller except the URL. */
+/** Sends nothing that comes from the caller, except the URL. */
 function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const isTls = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -129,7 +129,7 @@ function call(url: URL, address: string, { ca }: FetchMediaOptions, signal: Abor
   }
   return new Promise((resolve, reject) => {
     const answered = (response: IncomingMessage) => {
-      // The response may break off while nobody reads it, which must not end the process.
+      // The response may break off while nothing is reading it. That must not end the process.
       response.on('error', () => undefined)
       resolve(response)
     }
@@ -183,7 +183,7 @@ function tooLarge(url: string, mostBytes: number): GatewayError {
   return refused(url, `it is larger than ${Math.floor(mostBytes / 1024)} KiB`)
 }
 
-/** The host tells the caller which URL it was; the rest of the URL may contain a secret. */
+/** The host shows the caller which URL failed. The rest of the URL may contain a secret, so it is not shown. */
 function refused(url: string, why: string, cause?: unknown): GatewayError {
   const at = URL.canParse(url) ? ` at ${new URL(url).host}` : ''
   return new GatewayError('invalid_field_value', `the file${at} cannot be fetched: ${why}`, { cause })

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
-/** The OAuth application at a code-hosting service. */
+/** The OAuth application for logging in with GitHub, or with a service that has the same API. */
 export interface GitHubApp {
   /** `https://github.com`, without a trailing slash. */
   oauthAddress: string
@@ -16,7 +16,7 @@ export interface GitHubAccount {
   id: string
   login: string
   name: string
-  /** Empty unless the person's profile shows an address. */
+  /** Empty unless the person's profile shows an email address. */
   email: string
 }
 
@@ -43,7 +43,7 @@ export function authorizeAddress(app: GitHubApp, state: string, challenge: strin
   return `${app.oauthAddress}/login/oauth/authorize?${query}`
 }
 
-/** Exchanges the code that the browser brought back for the account that it belongs to. */
+/** Exchanges the authorization code that the browser brought back for the account of the person who logged in. */
 export async function githubAccount(
   app: GitHubApp,
   { code, verifier }: { code: string; verifier?: string },

@@ -14,7 +14,7 @@ const beginnings: readonly (readonly [mediaType: string, at: number, bytes: stri
   ['audio/mpeg', 0, 'ID3'],
 ]
 
-/** Other names of the same media types. */
+/** Aliases of media types. */
 const sameAs: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/pjpeg': 'image/jpeg',
@@ -25,19 +25,19 @@ const sameAs: Readonly<Record<string, string>> = {
 }
 
 /**
- * The type of a file: by its bytes, otherwise by its server's header. Undefined if it is neither an image, nor a sound,
- * nor a PDF.
+ * The type of a file, determined from its bytes or else from the Content-Type header. Undefined if it is neither an
+ * image, nor a sound, nor a PDF.
  */
 export function mediaTypeOf(bytes: Uint8Array, contentType: string): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   const headerType = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   const beginning = beginnings.find(([, at, text]) => start.startsWith(text, at))
-  // A page that begins like an image is still a page.
+  // An HTML page that begins like an image is still a page.
   const isOther =
     headerType !== '' && !/^(?:image|audio|video)\/|^application\/(?:x-)?pdf$|octet-stream$/.test(headerType)
   if (isOther) return undefined
   if (beginning) return beginning[0]
   const type = sameAs[headerType] ?? headerType
-  // Drawings (SVG) are programs, and no service reads them.
+  // SVG drawings can contain scripts, and no provider reads them.
   return /^(?:image\/(?!svg)|audio\/)[\w.+-]+$/.test(type) ? type : undefined
 }

@@ -31,7 +31,7 @@ export interface MetadataGuard {
   check(url: string): Promise<void> | undefined
 }
 
-/** How long a result is fresh. An older result is looked up again in the background while calls go on. */
+/** How long a result is fresh. An older result is looked up again in the background while calls continue. */
 const freshMs = 30_000
 /** The age from which a result is no longer used. */
 const staleMs = 300_000

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
-/** A release record, as code-hosting services write it. */
+/** A release record, as GitHub and similar services return it. */
 const releaseSchema = z.object({
   tag_name: z.string().check(z.minLength(1), z.maxLength(200)),
   body: z.nullish(z.string()),
@@ -12,7 +12,7 @@ const limits = { timeMs: 10_000, answerBytes: 512 * 1024 }
 
 /** Reads the latest release from a feed. Throws OutboundError. */
 export async function latestRelease(url: string): Promise<{ tag_name: string; body: string }> {
-  // Code-hosting services refuse calls without a user agent.
+  // GitHub and similar services refuse calls without a user agent.
   const headers = { 'user-agent': 'tollgate' }
   const result = z.safeParse(releaseSchema, await callJson('The release feed', url, { method: 'GET', headers }, limits))
   if (!result.success) {

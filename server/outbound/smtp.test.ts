@@ -20,7 +20,7 @@ async function failureOf(work: Promise<unknown>): Promise<SmtpError> {
   return error as SmtpError
 }
 
-test('a mail arrives complete: both parts, sender, addresses with a plus, and the sending program', async () => {
+test('an email arrives complete: both parts, sender, addresses with a plus, and the sending program', async () => {
   await using smtp = await startMailServer()
   await sendMail(server(smtp.port), message)
   const [mail] = await smtp.arrived(1)
@@ -37,7 +37,7 @@ test('a mail arrives complete: both parts, sender, addresses with a plus, and th
   expect(mail?.headers['message-id']).toContain('@example.com>')
 })
 
-test('speaks TLS from the start, and STARTTLS', async () => {
+test('supports TLS from the start and STARTTLS', async () => {
   await using implicit = await startMailServer({ tls: 'implicit' })
   await sendMail(server(implicit.port, { security: 'tls' }), message)
   expect((await implicit.arrived(1))[0]).toMatchObject({ secure: true, user: 'mailer' })
@@ -73,7 +73,7 @@ test("reports the server's message, and whether trying again can help", async ()
   expect((await failureOf(sendMail(server(busy.port), message))).kind).toBe('put-off')
 })
 
-test('does not wait for ever for a silent server', async () => {
+test('does not wait forever for a silent server', async () => {
   const silent = createServer(() => undefined)
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as { port: number }

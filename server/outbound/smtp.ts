@@ -15,7 +15,7 @@ export interface SmtpServer {
   ca?: string
 }
 
-/** One mail, to one address. */
+/** One email, to one address. */
 export interface Message {
   to: string
   subject: string
@@ -24,8 +24,9 @@ export interface Message {
 }
 
 /**
- * A mail that was not accepted. `refused`: its recipient is refused, and another attempt would change nothing.
- * `put-off`: its recipient is refused for now. `failed`: no mail to anybody can be sent at the moment.
+ * An email that was not accepted. `refused`: the server refuses its recipient, and another attempt would change
+ * nothing.
+ * `put-off`: the server refuses its recipient for now. `failed`: no email can be sent to anyone at the moment.
  */
 export class SmtpError extends Error {
   readonly kind: 'refused' | 'put-off' | 'failed'
@@ -41,11 +42,11 @@ const stepLimitMs = 5_000
 const wholeLimitMs = 15_000
 
 /**
- * Hands a mail to the mail server. Certificates are always checked; the server's response becomes part of the error
+ * Hands an email to the mail server. Certificates are always checked. The server's response becomes part of the error
  * message.
  */
 export async function sendMail(server: SmtpServer, message: Message): Promise<void> {
-  // Loaded on demand, because most servers send no mail and the module takes memory.
+  // Loaded on demand, because most installations send no email and the module takes memory.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host,
@@ -89,8 +90,8 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
 }
 
 /**
- * What the server reports about a recipient concerns only that mail. What it reports about the sender or an account
- * concerns all mails.
+ * What the server reports about a recipient concerns only that email. What it reports about the sender or an account
+ * concerns all emails.
  */
 function kindOf(error: unknown): SmtpError['kind'] {
   if (!(error instanceof Error && 'command' in error && error.command === 'RCPT TO')) return 'failed'
@@ -103,7 +104,7 @@ function tlsMode({ security, host, port }: SmtpServer): { secure: boolean; requi
   return mode === 'starttls' ? { secure: false, requireTLS: true } : { secure: false, ignoreTLS: true }
 }
 
-/** Mail to the machine itself crosses no network, and its mail server seldom has a certificate. */
+/** A connection to the machine itself crosses no network, and a mail server there seldom has a certificate. */
 function automatic(host: string, port: number): 'tls' | 'starttls' | 'none' {
   if (port === 465) return 'tls'
   return ['localhost', '127.0.0.1', '::1'].includes(host.toLowerCase()) ? 'none' : 'starttls'

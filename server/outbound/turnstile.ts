@@ -2,14 +2,14 @@ import * as z from 'zod/mini'
 import { callJson, OutboundError } from './call-json.ts'
 
 export interface Turnstile {
-  /** The URL where answers are verified. */
+  /** The URL at which answers are verified. */
   address: string
   secret: string
 }
 
 const answerSchema = z.object({ success: z.boolean() })
 
-/** True if the service confirms that a person solved this challenge just now; each answer is valid for one call. */
+/** True if the service confirms that a person solved this challenge just now. Each answer can be verified only once. */
 export async function isSolved(turnstile: Turnstile, answer: string, callerAddress: string): Promise<boolean> {
   const verdict = await callJson('The bot check', turnstile.address, {
     method: 'POST',

@@ -9,7 +9,7 @@ import type { JsonObject } from '../lib/json.ts'
 export interface ProviderMeta {
   /** `channels.type`; the numbers are one-api's. */
   type: number
-  /** Machine name, unique. */
+  /** A unique machine-readable name. */
   name: string
   label: string
   color: string
@@ -23,7 +23,7 @@ export interface ProviderMeta {
   otherLabel?: string
 }
 
-/** The part of a channel that a provider may see. */
+/** The part of a channel that a provider is allowed to see. */
 export interface Upstream {
   /** Without a trailing slash; the channel's own or the provider's default. */
   baseUrl: string
@@ -60,7 +60,7 @@ export interface AccessTokens {
 
 export interface AccessToken {
   value: string
-  /** Expiry time on the clock, in milliseconds. */
+  /** Expiry time in epoch milliseconds. */
   expiresAtMs: number
 }
 
@@ -79,7 +79,7 @@ export interface Endpoint {
   target(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /**
    * Makes the call in some other way than one POST (a WebSocket, a job that is polled until it is done); the response
-   * is like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody waits for the response any
+   * is like that of a POST. Rejects with GatewayError. `signal` is aborted when nobody is waiting for the response any
    * longer.
    */
   open?(target: Target, body: string, context: OpenContext): Promise<Response>
@@ -114,17 +114,21 @@ export interface ChatEndpoint extends Endpoint {
   finish?(body: JsonObject, call: UpstreamCall, lose: (what: Losable) => void): JsonObject
   /** The service stores the conversation of a Messages API thread. */
   readonly keepsThreads?: true
-  /** The endpoint at which the service counts the tokens of a request in its dialect, for callers of that dialect. */
+  /**
+   * The endpoint at which the service counts the tokens of a request in its dialect, for callers that use that dialect.
+   */
   countTarget?(upstream: Upstream, call: UpstreamCall, signing: Signing): Target | Promise<Target>
   /** Caller headers that this service understands, in addition to the headers that all services understand. */
   readonly forwards?: readonly string[]
-  /** The parts of a caller's headers that the service requires in the body, for callers of the same dialect. */
+  /** The parts of a caller's headers that the service requires in the body. Used for callers of the same dialect. */
   headersInBody?(headers: Readonly<Record<string, string>>, model: string): HeadersInBody
   /** Unlike Anthropic itself, the service accepts thoughts that it did not sign. */
   readonly takesUnsignedThoughts?: true
   /** System messages may be anywhere in a conversation; absent = only at its start. */
   readonly takesSystemAnywhere?: true
-  /** The service opens no URLs: images and files that the caller names by URL are fetched and sent as bytes. */
+  /**
+   * The service does not open URLs, so images and files that the caller sends as URLs are fetched and sent as bytes.
+   */
   readonly wantsBytes?: true
 }
 
@@ -134,15 +138,15 @@ export interface HeadersInBody {
   readonly dropped: readonly string[]
 }
 
-/** An endpoint for another kind of call; the caller's side is always in OpenAI's form. */
+/** An endpoint for another kind of call. The caller always uses OpenAI's format. */
 export interface ModeEndpoint extends Endpoint {
   /** Absent = the service uses OpenAI's format, and the caller's bytes are passed through. */
   readonly translation?: ModeTranslation
 }
 
 /**
- * Translates a call from OpenAI's form to the service's and back. Both throw GatewayError (400 for a request that
- * cannot be made).
+ * Translates a call from OpenAI's format to the service's and back. Both methods throw GatewayError (400 for a request
+ * that cannot be made).
  */
 export interface ModeTranslation {
   request(body: JsonObject, call: UpstreamCall): JsonObject
@@ -154,8 +158,8 @@ export interface ModeTranslation {
 }
 
 /**
- * Reads a JSON object from a URL of the upstream, by POST if there is a body; throws GatewayError with a text for the
- * admin who made the request.
+ * Reads a JSON object from a URL of the upstream, with a POST request if there is a body. Throws GatewayError with a
+ * text for the admin who made the request.
  */
 export type FetchJson = (
   url: string,
@@ -169,11 +173,11 @@ export type FetchJson = (
  */
 export interface Provider {
   readonly meta: ProviderMeta
-  /** Describes what is wrong with a key's form; undefined if the form is right. Absent = any key is valid. */
+  /** Describes what is wrong with a key's format; undefined if the format is right. Absent = any key is valid. */
   readonly keyFault?: (key: string) => string | undefined
   /** Endpoints for every kind of call except conversations. */
   readonly modes: Partial<Record<Exclude<RelayMode, 'chat'>, ModeEndpoint>>
-  /** Channels of this provider can also be called by their number, by anyone whose groups and models allow it. */
+  /** Channels of this provider can also be called by their number, by any caller whose groups and models allow it. */
   readonly byNumber?: true
   /**
    * The endpoints for conversations with a model, one per dialect. The first is the best for callers of other dialects.
@@ -184,8 +188,8 @@ export interface Provider {
   /** False if the service refuses `stream_options` or reports usage in every stream anyway. */
   readonly asksForStreamUsage: boolean
   /**
-   * The service adds its own texts to a prompt (a bot's instructions or the contents of a knowledge base) and charges
-   * for them.
+   * The service adds its own text to a prompt (a bot's instructions or the contents of a knowledge base) and charges
+   * for it.
    */
   readonly addsToPrompt?: true
   /** The remaining balance at the service, in the service's own currency. Absent = the service does not report it. */
@@ -194,7 +198,7 @@ export interface Provider {
   readonly listModels?: (upstream: Upstream, fetchJson: FetchJson, nowMs: number) => Promise<string[]>
 }
 
-/** The endpoint for callers of a dialect: the endpoint that speaks this dialect, or else the first. */
+/** The endpoint for callers that use a dialect: the one with the same dialect, or else the first. */
 export function chatEndpointFor(endpoints: readonly ChatEndpoint[], dialect: DialectName): ChatEndpoint | undefined {
   return endpoints.find((each) => each.dialect.name === dialect) ?? endpoints[0]
 }

@@ -18,9 +18,9 @@ import { callUpstream, endpointsOf, patienceOf, prepareCall, upstreamCallOf } fr
 import { type Attempting, leftOutOf } from './upstream/prepare.ts'
 
 /**
- * The whole life of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt
- * fails before the first byte of its response, a remedy is tried. Throws GatewayError or AttemptFailed, in which case
- * nothing has been charged.
+ * All steps of one call: choose a channel, price the call, take the quota, send, deliver, settle. If an attempt fails
+ * before the first byte of its response, a remedy is tried. Throws GatewayError or AttemptFailed, in which case nothing
+ * has been charged.
  */
 export function relay(deps: RelayDeps, call: RelayCall): Promise<Response> {
   return throughChannels(deps, call, attempt)

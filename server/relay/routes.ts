@@ -79,7 +79,7 @@ function notServedDialect(path: string, c: AppContext): DialectName {
 }
 
 function mountModels(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
-  // Clients of every dialect request this path; the way they send their key tells which dialect they speak.
+  // Clients of every dialect request this path. The way they send their key shows which dialect they speak.
   const dialectOf = (c: AppContext) => readerDialect(c.req.raw)
   const list = (c: AppContext) =>
     answer(c, deps, async (caller) => c.json(modelList(dialectOf(c))(await usable(deps, caller))), dialectOf(c))
@@ -120,7 +120,7 @@ function mountBilling(app: Hono<AppEnv>, deps: RelayRouteDeps): void {
   }
 }
 
-/** The names of the models that a caller may use. */
+/** The names of the models that a caller is allowed to use. */
 async function usable(deps: RelayRouteDeps, caller: Caller): Promise<string[]> {
   await requireQuota(deps, caller)
   return modelsFor(caller, deps.relay.routing())

@@ -76,7 +76,7 @@ function requestedModel({ pathModel }: Incoming, { model }: CallRoute, body: Cal
   return pathModel ?? model ?? (typeof named === 'string' ? named : '')
 }
 
-/** May throw GatewayError before a promise is returned. */
+/** Can throw GatewayError synchronously, before it returns a promise. */
 function readBody(
   deps: RelayRouteDeps,
   { request, pathModel }: Incoming,
@@ -87,7 +87,7 @@ function readBody(
   const type = request.headers.get('content-type') ?? ''
   const isJson = !form || (jsonToo && type.toLowerCase().startsWith('application/json'))
   if (isJson) {
-    // Counting tokens takes no quota.
+    // Counting tokens costs nothing.
     const admit = countOnly ? undefined : (named?: string) => admitLong(deps, caller, model ?? named ?? pathModel)
     return readJson(source, limits, deps.relay, admit)
   }

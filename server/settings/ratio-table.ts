@@ -16,9 +16,9 @@ const largestRatio = 1_000_000
 
 /**
  * Parses the text of a ratio option. It must be one JSON object whose values are numbers from 0 to `largestRatio`.
- * Ratios have six decimals. A longer one is rounded to the nearest millionth and named in `rounded`; a non-zero value
- * that would round to 0 is an error, because it would make a model free. An empty text is not a table, so that emptying
- * a field by mistake does not lose all prices.
+ * Ratios have six decimals. A ratio with more decimals is rounded to the nearest millionth and named in `rounded`; a
+ * non-zero value that would round to 0 is an error, because it would make a model free. An empty text is not a table,
+ * so that clearing a field by mistake does not delete all prices.
  */
 export function readRatioTable(text: string): ParsedRatioTable {
   if (text.trim() === '') return { ok: false, error: 'must be a JSON object of names and numbers; {} is an empty one' }

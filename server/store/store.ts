@@ -31,8 +31,8 @@ export interface Store {
   readonly read: Db
   /**
    * Runs `work` in one transaction. On SQLite all writes of the process pass through one queue. After a deadlock `work`
-   * runs again from its beginning, so its effects outside the transaction must be the same when it runs twice. Rows of
-   * users are locked before those of their sessions, and rows of one table in id order.
+   * runs again from its beginning, so its effects outside the transaction must be the same when it runs twice. It must
+   * lock rows of users before those of their sessions, and rows of one table in id order.
    */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /**

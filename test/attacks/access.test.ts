@@ -1,4 +1,4 @@
-// Rows of other users: knowing their ids gives no access, and a call writes only the fields that it accepts.
+// Objects of other users: knowing their ids gives no access, and a call writes only the fields that it accepts.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Attacker, belongings, type Scene, scene } from './setup.ts'
@@ -75,7 +75,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('ids of other users: an ordinary user reaches no account, channel, code, option or log of another user', async () => {
+  test('ids of other users: an ordinary user cannot reach another user’s account or logs, nor any channel, code or option', async () => {
     const before = await everything()
     for (const [method, path, body] of [
       ['GET', `/api/user/${victim.id}`, undefined],
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
       inviter_id: 1,
       created_time: 1,
     }
-    // Columns that no response shows are rejected by name.
+    // Columns that never appear in a response are rejected, and the error names them.
     const hidden = {
       quota_delta: 1e9,
       granted_quota: 1e9,
@@ -275,7 +275,7 @@ forEachDatabase((_, openFresh) => {
     expect(await set.rows('redemptions')).toEqual([{ ...code, name: 'edited' }])
   })
 
-  test('mass assignment: a token accepts no other owner, no key, no status and no ledger amounts', async () => {
+  test('mass assignment: a call cannot set a token’s owner, key, status or ledger amounts', async () => {
     const extra = {
       user_id: root.id,
       key: 'k'.repeat(48),
@@ -293,7 +293,7 @@ forEachDatabase((_, openFresh) => {
     expect(data.key).not.toBe('k'.repeat(48))
   })
 
-  test('mass assignment: names from JavaScript’s object prototype change nothing for anybody', async () => {
+  test('mass assignment: a body with property names from JavaScript’s object prototype is refused and has no effect', async () => {
     const { display_name: before } = (await call('GET', '/api/user/self', user)).json.data
     for (const body of [
       '{"__proto__":{"role":100,"quota":1000000},"display_name":"a"}',

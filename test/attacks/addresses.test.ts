@@ -40,7 +40,7 @@ forEachDatabase((_, openFresh) => {
     await api.store.close()
   })
 
-  test('8.6-2 spoofed X-Forwarded-For: guessing a password is stopped, and the audit trail shows the real address', async () => {
+  test('8.6-2 spoofed X-Forwarded-For: password guessing is stopped, and the audit trail shows the real address', async () => {
     const off = { limit: 0, windowMs: 1000 }
     const set = await scene(await openFresh(), {
       rateRules: { api: off, critical: off, loginFailures: { limit: 2, windowMs: 60_000 } },
@@ -61,7 +61,7 @@ forEachDatabase((_, openFresh) => {
     await set.api.store.close()
   })
 
-  test('8.6-2 spoofed X-Forwarded-For: in a chain through a trusted proxy, the entries that the caller wrote do not count', async () => {
+  test('8.6-2 spoofed X-Forwarded-For: in a chain through a trusted proxy, the entries written by the caller are ignored', async () => {
     const windowMs = 60_000
     const off = { limit: 0, windowMs }
     const { api } = await scene(await openFresh(), {

@@ -1,5 +1,4 @@
-// What pages of other sites, or an attacker who has planted a cookie in the browser, can do with another user's
-// session.
+// What other sites' pages, or an attacker who has planted a cookie in the browser, can do with another user's session.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
@@ -13,7 +12,7 @@ setDefaultTimeout(120_000)
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource) as Endpoint[])
 
-/** GET calls that change state, as clients of one-api make them. */
+/** State-changing GET endpoints that clients of one-api call. */
 const changingGets = [
   '/api/user/token',
   '/api/user/aff',
@@ -32,7 +31,7 @@ const changingGets = [
   '/api/channel/update_balance/{id}',
 ]
 
-/** Headers that a browser sends when a page of another site makes a request. */
+/** Headers that a browser sends with a request from another site's page. */
 const otherSites: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
@@ -40,11 +39,11 @@ const otherSites: Record<string, string>[] = [
   { origin: 'null' },
   { referer: 'http://evil.example/page' },
   { origin: 'http://localhost.evil.example' },
-  // As a form sends it, without a preflight.
+  // A form submission, which needs no preflight.
   { origin: 'http://evil.example', 'content-type': 'text/plain' },
 ]
 
-/** Headers of a request that no script of ours makes: a link in a mail, a bookmark, an image in a page. */
+/** Headers of requests that none of our scripts make: a link in an email, a bookmark, an image in a page. */
 const pageLoads: Record<string, string>[] = [
   {
     'sec-fetch-site': 'none',
@@ -67,7 +66,7 @@ const pageLoads: Record<string, string>[] = [
 /** Headers sent by the console's own script and by programs. */
 const scripts: Record<string, string>[] = [
   { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: 'application/json' },
-  // A browser extension, which has the cookies but belongs to no site.
+  // A browser extension, which has the cookies but does not belong to any site.
   { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: '*/*' },
   { accept: 'application/json', referer: 'http://localhost/' },
   { accept: '*/*' },
@@ -85,7 +84,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => set.api.store.close())
 
-  test('CSRF: no state-changing call is accepted from a page of another site, for any user and in any format', async () => {
+  test('CSRF: no state-changing call is accepted from another site’s page, whoever the user is and whatever the format', async () => {
     const cookie = await set.session(root)
     const before = JSON.stringify([await set.rows('users'), await set.rows('options'), await set.rows('sessions')])
     const changing = endpoints.filter(({ method, changesState }) => method !== 'GET' || changesState)
@@ -145,7 +144,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('CSRF: a GET that a page of another site makes the browser send changes nothing', async () => {
+  test('CSRF: a GET triggered by another site’s page changes nothing', async () => {
     const tables = ['users', 'tokens', 'channels', 'redemptions', 'options', 'sessions', 'logs'] as const
     const everything = async () => JSON.stringify(await Promise.all(tables.map((table) => set.rows(table))))
     const person = await set.person()
@@ -163,7 +162,7 @@ forEachDatabase((_, openFresh) => {
     expect(await everything()).toBe(before)
   })
 
-  test('CSRF: a page cannot log a browser in to an account that the page chose', async () => {
+  test('CSRF: a page cannot log a browser in to an account of the attacker’s choosing', async () => {
     for (const headers of otherSites) {
       const answer = await set.api.call('POST', '/api/user/login', {
         body: { username: root.username, password },
@@ -192,7 +191,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('session fixation: a cookie that was planted before the login is invalid after it', async () => {
+  test('session fixation: a cookie planted before the login is no longer valid after it', async () => {
     const planted = `session=${'A'.repeat(43)}`
     const login = await set.api.call('POST', '/api/user/login', {
       cookie: planted,
@@ -214,7 +213,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.api.call('GET', '/api/user/self', { cookie: theirs })).status).toBe(401)
   })
 
-  test('session fixation: of two cookies with the same name, neither a planted nor an empty one logs anybody in', async () => {
+  test('session fixation: when a request has two cookies with the same name, neither a planted nor an empty one logs anybody in', async () => {
     const own = await set.session(root)
     for (const cookie of [
       'session=',
@@ -246,7 +245,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('8.5-17 only the path decides what is served; Host and forwarding headers give no access', async () => {
+test('8.5-17 only the path decides what is served; Host and forwarding headers give no extra access', async () => {
   await using gate = await startTestGateway()
   const { hostname, port } = new URL(gate.url)
   const ask = (path: string, headers: Record<string, string>) =>
@@ -301,6 +300,6 @@ test('8.5-17 only the path decides what is served; Host and forwarding headers g
       }
     }
   }
-  // An absolute address in the request line gives no access either.
+  // An absolute URL in the request line gives no access either.
   expect((await ask('http://127.0.0.1/api/option/', { host: 'localhost' })).status).toBe(401)
 })

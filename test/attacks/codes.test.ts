@@ -1,4 +1,4 @@
-// Codes, links and solved challenges: each works once, only for its purpose, and allows few attempts.
+// Codes, links and solved challenges work only once and only for their purpose, and allow few attempts.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cookieOf } from '../helpers/api-app.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail('a@example.com', code, other)).json.success).toBe(false)
   })
 
-  test('replayed codes: a reset link works once, and stops working when a newer one is sent or its time is over', async () => {
+  test('replayed codes: a reset link works once, and stops working when a newer one is sent or it expires', async () => {
     await own('a@example.com')
     const reset = (token: string) => call('POST', '/api/user/reset', { body: { email: 'a@example.com', token } })
     const first = await linkFor('a@example.com')
@@ -73,7 +73,7 @@ forEachDatabase((_, openFresh) => {
     expect((await reset(third)).json.success).toBe(false)
   })
 
-  test('replayed codes: of many concurrent uses of one reset link, only one receives a password', async () => {
+  test('replayed codes: when one reset link is used many times concurrently, only one request receives a password', async () => {
     await own('a@example.com')
     const token = await linkFor('a@example.com')
     const answers = await Promise.all(
@@ -133,7 +133,7 @@ forEachDatabase((_, openFresh) => {
     expect((await set.rows('users')).filter((row) => row['username'] === 'two')).toEqual([])
   })
 
-  test('8.5-12 an external login is refused without a state of this browser, or with a state that was already used', async () => {
+  test('8.5-12 an external login is refused if its state was not issued to this browser, or was already used', async () => {
     await using hub = await startOAuthServer()
     await setOptions(set.api, {
       GitHubOAuthBaseURL: hub.url,
@@ -149,7 +149,8 @@ forEachDatabase((_, openFresh) => {
     const callback = (code: string, state: string, cookies: string) =>
       call('GET', `/api/oauth/github?code=${code}&state=${state}`, { cookie: cookies })
 
-    // The victim is sent to the attacker's callback: with no state, with a made-up one, and with the attacker's own.
+    // The victim is sent to the attacker's callback URL with no state, with a made-up state, and with the attacker's
+    // own state.
     for (const state of ['', 's'.repeat(33), asked.json.data]) {
       for (const cookies of [cookie, '', `${cookie}; oauth_state=${'B'.repeat(43)}`]) {
         const answer = await callback(hub.plainCode(attacker), state, cookies)
@@ -165,7 +166,7 @@ forEachDatabase((_, openFresh) => {
     expect((await callback(hub.plainCode(attacker), fresh.json.data, own)).status).toBe(403)
   })
 
-  test('replayed codes: a WeChat or OAuth code that was used once logs nobody in again', async () => {
+  test('replayed codes: a WeChat or OAuth code cannot be used for a second login', async () => {
     await using helper = await startWeChatHelper()
     await setOptions(set.api, {
       WeChatServerAddress: helper.url,
@@ -179,7 +180,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('GET', `/api/oauth/wechat/bind?code=${code}`, { as: user.token })).json.success).toBe(false)
   })
 
-  test('8.5-2 one redemption code that is sent many times at once, by one and by several users, pays once', async () => {
+  test('8.5-2 a redemption code that one or several users send many times at once is credited only once', async () => {
     const admin = await set.person(10)
     const { code } = await belongings(set, user, admin)
     const people = [user, ...(await Promise.all(Array.from({ length: 4 }, () => set.person())))]

@@ -1,4 +1,4 @@
-// Concurrent calls: only one of them gets a name, and an edit writes only its own columns.
+// Concurrent calls: when several want the same name, only one gets it, and an edit writes only its own columns.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { balanceFaults } from '../../server/store/ledger/balance-check.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -27,7 +27,7 @@ forEachDatabase((_, openFresh) => {
   const send = (method: string, path: string, as: Attacker, body?: unknown) =>
     set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })
 
-  test('duplicate names: of many concurrent registrations, creations and renames to one name, only one gets it', async () => {
+  test('duplicate names: when many concurrent registrations, creations and renames use the same name, only one succeeds', async () => {
     const other = await set.person()
     const made = { username: 'wanted', password: 'long enough' }
     const answers = await Promise.all([
@@ -44,7 +44,7 @@ forEachDatabase((_, openFresh) => {
     expect(named).toHaveLength(1)
   })
 
-  test('duplicate names: of many concurrent spellings of one name, only one is accepted', async () => {
+  test('duplicate names: when many spellings of one name are submitted concurrently, only one is accepted', async () => {
     const people = await Promise.all(Array.from({ length: 8 }, () => set.person()))
     for (let round = 0; round < 5; round++) {
       const name = `name${round}`
@@ -60,7 +60,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('duplicate names: names that differ only in case or blanks are the same name, and the name of a deleted user is free again', async () => {
+  test('duplicate names: names that differ only in case or surrounding whitespace count as the same, and a deleted user’s name can be used again', async () => {
     const make = async (username: string) =>
       (await send('POST', '/api/user/', admin, { username, password: 'long enough' })).json.success
     expect(await make('alice')).toBe(true)
@@ -93,7 +93,7 @@ forEachDatabase((_, openFresh) => {
     expect(own.json.data).toMatchObject({ username: 'Élodie' })
   })
 
-  test('concurrent edits of one user by several people keep every column that somebody changed', async () => {
+  test('when several people edit one user concurrently, no change is lost', async () => {
     for (let round = 1; round <= rounds; round++) {
       await Promise.all([
         send('PUT', '/api/user/', root, { id: user.id, group: round % 2 ? 'vip' : 'svip' }),
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(set.api.store)).faults).toEqual([])
   })
 
-  test('concurrent edits of one token, channel and code keep every column that somebody changed', async () => {
+  test('when several people edit one token, channel or code concurrently, no change is lost', async () => {
     const { token, channelId, redemptionId } = owned
     for (let round = 1; round <= rounds; round++) {
       const status = (round % 2) + 1
@@ -159,13 +159,15 @@ forEachDatabase((_, openFresh) => {
     expect((await balanceFaults(set.api.store)).faults).toEqual([])
   })
 
-  /** Nobody gets a database error because of another user's calls, and no response is a server error. */
+  /**
+   * Checks that nobody gets a database error because of another user's calls, and that no response is a server error.
+   */
   const undisturbed = (answers: readonly { status: number; json: unknown }[]) => {
     expect(answers.filter(({ status }) => status >= 500).map(({ json }) => json)).toEqual([])
     expect(set.api.warnings).toEqual([])
   }
 
-  test('concurrent logins, a new password, bans, a role change and the deletion of one account cause no errors for anybody', async () => {
+  test('concurrent logins, a password change, bans, a role change and the deletion of one account cause no errors for anybody', async () => {
     for (let round = 0; round < 5; round++) {
       const person = await set.person()
       const cookies = await Promise.all([set.session(person), set.session(person)])
@@ -196,7 +198,8 @@ forEachDatabase((_, openFresh) => {
     const channel = { type: 1, name: 'many', key: 'k\nl\nm\nn\no\np', models: 'm,n', status: 2 }
     for (let round = 0; round < 5; round++) {
       const ids: number[] = (await send('POST', '/api/channel/', admin, channel)).json.data
-      // PostgreSQL stores the new version of an updated row after the other rows.
+      // PostgreSQL stores the new version of an updated row after the other rows, so a table scan then reads this row
+      // last.
       await send('PUT', '/api/channel/', admin, { id: ids[0], priority: 4 })
       undisturbed(
         await Promise.all([
@@ -211,7 +214,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('8.6-1 creating a new access token in a loop restores no quota that calls spend at the same time', async () => {
+  test('8.6-1 creating a new access token in a loop does not restore quota that concurrent calls spend', async () => {
     const spend = () =>
       set.api.store.write((trx) =>
         trx

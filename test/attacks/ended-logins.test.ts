@@ -1,4 +1,5 @@
-// Requests whose login ends while they run: they are admitted before a reset, a ban or a demotion, and write after it.
+// Requests whose login ends while they run: they are admitted before a reset, a ban or a demotion, but would write
+// after it.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { createOneTimeCodes } from '../../server/api/one-time-codes.ts'
 import { lockUser } from '../../server/store/accounts/users.ts'
@@ -34,7 +35,7 @@ forEachDatabase((name, openFresh) => {
   })
   afterEach(() => store.close())
 
-  /** Both ways of being logged in, each with a new user. */
+  /** Both ways of being logged in (session cookie and access token), each with a new user. */
   async function* eachLogin(role = 1): AsyncGenerator<Login> {
     person = await set.person(role)
     yield { cookie: await set.session(person) }
@@ -52,7 +53,7 @@ forEachDatabase((name, openFresh) => {
     return { users, sessions, events }
   }
 
-  /** Sends a request while a transaction is paused that has done its work but has not committed yet. */
+  /** Sends a request while another transaction has done its work but is paused before its commit. */
   async function meanwhile(stand: (store: Store) => Promise<unknown>, request: (api: TestApi) => Answer) {
     const stands = Promise.withResolvers<void>()
     const mayEnd = Promise.withResolvers<void>()
@@ -84,7 +85,10 @@ forEachDatabase((name, openFresh) => {
     return { answer: await answer, left }
   }
 
-  /** The request comes too late: it gets the same response as a later one, and writes nothing. */
+  /**
+   * Checks that a request that was admitted before `ending` but writes after it gets the same response as one sent
+   * later, and writes nothing.
+   */
   async function tooLate(login: Login, request: Request, ending: (api: TestApi) => Answer): Promise<void> {
     const { answer, left } = await meanwhile(
       async (slow) => expect((await ending(await createTestApi(slow))).json.success).toBe(true),
@@ -112,7 +116,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a request from a stolen login undoes neither a reset by mail nor a password change by the owner', async () => {
+  test('a request from a stolen login undoes neither a reset by email nor a password change by the owner', async () => {
     for await (const login of eachLogin()) {
       const email = `${person.username}@example.com`
       await store.write(async (trx) => {
@@ -133,7 +137,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a login that a reset has just ended binds no address', async () => {
+  test('a login that a reset has just ended cannot bind an email address', async () => {
     for await (const login of eachLogin()) {
       const email = `thief-of-${person.username}@example.com`
       const codes = createOneTimeCodes({ secrets: set.api.secrets, clock: { nowMs: () => set.api.time.ms } })
@@ -171,7 +175,7 @@ forEachDatabase((name, openFresh) => {
     }
   })
 
-  test('a demotion does not block what every user may do', async () => {
+  test('a demoted admin can still do what every user may do', async () => {
     person = await set.person(10)
     const { answer } = await meanwhile(
       async (slow) => manage('demote')(await createTestApi(slow)),

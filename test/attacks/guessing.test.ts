@@ -18,7 +18,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterEach(() => set.api.store.close())
 
-  /** Each attempt comes from a new address. */
+  /** Each attempt comes from a different address. */
   const login = (username: string, tried: string, cookie?: string) =>
     set.api.call('POST', '/api/user/login', {
       body: { username, password: tried },
@@ -26,7 +26,7 @@ forEachDatabase((_, openFresh) => {
       ...(cookie !== undefined && { cookie }),
     })
 
-  test('beyond an account’s limit every login waits, even with the right password, which is never refused', async () => {
+  test('once an account has had too many failed attempts, every login is delayed, but the right password is never refused', async () => {
     const { username } = await set.person()
     const other = await set.person()
     for (let at = 0; at < 3; at++) expect((await login(username, `wrong ${at}`)).json.success).toBe(false)
@@ -39,12 +39,12 @@ forEachDatabase((_, openFresh) => {
     expect(waits).toHaveLength(2)
   })
 
-  test('unknown names wait like known ones, so that the wait reveals nothing', async () => {
+  test('logins with unknown names are delayed like those with known names, so the delay reveals nothing', async () => {
     for (let at = 0; at < 4; at++) await login('nobody', `wrong ${at}`)
     expect(waits).toEqual([10_000])
   })
 
-  test('a browser that has logged in before is neither counted nor delayed, but a mark from another account does not help', async () => {
+  test('a browser that has logged in before is neither counted nor delayed, but another account’s cookie gives no such exemption', async () => {
     const { username } = await set.person()
     const other = await set.person()
     const known = cookieOf(await login(username, password), 'known')
@@ -58,7 +58,7 @@ forEachDatabase((_, openFresh) => {
     expect(waits).toEqual([10_000, 10_000])
   })
 
-  test('a new password invalidates the marks of the old one', async () => {
+  test('a new password invalidates the cookies that exempt known browsers from the delay', async () => {
     const { username, token } = await set.person()
     const known = cookieOf(await login(username, password), 'known')
     const body = { password: 'another good one' }

@@ -1,4 +1,5 @@
-// Bodies that cost far more to parse than their size suggests. No account is needed to send one to the login.
+// Bodies that cost far more to parse than their size suggests. Anyone can send one to the login endpoint, without an
+// account.
 import { describe, expect, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { type Scene, scene } from './setup.ts'

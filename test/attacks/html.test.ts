@@ -1,5 +1,5 @@
 // HTML in every text that can be stored: the API returns it as plain text, in responses that no browser treats as a
-// page, and mails contain it as text.
+// page, and emails contain it as escaped text.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { forEachDatabase } from '../helpers/databases.ts'
@@ -11,7 +11,10 @@ setDefaultTimeout(120_000)
 const script = '<script>alert(1)</script>'
 const image = '<img src=x onerror=alert(1)>'
 
-/** The response is no page: its type is JSON, and browsers may not sniff another type. */
+/**
+ * Checks that browsers cannot treat the response as a page: its type is JSON, and `nosniff` forbids them to guess
+ * another type.
+ */
 function expectNoPage(answer: { headers: Headers }): void {
   expect(answer.headers.get('content-type')).toStartWith('application/json')
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
@@ -32,7 +35,7 @@ forEachDatabase((_, openFresh) => {
   const call = (method: string, path: string, body?: unknown, as = root) =>
     set.api.call(method, path, { as: as.token, ...(body !== undefined && { body }) })
 
-  test('8.5-1 8.6-13 HTML in page texts is data: it is returned as it was saved, and only in JSON', async () => {
+  test('8.5-1 8.6-13 HTML in the notice, the home page and other page texts is returned as it was saved, and only in JSON', async () => {
     for (const [key, path] of [
       ['Notice', '/api/notice'],
       ['About', '/api/about'],
@@ -51,7 +54,7 @@ forEachDatabase((_, openFresh) => {
     expectNoPage(status)
   })
 
-  test('8.5-1 an option that is used as a link or an image address cannot be a script', async () => {
+  test('8.5-1 an option that is used as the URL of a link or an image cannot be a script', async () => {
     const links: OptionKey[] = ['ServerAddress', 'WeChatAccountQRCodeImageURL', 'Logo', 'TopUpLink', 'ChatLink']
     for (const key of links) {
       for (const value of [
@@ -75,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('HTML in every stored text of users, tokens, codes, channels, logs and the audit trail is returned as data', async () => {
+  test('HTML in stored texts of users, tokens, codes, channels, logs and the audit trail is returned unchanged as JSON', async () => {
     const name = '<b>x</b><i>'
     expect((await call('POST', '/api/user/', { username: name, password: 'long enough' })).json.success).toBe(false)
     expect((await call('PUT', '/api/user/self', { username: name }, user)).json.success).toBe(false)
@@ -123,7 +126,7 @@ forEachDatabase((_, openFresh) => {
       seen.push(JSON.stringify(answer.json))
     }
     expect(seen.filter((text) => text.includes('<')).length).toBeGreaterThan(10)
-    // Error responses repeat parts of the request, and are not pages either.
+    // Error responses repeat parts of the request, and browsers must not treat them as pages either.
     for (const [method, path, body] of [
       ['GET', `/api/token/${encodeURIComponent(script)}`, undefined],
       ['GET', `/api/${encodeURIComponent(script)}`, undefined],
@@ -134,7 +137,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('HTML in names becomes text in mails, and line breaks add no headers', async () => {
+  test('HTML in names appears as text in emails, and line breaks in names add no headers', async () => {
     await using smtp = await startMailServer()
     await mailThrough(set.api, smtp)
     await call('PUT', '/api/option/', { key: 'SystemName', value: `${script}\r\nBcc: evil@example.com` })
@@ -152,7 +155,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('no option accepts a text that breaks the console: each option rejects the text or stores it unchanged', async () => {
+  test('no option accepts text that breaks the console: each option rejects the text or stores it unchanged', async () => {
     for (const key of Object.keys(optionDefinitions) as OptionKey[]) {
       const { secret, kind } = optionDefinitions[key] as { secret?: true; kind: string }
       const { json } = await call('PUT', '/api/option/', { key, value: script })

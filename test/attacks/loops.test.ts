@@ -21,7 +21,7 @@ const calls = [
   ['/v1/embeddings', { model: 'm', input: 'Hi' }],
 ] as const
 
-test('a channel that leads back to its own gateway is detected at once, and nothing is charged', async () => {
+test('a channel that leads back to its own gateway is detected on the first call, and nothing is charged', async () => {
   await using gateway = await startTestGateway()
   await prices(gateway)
   await gateway.addChannel({ base_url: gateway.url, key: gateway.token, models: 'm' })

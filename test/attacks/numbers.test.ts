@@ -123,7 +123,7 @@ forEachDatabase((_, openFresh) => {
     for (const row of await set.rows('users')) expect(Number(row['quota'])).toBeLessThanOrEqual(most)
   })
 
-  test('ids and times outside every valid range are refused or match nothing', async () => {
+  test('ids and times outside the valid range are refused or match nothing', async () => {
     for (const id of [
       '9223372036854775808',
       '9007199254740993',

@@ -1,4 +1,4 @@
-// Addresses that the server itself calls: who may set them, where they may lead, and what is sent there.
+// URLs that the server itself calls: who may set them, where they may lead, and what is sent there.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -9,7 +9,7 @@ import { type Attacker, type Scene, scene } from './setup.ts'
 
 setDefaultTimeout(120_000)
 
-/** Spellings of the address of a cloud's metadata service. */
+/** Ways to write the address of a cloud's metadata service. */
 const metadata = [
   'http://169.254.169.254/latest/meta-data/',
   'http://169.254.169.254.:80/',
@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
   const save = async (key: string, value: string, as: Attacker) =>
     (await set.api.call('PUT', '/api/option/', { as: as.token, body: { key, value } })).json.success
 
-  test('8.5-4 only root sets the addresses that receive our secrets, and no spelling of a metadata service is accepted', async () => {
+  test('8.5-4 only root can set the URLs that receive our secrets, and the address of a metadata service is refused however it is written', async () => {
     for (const key of called) {
       expect([key, await save(key, 'https://example.com', admin)]).toEqual([key, false])
       for (const value of [
@@ -124,7 +124,7 @@ forEachDatabase((_, openFresh) => {
   })
 })
 
-test('8.5-3 addresses in a request are left to the upstream: the gateway fetches none of them', async () => {
+test('8.5-3 URLs in a request are passed to the upstream: the gateway fetches none of them', async () => {
   await using upstream = await startFakeUpstream()
   await using inner = await startService((_request, response) => response.end('internal'))
   await using gate = await startTestGateway()
@@ -145,7 +145,7 @@ test('8.5-3 addresses in a request are left to the upstream: the gateway fetches
   expect(inner.requests).toEqual([])
 })
 
-test('8.5-3 for services that need the file itself, the gateway fetches only addresses of the public internet', async () => {
+test('8.5-3 for upstreams that need the file itself, the gateway fetches only URLs on the public internet', async () => {
   await using inner = await startService((_request, response) =>
     response.writeHead(200, { 'content-type': 'image/png' }).end('secret'),
   )
@@ -178,7 +178,7 @@ test('8.5-3 for services that need the file itself, the gateway fetches only add
       for (const [path, body] of [
         ['/v1/chat/completions', chat],
         ['/v1/messages', { model: 'm', max_tokens: 5, messages: [message] }],
-        // Claude on Bedrock uses the caller's dialect, but still needs the bytes of the file.
+        // Claude on Bedrock is called in the caller's dialect, but the gateway must still fetch the file.
         ['/v1/messages', { model: claude, max_tokens: 5, messages: [message] }],
       ] as const) {
         const answer = await gate.post(path, body, `${gate.token}-${id}`)

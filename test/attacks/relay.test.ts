@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The cost of a call by a new caller, with its status. */
+/** The status and cost of a call by a new caller. */
 async function costOf(
   path: string,
   body: unknown,
@@ -44,7 +44,7 @@ async function costOf(
   return { status: answer.status, cost: used, text }
 }
 
-test('8.6-4 an image request without n costs one image, and an empty account gets no image', async () => {
+test('8.6-4 an image request without n costs one image, and is refused if the balance does not cover it', async () => {
   const image = { model: 'dall-e-2', prompt: 'a cat', size: '256x256' }
   const one = await costOf('/v1/images/generations', { ...image, n: 1 })
   expect(one.cost).toBeGreaterThan(0)
@@ -152,7 +152,7 @@ test('8.6-7 no path lets callers choose a channel freely: a proxy respects group
   expect(upstream.requests.length).toBe(before)
 })
 
-test('8.6-8 a caller’s bad requests disable no channel and open no circuit breaker', async () => {
+test('8.6-8 a caller’s bad requests do not disable a channel or open a circuit breaker', async () => {
   await gate.setOption('AutomaticDisableChannelEnabled', 'true')
   const caller = await rig.caller({ user: 1e9 })
   const repeated = ['your credit balance is too low', 'api key expired'].map((words) => `Invalid value: '${words}'.`)
@@ -168,7 +168,7 @@ test('8.6-8 a caller’s bad requests disable no channel and open no circuit bre
   await gate.setOption('AutomaticDisableChannelEnabled', 'false')
 })
 
-test('8.6-9 a malformed price table is rejected, and the current prices stay', async () => {
+test('8.6-9 a malformed price table is rejected, and the current prices remain in force', async () => {
   const before = await costOf('/v1/chat/completions', chat)
   for (const key of [
     'ModelRatio',
@@ -273,7 +273,7 @@ test('8.5-9 a model’s answer is never sent as a page, whatever content type th
   upstream.clear()
 })
 
-test('8.5-11 field types change no price: the charge is based on what the upstream receives, or the call is refused', async () => {
+test('8.5-11 fields of unexpected types do not change the price: the charge is based on what the upstream receives, or the call is refused', async () => {
   const image = { model: 'dall-e-2', prompt: 'x', size: '1024x1024', n: 2 }
   const right = await costOf('/v1/images/generations', image)
   for (const fields of [
@@ -337,7 +337,7 @@ test('8.6-11 a channel’s key is write-only: no response about channels contain
   }
 })
 
-test('8.6-11 an admin cannot have a stored key sent to an address of their choice, neither by an edit nor through a copy', async () => {
+test('8.6-11 an admin cannot have a stored key sent to a URL of their choice, neither by an edit nor through a copy', async () => {
   await using thief = await startFakeUpstream()
   const key = 'sk-upstream-key-that-must-not-be-lent'
   const id = await gate.addChannel({ base_url: upstream.url, models: 'm', key })
@@ -367,7 +367,7 @@ test('8.6-11 an admin cannot have a stored key sent to an address of their choic
     for (const path of [`test/${each}`, `update_balance/${each}`]) await call('GET', `/api/channel/${path}`)
   }
   expect(thief.requests.length).toBe(0)
-  // When admins set a new key of their own, they may choose the address.
+  // Admins who set a new key themselves may choose the URL.
   expect((await call('PUT', '/api/channel/', { id: copy, base_url: thief.url, key: 'sk-mine' })).success).toBe(true)
   await call('GET', `/api/channel/test/${copy}`)
   expect(thief.requests.map((request) => request.key)).toEqual(['sk-mine'])

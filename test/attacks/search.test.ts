@@ -1,5 +1,5 @@
-// Text from search boxes and filters reaches the database as a value, and its length and the number of rows are
-// limited.
+// Text from search boxes and filters reaches the database only as a value; its length and the number of rows returned
+// are limited.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { logRow } from '../helpers/accounts.ts'
 import { forEachDatabase, forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -30,7 +30,7 @@ forEachDatabase((_, openFresh) => {
   const get = async (path: string) => (await set.api.call('GET', path, { as: root.token })).json
   const post = (path: string, body: unknown) => set.api.call('POST', path, { as: root.token, body })
 
-  /** Creates one object of each kind with that name. */
+  /** Creates one object of each kind with the given name. */
   async function named(name: string): Promise<void> {
     await post('/api/token/', { name })
     await post('/api/channel/', { name, key: 'k', models: 'm', type: 1 })
@@ -127,7 +127,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
       '/api/audit/?actor=',
       '/api/token/',
     ]) {
-      // A server may also close the connection instead of reading on.
+      // Instead of reading the rest, a server may also close the connection.
       const status = await fetch(gate.url + path + megabyte, { headers }).then(
         (response) => response.status,
         () => 'closed',

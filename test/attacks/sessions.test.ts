@@ -21,7 +21,7 @@ forEachDatabase((_, openFresh) => {
   const manage = (action: string) =>
     set.api.call('POST', '/api/user/manage', { as: root.token, body: { username: person.username, action } })
 
-  test('8.5-14 a ban or a deletion ends the cookie and the access token permanently, from the next call on', async () => {
+  test('8.5-14 from the next call on, a ban or a deletion permanently invalidates the cookie and the access token', async () => {
     const cookie = await set.session(person)
     await manage('disable')
     for (const how of [{ cookie }, { as: person.token }]) expect((await self(how)).json.success).toBe(false)
@@ -102,7 +102,7 @@ forEachDatabase((_, openFresh) => {
     for (const secret of secrets) expect(JSON.stringify(edited.json)).not.toContain(secret)
   })
 
-  test('8.5-19 sessions expire without any action, and so do copied cookies', async () => {
+  test('8.5-19 a session expires on its own, and after a logout a copy of its cookie is invalid too', async () => {
     const cookie = await set.session(person)
     set.api.time.ms += 31 * 86_400_000
     expect((await self({ cookie })).status).toBe(401)

@@ -40,7 +40,7 @@ export async function scene(store: Store, overrides: Parameters<typeof createTes
   }
 }
 
-/** A channel, a redemption code and a token of that user, created through the API by users who are allowed to do so. */
+/** Creates a token as `owner`, and a channel and a redemption code as `admin`, all through the API. */
 export async function belongings(set: Scene, owner: Attacker, admin: Attacker) {
   const { api } = set
   const made = async (path: string, body: unknown, as: string) => {

@@ -59,7 +59,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect((await rig.shown(id)).balance).toBe(0)
   })
 
-  test('the balance of OpenAI is the limit minus the usage of the month, or of the hundred days of a trial', async () => {
+  test('an OpenAI balance is the limit minus the usage of this month, or of the last hundred days for a trial account', async () => {
     rig.time.ms = Date.UTC(2024, 4, 20, 12)
     const usage = '/v1/dashboard/billing/usage'
     for (const [type, paying, from] of [
@@ -85,7 +85,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(id)).toEqual({ success: true, message: '', balance: 11 })
   })
 
-  test('an unavailable balance is a failure that does not reveal the key and leaves the stored balance unchanged', async () => {
+  test('when the balance is unavailable, the update fails without revealing the key or changing the stored balance', async () => {
     const id = await rig.channel({ type: 5, key })
     answers({ '/sb-api/user/status': json(200, { data: { credit: 5 } }) })
     await update(id)
@@ -111,7 +111,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not implemented') })
   })
 
-  test('updating all balances covers the enabled channels, and an exhausted channel is disabled if that is configured', async () => {
+  test('updating all balances covers the enabled channels, and disables an exhausted channel if that is configured', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     rig.upstream.script((request) =>
       request.headers.get('authorization') === 'Bearer broken'
@@ -133,7 +133,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.until(() => rig.notices().some((text) => text.includes(`channel ${empty} (test) was disabled`)))
   })
 
-  test('the models of the upstream are listed, each once', async () => {
+  test('the models of the upstream are listed without duplicates', async () => {
     answers({ '/v1/models': json(200, { object: 'list', data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }, {}, 5] }) })
     const id = await rig.channel({ key })
     expect(await rig.raw('GET', `/api/channel/${id}/upstream_models`)).toEqual({
@@ -151,7 +151,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await rig.raw('GET', `/api/channel/${azure}/upstream_models`)).toMatchObject({ success: false })
   })
 
-  test('for a channel without an address, the error says that it has none', async () => {
+  test('the error for a channel without an address says that the address is missing', async () => {
     const id = await rig.channel({ type: 8, base_url: '' })
     for (const path of [`update_balance/${id}`, `${id}/upstream_models`]) {
       expect(await rig.raw('GET', `/api/channel/${path}`)).toMatchObject({

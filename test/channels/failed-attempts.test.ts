@@ -1,5 +1,5 @@
-// A channel's failed attempts are counted for that channel, and admins see what the gateway does about it
-// automatically.
+// A channel's failed attempts are counted for that channel, and admins can see what the gateway did automatically in
+// response.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/api/channel.ts'
 import type { Log } from '../../contract/api/log.ts'
@@ -12,7 +12,7 @@ const path = '/v1/chat/completions'
 
 forEachDatabaseUrl((kind, freshUrl) => {
   let rig: Rig
-  /** How far the gateway's clock is ahead. */
+  /** How far the gateway's clock is ahead, in milliseconds. */
   let aheadMs = 0
 
   beforeAll(async () => {
@@ -40,7 +40,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   }
   const failedOf = async (channel: number) =>
     (await usage('group_by=channel&metric=failed&top=50')).groups.find(({ key }) => key === String(channel))?.total
-  /** The log rows about what the gateway did with a channel, newest first. */
+  /** The log rows about the gateway's automatic actions on a channel, newest first. */
   const eventsOf = (channel: number) => rig.gateway.api<Log[]>('GET', `/api/log/?type=4&channel=${channel}`)
   const channelOf = (id: number) => rig.gateway.api<Channel>('GET', `/api/channel/${id}`)
   const auditOf = async (channel: number) =>
@@ -68,7 +68,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await usage('metric=failed')).total).toMatchObject({ failed: before.failed, requests: before.requests + 2 })
   })
 
-  test('an attempt that failed and was not retried counts too, but the caller’s mistakes do not', async () => {
+  test('a failed attempt counts even if it was not retried, but an error that the caller caused does not', async () => {
     const id = await rig.channel()
     rig.upstream.always(fake.status(503))
     expect((await call()).status).toBe(503)
@@ -77,7 +77,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await failedOf(id)).toMatchObject({ failed: 1 })
   })
 
-  test('when a channel is disabled or enabled automatically, the log, the audit trail and its own row give the reason', async () => {
+  test('when a channel is disabled or enabled automatically, the log, the audit trail and the channel’s row give the reason', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const id = await rig.channel({ name: 'first' })
@@ -111,7 +111,8 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(row?.content).toContain('we are overloaded')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.cool-down' }])
     expect((await channelOf(id)).status_reason).toContain('we are overloaded')
-    // The trial call fails: the channel is skipped for longer, and a minute has not passed yet.
+    // The trial call fails, so the channel is skipped for longer. Less than a minute has passed since the first report,
+    // so nothing is reported yet.
     aheadMs += 6_000
     await call()
     aheadMs += 70_000

@@ -24,7 +24,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     return [one, two, three].map((key) => used.filter((each) => each === key).length)
   }
   const dead = async () => (await rig.shown(id)).keys_dead
-  /** Everything about the keys that people or programs could read. */
+  /** All the data in which a key could be exposed to people or programs. */
   const everything = async () => {
     const { read } = rig.gateway.context.store
     return JSON.stringify([
@@ -60,7 +60,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await everything()).not.toMatch(/upstream-key/)
   })
 
-  test('an account without credit is set aside too, and the caller is charged once', async () => {
+  test('a key whose account is out of credit is set aside too, and the caller is charged once', async () => {
     rig.upstream.forKey(one, outOfQuota())
     for (let call = 0; call < 3; call++) expect(await rig.chat()).toBe(200)
     await rig.until(async () => (await dead()) === 1)
@@ -98,8 +98,8 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.raw('PUT', '/api/channel/', { id, key: 'upstream-key-new' })
     gate.resolve()
     await asked
-    // The consequences of a failure are handled after the response. A later status change of the same channel comes
-    // after them.
+    // The consequences of a failure are handled after the response. Another channel fails later, so once it is
+    // disabled, this failure has been handled too.
     const other = await rig.channel({ key: 'upstream-key-other', models: 'n', key_mode: 'multi' })
     rig.upstream.forKey('upstream-key-other', invalid('upstream-key-other'))
     await rig.gateway.setOption('ModelRatio', '{"m":1,"n":1}')

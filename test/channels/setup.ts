@@ -19,18 +19,18 @@ export interface ShownChannel {
 export interface ChannelRig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
-  /** Receives the notices to root; its requests are the notices. */
+  /** Receives the notices that are sent to root. Each of its requests is one notice. */
   webhook: FakeUpstream
   time: { ms: number }
   channel(fields?: Partial<ChannelInput> & Record<string, unknown>): Promise<number>
   shown(id: number): Promise<ShownChannel>
-  /** Calls the management API as root; returns the whole body. */
+  /** Calls the management API as root and returns the whole response body. */
   raw(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
-  /** A chat call for model `m`; returns its status. */
+  /** Makes a chat call for model `m` and returns the response status. */
   chat(): Promise<number>
   /** Resolves once the condition holds. */
   until(condition: () => boolean | Promise<boolean>): Promise<void>
-  /** The texts of the notices so far. */
+  /** The texts of the notices received until now. */
   notices(): string[]
 }
 
@@ -85,7 +85,7 @@ export async function startChannelRig(databaseUrl: string, options: Record<strin
   }
 }
 
-/** Responds with that status and body. */
+/** Responds with the given status and body. */
 export function json(status: number, body: unknown): Behaviour {
   return behaviour(`json ${status}`, (exchange) => sendJson(exchange, status, body))
 }

@@ -1,4 +1,4 @@
-// Tests of channels: their history, the run over all of them, its progress, and its consequences.
+// Tests of channels: their history, the run that tests all of them, its progress, and its consequences.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -80,7 +80,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await read.selectFrom('channel_tests').selectAll().where('channel_id', '=', id).execute()).toEqual([])
   })
 
-  test('a channel that is deleted during its test ends neither the test nor the run over the others', async () => {
+  test('deleting a channel during its test stops neither that test nor the run that tests all channels', async () => {
     const gate = Promise.withResolvers<void>()
     const waits = behaviour('waits', async (exchange) => {
       await gate.promise
@@ -99,7 +99,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(await tests(other)).toHaveLength(1)
   })
 
-  test('the run over all channels shows its progress, and only one runs at a time', async () => {
+  test('the run that tests all channels reports its progress, and a second run cannot start before it ends', async () => {
     const gate = Promise.withResolvers<void>()
     rig.upstream.forKey(
       'slow',
@@ -132,7 +132,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('a channel that streams endlessly instead of responding fails its test, and the test ends', async () => {
+  test('the test of a channel that streams endlessly instead of responding ends, and fails', async () => {
     rig.upstream.next(
       behaviour('streams', async (exchange) => {
         exchange.head(200, [['content-type', 'text/event-stream']])
@@ -154,7 +154,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await rig.upstream.until(({ openStreams }) => openStreams === 0)
   })
 
-  test('the name of a model decides which request tests it', async () => {
+  test('a model’s name decides which kind of request is used to test it', async () => {
     const usage = { prompt_tokens: 1, total_tokens: 1 }
     const hello = { messages: [{ role: 'user', content: 'hi' }] }
     const chatAnswer = { choices: [{ message: { role: 'assistant', content: 'hi' } }], usage }
@@ -163,7 +163,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       ['bge-reranker-v2-m3', '/v1/rerank', { query: 'hi', documents: ['hi'] }, { results: [{ index: 0 }] }],
       ['omni-moderation-latest', '/v1/moderations', { input: 'hi' }, { results: [{ flagged: false }] }],
       ['davinci-002', '/v1/completions', { prompt: 'hi', max_tokens: 1 }, { choices: [{ text: 'h' }], usage }],
-      // Images are too expensive for a test, and some such models accept chat requests.
+      // Generating images is too expensive for a test, and some image models accept chat requests.
       ['dall-e-3', '/v1/chat/completions', hello, chatAnswer],
       // A model of a kind that can be tested cheaply is preferred.
       ['whisper-1,text-embedding-3-small', '/v1/embeddings', { input: 'hi' }, { data: [{ embedding: [0] }], usage }],
@@ -178,7 +178,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     }
   })
 
-  test('a model that no request may name fails its test, and the other models are not affected', async () => {
+  test('a model whose name is too long for any request fails its test, and the other models are not affected', async () => {
     const id = await rig.channel({ models: `m${'x'.repeat(300)}` })
     expect(await rig.raw('GET', `/api/channel/test/${id}`)).toMatchObject({
       success: false,
@@ -211,7 +211,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     await finished()
   })
 
-  test('ChannelTestFrequency starts a run at once, and the next run when it is due', async () => {
+  test('setting ChannelTestFrequency starts a run at once, and the next run starts when it is due', async () => {
     const id = await rig.channel({ key })
     await rig.gateway.setOption('ChannelTestFrequency', '10')
     await finished()
@@ -229,7 +229,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     rig.time.ms += 3_600_000
     await rig.gateway.setOption('SystemName', 'never')
     expect(await tests(id)).toHaveLength(2)
-    // Only a run that a user started is reported.
+    // A notice is sent only for a run that a user started.
     expect(rig.notices()).toEqual([])
   })
 
@@ -252,7 +252,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(rig.notices().join()).not.toContain(key)
   })
 
-  test('a notice is sent in the format of a webhook or of Message Pusher, and a failing notice stops nothing', async () => {
+  test('notices are sent to a webhook and to Message Pusher, each in its own format, even if one of them fails', async () => {
     const { webhook, gateway } = rig
     await gateway.setOption('MessagePusherAddress', `${webhook.url}/push`)
     await gateway.setOption('MessagePusherToken', 'pusher token')

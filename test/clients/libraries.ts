@@ -10,7 +10,7 @@ const models: Readonly<Record<Speaks, string>> = {
   Gemini: 'gemini-2.5-flash',
 }
 
-/** A library that a script of ours drives, once for each dialect that the library supports. */
+/** The clients for one library, one for each dialect that the library supports. A script of ours drives the library. */
 export function library(
   name: string,
   id: string,
@@ -75,7 +75,7 @@ export const libraries: readonly Client[] = [
     'anthropic-runner.mjs',
     { '@anthropic-ai/sdk': '1.14.0' },
     ['Messages'],
-    // It first requests a thread, and sends the whole conversation if the channel stores none.
+    // This client first requests a thread. If the channel does not store threads, it then sends the whole conversation.
   ).map((client) => ({ ...client, expects: ['thread_not_supported'] })),
   ...library('Google Gen AI SDK, automatic calls', 'google-afc', 'google-afc.mjs', { '@google/genai': '3.3.0' }, [
     'Gemini',

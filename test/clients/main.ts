@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 
 const passed = 'passed'
 
-/** The folder of a client, which is installed again if necessary, or the reason why that failed. */
+/** The folder of a client, which is installed first if necessary, or the reason why the installation failed. */
 function folderOf(client: Client): { folder: string } | { failure: string } {
   try {
     return { folder: values.python ? installPythonClient(client) : installClient(client) }
@@ -28,7 +28,7 @@ function folderOf(client: Client): { folder: string } | { failure: string } {
   }
 }
 
-/** The cells of a client, one for each upstream. */
+/** The table cells of a client, one for each upstream. */
 async function cellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return upstreams.map(() => place.failure)
@@ -45,7 +45,7 @@ async function cellsOf(client: Client, path: string): Promise<string[]> {
   return cells
 }
 
-/** The cells of a client, one for each reason to refuse its request. */
+/** The table cells of a client, one for each reason to refuse its request. */
 async function refusedCellsOf(client: Client, path: string): Promise<string[]> {
   const place = folderOf(client)
   if ('failure' in place) return refusals.map(() => place.failure)
@@ -101,7 +101,7 @@ const plans: readonly Plan[] = values.python
 for (const plan of plans) {
   const table = await tableOf(plan, path)
   if (table.rows.length > 0) console.log(`\n${markdown(table)}\n`)
-  // A partial run would remove the other clients from the page.
+  // A partial run would remove the other clients from the page, so only a full run writes the table.
   if (positionals.length === 0) writeTable(plan.name, table, new Date().toISOString().slice(0, 10))
   failed += table.rows.flatMap((row) => row.slice(3)).filter((text) => text !== passed).length
 }

@@ -12,7 +12,7 @@ export const pythonLibraries: readonly Client[] = [
     'anthropic_sdk.py',
     { anthropic: '2.14.0' },
     ['Messages'],
-    // It first requests a thread, and sends the whole conversation if the channel stores none.
+    // This client first requests a thread. If the channel does not store threads, it then sends the whole conversation.
   ).map((client) => ({ ...client, expects: ['thread_not_supported'] })),
   ...library('Google Gen AI SDK, automatic calls', 'py-google', 'google_sdk.py', { 'google-genai': '3.6.1' }, [
     'Gemini',

@@ -6,7 +6,7 @@ import type { Client } from './programs.ts'
 
 const run = (program: string, args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
 
-/** The name of something that this machine lacks and the libraries from PyPI need, if anything. */
+/** The name of something that the libraries from PyPI need and this machine lacks, if there is such a thing. */
 export function missingForPython(): string | undefined {
   if (run('python3', ['--version']).status !== 0) return 'python3'
   // Some systems have these two in separate packages.

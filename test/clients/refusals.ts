@@ -9,7 +9,7 @@ import { foldersIn, startClient } from './run.ts'
 export const refusals = ['wrong token', 'token used up', 'account used up'] as const
 type Refusal = (typeof refusals)[number]
 
-/** The message of the gateway that the user must see, by reason. */
+/** The message from the gateway that the user must see, for each reason. */
 const sentences: Readonly<Record<Refusal, RegExp>> = {
   'wrong token': /invalid token/i,
   'token used up': /quota of (?:the token|token .*) is exhausted/i,

@@ -81,7 +81,7 @@ export function foldersIn(base: string): Pick<Place, 'home' | 'folder'> {
 
 async function placeIn(base: string, rig: Rig, client: Client, { type, dialect }: Upstream): Promise<Place> {
   const folders = foldersIn(base)
-  // A model that has only the Responses API is called through it, whatever dialect the caller uses.
+  // A model that is available only in the Responses API is called through it, whatever dialect the caller uses.
   const mapped = type === 1 ? { model_mapping: JSON.stringify({ [client.model]: 'o1-pro' }) } : {}
   const token = await rig.token({ type, name: `${client.name} ${dialect}`, ...mapped })
   return { url: rig.gateway.url, token, ...folders }
@@ -123,7 +123,7 @@ function commandOf({ run }: Client, installed: string): string[] {
   return ['node', script]
 }
 
-/** How many calls the gateway has refused since its start because of an unknown token. They have no log row. */
+/** How many calls the gateway has refused since its start because of an unknown token. Such calls have no log row. */
 async function refusedTokens(rig: Rig): Promise<number> {
   const [, count] =
     /error_answers_total\{code="invalid_token"\} (\d+)/.exec(await rig.gateway.context.metrics.text()) ?? []

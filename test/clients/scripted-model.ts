@@ -19,8 +19,8 @@ export interface Seen {
 
 /**
  * A model that reads the note, changes it, runs a command and reports what it learned, using whatever tools it is
- * offered. It derives its progress from the history alone, as a real model does. A request that forces one tool is
- * answered with a call of that tool. A request without tools, such as one for a title, is answered with a single word.
+ * offered. It derives its progress from the history alone, as a real model does. If a request forces one tool, the
+ * model calls that tool. A request without tools, such as one for a title, is answered with a single word.
  */
 export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour; seen: Seen } {
   const seen: Seen = { tasks: 0, all: 0, called: [] }
@@ -42,11 +42,11 @@ export function scriptedModel(fake: Fake, note: string): { behaviour: Behaviour;
   return { behaviour: model, seen }
 }
 
-/** The conversations that the service stores for threads of the Messages API, by the ids of its responses. */
+/** The conversations that the service stores for threads of the Messages API, keyed by response id. */
 class Threads {
   readonly #kept = new Map<unknown, JsonObject>()
 
-  /** A request, extended by the earlier part of its thread. */
+  /** A request with the earlier part of its thread put in front. */
   whole(body: JsonObject): JsonObject {
     const { thread } = body
     const before = isObject(thread) ? this.#kept.get(thread['previous_message_id']) : undefined
@@ -63,10 +63,10 @@ class Threads {
   }
 }
 
-/** If a library requires every response to be a call, the final text is passed to this tool. */
+/** The tool that receives the final text if a library requires every response to be a tool call. */
 const finalTool = 'final_answer'
 
-/** A call of the forced tool. Its input contains the password if the request does. */
+/** A call to the forced tool. Its input contains the password if the request does. */
 function objectFor({ name, schema }: OfferedTool, body: JsonObject): Said {
   const known = JSON.stringify(body).includes(secret) ? { password: secret } : {}
   return { ...saying(''), calls: [{ id: 'call_object_1', name, input: filled(schema, known) }] }

@@ -1,11 +1,11 @@
-/** The note's initial text, with a password that is known only to those who read it. */
+/** The note's initial text. Its password can be learned only by reading the note. */
 export const secret = 'PURPLE-ELEPHANT-77'
 export const before = 'State: draft'
 export const after = 'State: final'
 export const noteName = 'note.txt'
 export const noteText = `The password is ${secret}.\n${before}\n`
 
-/** The shell computes the output, so the output appears only where the command was run. */
+/** The shell computes the output, so the output appears only if the command was really run. */
 export const command = 'echo ran-$((40 + 2))'
 export const commandOutput = 'ran-42'
 

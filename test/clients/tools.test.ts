@@ -18,7 +18,7 @@ describe('the scripted model', () => {
     expect(offeredTools({ tools: [{ function_declarations: [snake] }] })).toEqual(expected)
   })
 
-  test('finds the tool that a request forces in every dialect, and finds none if the model may choose', () => {
+  test('finds the tool that a request forces in every dialect, and finds none if the model is free to choose', () => {
     const tool = { name: 'Note', input_schema: {} }
     const forced = (body: object) => forcedTool({ tools: [{ name: 'Other' }, tool], ...body })?.name
     expect(forced({ tool_choice: { type: 'function', function: { name: 'Note' } } })).toBe('Note')
@@ -30,7 +30,7 @@ describe('the scripted model', () => {
     expect(forced({})).toBeUndefined()
   })
 
-  test('fills the input of a tool by the names in its schema', () => {
+  test('fills the input of a tool according to the property names in its schema', () => {
     const edit = schema({ filePath: text, oldString: text, newString: text, all: { type: 'boolean' } }, ['filePath'])
     expect(inputFor('edit', { name: 'edit', schema: edit, isFree: false }, '/n')).toEqual({
       filePath: '/n',

@@ -64,7 +64,10 @@ export function toolFor(step: Step, tools: readonly OfferedTool[]): OfferedTool 
   return undefined
 }
 
-/** The input of a tool for a step, filled by the property names of its schema. A plain-text tool gets the patch. */
+/**
+ * The input of a tool for a step, filled according to the property names of its schema. A plain-text tool gets the
+ * patch.
+ */
 export function inputFor(step: Step, { name, schema, isFree }: OfferedTool, note: string): JsonObject | string {
   if (isFree) return step === 'edit' ? patch : shellLine(step, note)
   const known = knownValues(step, name, note)
@@ -76,7 +79,7 @@ function shellLine(step: Step, note: string): string {
   return step === 'edit' ? `sed -i 's/${before}/${after}/' ${note}` : command
 }
 
-/** Values by property name, which is in lower case and without punctuation. */
+/** Values keyed by property name, in lower case and with letters only. */
 function knownValues(step: Step, tool: string, note: string): Readonly<Record<string, unknown>> {
   const line = shellLine(step, note)
   const place = { path: note, filepath: note, file: note, absolutepath: note, targetfile: note }
@@ -101,9 +104,7 @@ function knownValues(step: Step, tool: string, note: string): Readonly<Record<st
   }
 }
 
-/**
- * An object that a schema allows. It contains properties with known names, if they are required or describe the task.
- */
+/** An object that a schema allows. It contains the required properties, and those whose names are in `known`. */
 export function filled(schema: JsonObject, known: Readonly<Record<string, unknown>>): JsonObject {
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []

@@ -25,9 +25,9 @@ const programmatic = 'anthropic-messages-anthropic-programmatic-tool-calling-1-4
 const names = Object.keys(dialects) as DialectName[]
 
 /**
- * An answer reduced to what must survive a round trip. Its id and creation time are generated if the service sends
- * none, or none in the dialect's format. The service's own finish reason, the default tier and our doubt about its
- * usage are ignored too.
+ * An answer reduced to what must survive a round trip. The id and the creation time are left out, because the gateway
+ * generates them if the service sends none or uses another format. The service's own finish reason, the default tier
+ * and the flag for doubtful usage are left out too.
  */
 function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }: Reply): object {
   const plain = choices.map(({ parts, stop }) => ({ parts, stop: stop.reason }))
@@ -36,7 +36,7 @@ function told({ id: _id, createdAtSeconds: _created, choices, usage, ...reply }:
   return withoutEmpty({ ...reply, ...(usage && { usage: used }), choices: plain }) as object
 }
 
-/** Anthropic's responses always contain token counts. */
+/** Adds zero usage for Anthropic, whose responses always contain token counts. */
 function withZero(said: ReturnType<typeof saidOf>, to: DialectName): ReturnType<typeof saidOf> {
   const usage = said.usage ?? (to === 'anthropic-messages' ? { prompt: 0, completion: 0, cached: 0 } : undefined)
   return { ...said, usage }
@@ -72,7 +72,8 @@ function saidOf({ choices, usage }: Reply, to: DialectName) {
 }
 
 /**
- * In a stream of Messages, the signature of a text arrives too late to be sent before the text, and must not follow it.
+ * Removes the signatures of texts. In a Messages stream, such a signature arrives too late to be sent before the text,
+ * and must not follow it.
  */
 function withoutTextSeals(reply: Reply): Reply {
   const plain = (part: ReplyPart): ReplyPart => {
@@ -109,7 +110,7 @@ describe('recorded answers', () => {
     const whole = casesOf(name, { kind: 'json', status: 'ok' }).filter(({ responseJson }) => isObject(responseJson))
     const streamed = casesOf(name, { kind: 'sse', status: 'ok' })
 
-    test(`of ${name} are the same when they are encoded and decoded again`, () => {
+    test(`in ${name} are unchanged after they are encoded and decoded again`, () => {
       expect(whole.length).toBeGreaterThanOrEqual(leastCases(31))
       for (const { id, responseJson } of whole) {
         const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
@@ -124,7 +125,7 @@ describe('recorded answers', () => {
       }
     })
 
-    test(`streams of ${name} are the same when they are encoded and decoded again`, () => {
+    test(`streamed in ${name} are unchanged after they are encoded and decoded again`, () => {
       expect(streamed.length).toBeGreaterThanOrEqual(leastCases(31))
       for (const recorded of streamed) {
         const events = decodeAll(dialect, sseData(recorded))
@@ -139,7 +140,7 @@ describe('recorded answers', () => {
       }
     })
 
-    test(`streams of ${name} yield exactly the text of their events`, () => {
+    test(`streamed in ${name} yield exactly the text of their events`, () => {
       for (const recorded of streamed) {
         const { reply } = assemble(decodeAll(dialect, sseData(recorded)))
         const said = reply.choices.map(({ parts }) =>
@@ -152,7 +153,7 @@ describe('recorded answers', () => {
       }
     })
 
-    test(`streams of ${name} that are cut at any event are reported as incomplete`, () => {
+    test(`streamed in ${name} are reported as incomplete wherever the stream is cut`, () => {
       for (const recorded of streamed.slice(0, 20)) {
         const data = sseData(recorded)
         for (let length = 0; length < lastOf(name, data); length++) {
@@ -168,7 +169,7 @@ describe('recorded answers', () => {
     })
 
     for (const other of names.filter((each) => each !== name)) {
-      test(`of ${name} have the same content in ${other}, both complete and streamed`, () => {
+      test(`in ${name} have the same content after translation to ${other}, both streamed and not`, () => {
         for (const { id, responseJson } of whole) {
           const reply = dialect.decodeReply(responseJson as JsonObject, 'seed')
           if (reply.choices.length === 0 || id === programmatic) continue
@@ -235,7 +236,7 @@ function lastOf(name: DialectName, data: readonly string[]): number {
   return at < 0 ? data.length : at
 }
 
-/** A stream that is cut leaves parts open, which is not a fault of its decoder. */
+/** A truncated stream leaves parts open, which is not the fault of its decoder. */
 function assembleLoosely(events: readonly StreamEvent[]): Pick<Assembled, 'ended' | 'failure'> {
   const last = events.at(-1)
   return { ended: last?.type === 'end', failure: last?.type === 'error' ? last.failure : undefined }

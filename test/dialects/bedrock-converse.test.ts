@@ -130,7 +130,7 @@ describe('a request', () => {
     ).toEqual(['reasoning_effort'])
   })
 
-  test('keeps the cache marks, signed thoughts and failed results of an Anthropic caller', () => {
+  test('keeps the cache breakpoints, signed thoughts and failed results of an Anthropic caller', () => {
     const { body } = bedrockConverse.encodeRequest(
       dialects['anthropic-messages'].decodeRequest({
         model: claude,
@@ -212,7 +212,7 @@ describe('a stream', () => {
     }
   })
 
-  test('is not a complete answer if it ends at any frame before its stop', async () => {
+  test('is incomplete if it ends at any frame before its stop', async () => {
     for (let count = 0; count < frames.length - 2; count++) {
       const { ended, failure } = assemble(
         decodeAll(bedrockConverse, await eventsOf(Buffer.concat(frames.slice(0, count)))),
@@ -222,7 +222,7 @@ describe('a stream', () => {
     }
   })
 
-  test('reports an exception in it as an error of the matching kind', async () => {
+  test('that contains an exception is reported as an error of the matching kind', async () => {
     const headers = { ':message-type': 'exception', ':exception-type': 'throttlingException' }
     const bytes = Buffer.concat([...frames.slice(0, 5), awsFrame(headers, '{"message":"Too many tokens"}')])
     const { failure } = assemble(decodeAll(bedrockConverse, await eventsOf(bytes)))
@@ -293,7 +293,7 @@ describe.skipIf(!recordingsAvailable)('recordings of Converse', () => {
   }
 
   for (const recorded of cases({ api: 'converse', kind: 'eventstream' })) {
-    test(`${recorded.id} is the same however it is split`, async () => {
+    test(`${recorded.id} is decoded to the same answer however it is split`, async () => {
       const bytes = recorded.response.body
       const whole = assemble(decodeAll(bedrockConverse, await eventsOf(bytes)))
       const cut = assemble(decodeAll(bedrockConverse, await eventsOf(bytes, 'bedrock-converse', 7)))

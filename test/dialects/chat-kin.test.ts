@@ -1,4 +1,4 @@
-// Formats that resemble OpenAI's chat but use other names: their recordings are read, complete and cut.
+// Formats that resemble OpenAI's chat but use other names: their recordings are decoded, both complete and cut off.
 import { describe, expect, test } from 'bun:test'
 import { aiProxyLibrary } from '../../server/dialects/aiproxy-library/index.ts'
 import { GrowingText } from '../../server/dialects/dashscope/growing-text.ts'
@@ -87,7 +87,8 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
   }
 
   for (const recorded of streamed) {
-    // A deep-research answer consists of stages of work, and its last event looks like the others.
+    // A deep-research answer consists of stages of work, and its last event looks like the others, so a cut cannot be
+    // detected.
     if (/deep-research/.test(recorded.id)) continue
     test(`${recorded.id} is read completely, and is reported as broken wherever it is cut`, () => {
       const dialect = dialectOf(recorded)
@@ -107,7 +108,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers', () => {
     })
   }
 
-  test('the joined frames of Spark are the complete answer', () => {
+  test('joining the frames of Spark yields the complete answer', () => {
     for (const recorded of streamed.filter(({ kind }) => kind === 'ws')) {
       const frames = eventsOf(recorded).map((each) => JSON.parse(each) as JsonObject)
       const streamedReply = assemble(decodeAll(sparkMax, eventsOf(recorded))).reply

@@ -136,7 +136,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends anywhere before its last event is not a complete answer', () => {
+  test('that ends anywhere before its last event is incomplete', () => {
     for (let count = 0; count < stream.length - 2; count++) {
       const { ended, failure } = assemble(decodeAll(cohereChat, stream.slice(0, count)))
       expect(ended).toBe(false)
@@ -144,7 +144,7 @@ describe('a stream', () => {
     }
   })
 
-  test('that the service aborted is an error', () => {
+  test('that the service aborted is reported as an error', () => {
     const end = wire('message-end', { delta: { finish_reason: 'ERROR', error: 'worker died' } })
     const { failure } = assemble(decodeAll(cohereChat, [...stream.slice(0, 3), end]))
     expect(failure).toMatchObject({ kind: 'server', message: 'worker died' })

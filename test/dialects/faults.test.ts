@@ -97,7 +97,7 @@ const wrong: readonly (readonly [DialectName, string, JsonObject])[] = [
   ],
 ]
 
-describe('an invalid request is refused with 400, naming the field:', () => {
+describe('an invalid request is refused with a 400 that names the field:', () => {
   for (const [name, place, wire] of wrong) {
     test(`${name} ${place} in ${JSON.stringify(wire)}`, () => {
       const refusal = failing(() => dialects[name].decodeRequest(wire, name === 'gemini' ? { model: 'm' } : {}))
@@ -183,7 +183,7 @@ describe('a failure', () => {
       }
     })
 
-    test(`of the gateway itself keeps its code in OpenAI's format, and has its kind in the format of ${name}`, () => {
+    test(`of the gateway itself is reported in the format of ${name}, with its code only in OpenAI's formats`, () => {
       const failure = failureOf(new GatewayError('insufficient_user_quota', 'user quota is not enough'))
       const text = JSON.stringify(dialects[name].encodeFailure(failure, 'req-1'))
       expect(text).toContain('user quota is not enough')

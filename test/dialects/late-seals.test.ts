@@ -35,7 +35,7 @@ const blocksOf = (events: readonly StreamEvent[]) =>
   })
 
 describe('a signature that Gemini sends after its last text', () => {
-  test('leaves the text as the last block of a stream of Messages', () => {
+  test('leaves the text as the last block of a Messages stream', () => {
     expect(blocksOf(streamed(closing)).map(({ type }) => type)).toEqual(['thinking', 'text'])
   })
 
@@ -105,7 +105,7 @@ test('a call’s signature that arrives after the call is sent back with that ca
   expect(turn?.parts[1]).not.toHaveProperty('seal')
 })
 
-test('a text that turns out to be empty does not become a block in a stream of Messages', () => {
+test('a text that turns out to be empty does not become a block in a Messages stream', () => {
   const events: StreamEvent[] = [
     { type: 'start' },
     { type: 'part', choice: 0, index: 0, part: { type: 'text', text: '' } },

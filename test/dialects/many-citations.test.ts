@@ -14,7 +14,7 @@ const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ l
 const citationsOf = (reply: Reply): (readonly Citation[])[] =>
   (reply.choices[0]?.parts ?? []).map((part) => (part.type === 'text' ? (part.citations ?? []) : []))
 
-/** Expects each citation at its own index, one unit long. */
+/** Expects each citation to start at its own index in the list, and to be one unit long. */
 function standWhereTold(found: readonly Citation[]): void {
   expect(found.every(({ start, end }, at) => start === at && end === at + 1)).toBe(true)
 }
@@ -45,7 +45,7 @@ const calls = 150_000
 const names = ['text', ...list(calls, (at) => `f${at + 1}`)]
 
 test(
-  'many calls that wait for the end of a text follow it in the order of their starts',
+  'many calls that wait for the end of a text follow it in the order in which they started',
   () => {
     const heads = list(calls, (at) => call(at + 1))
     const ends = list(calls, (at) => [more(at + 1, '{'), partEnd(at + 1)]).flat()
@@ -57,7 +57,7 @@ test(
 )
 
 test(
-  'many waiting calls follow the text in the order of their starts even if the last call ends first',
+  'many waiting calls follow the text in the order in which they started, even if the last call ends first',
   () => {
     const heads = list(calls, (at) => call(at + 1, '{'))
     const ends = list(calls, (at) => partEnd(calls - at))
@@ -108,7 +108,7 @@ test(
 )
 
 test(
-  'many grounding supports whose words do not occur in a long text keep their positions',
+  'many grounding supports whose quoted text does not occur in a long text keep their positions',
   () => {
     const supports = list(50_000, (at) => ({
       segment: { startIndex: at, endIndex: at + 1, text: `b${at}` },
@@ -180,7 +180,7 @@ test(
 )
 
 test(
-  'many Cohere citations whose words do not occur in a long text keep their positions',
+  'many Cohere citations whose quoted text does not occur in a long text keep their positions',
   () => {
     const citations = list(50_000, (at) => ({ start: at, end: at + 1, text: `b${at}` }))
     const [found = []] = citationsOf(cohere([{ type: 'text', text: 'a'.repeat(5_000_000) }], citations))

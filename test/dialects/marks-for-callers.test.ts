@@ -19,12 +19,12 @@ const { reply } = assemble(events)
 const streamed = (name: keyof typeof dialects, frame: ReturnType<typeof frameOf>) =>
   dataOf(encodeAll(dialects[name], events, frame)).map((data) => JSON.parse(data) as JsonObject)
 
-describe('a caller of Gemini', () => {
+describe('a Gemini caller', () => {
   const marks = (all: JsonObject[]) => all.flatMap((part) => ('functionCall' in part ? [part['thoughtSignature']] : []))
   const partsOf = ({ candidates }: JsonObject) =>
     (candidates as JsonObject[]).flatMap(({ content }) => (content as JsonObject)['parts'] as JsonObject[])
 
-  test('gets a signature with the first call even if another service made the call, as Google would send one', () => {
+  test('gets a signature with the first call, as Google would send one, even if another service made the call', () => {
     const expected = ['skip_thought_signature_validator', undefined]
     expect(marks(partsOf(dialects.gemini.encodeReply(reply, frameOf('gemini'))))).toEqual(expected)
     expect(marks(streamed('gemini', frameOf('gemini')).flatMap(partsOf))).toEqual(expected)
@@ -51,7 +51,7 @@ describe('a caller of the Responses API', () => {
     return [thought(whole['output']), thought(end?.['output']), done?.['item'] as JsonObject]
   }
 
-  test('gets the encrypted form of thoughts if the caller requested it', () => {
+  test('gets the encrypted form of thoughts if it requested that', () => {
     for (const item of both(asked)) expect(item?.['encrypted_content']).toBeString()
     for (const item of both({})) expect(item?.['encrypted_content']).toBe(undefined)
   })
@@ -64,7 +64,7 @@ describe('a caller of the Responses API', () => {
   })
 })
 
-test('a stream of Messages begins with the estimated prompt tokens if the service has reported no usage yet', () => {
+test('a Messages stream begins with the estimated prompt tokens if the service has reported no usage yet', () => {
   const frame = { ...frameOf('anthropic-messages'), promptTokens: 123 }
   const [start = {}] = streamed('anthropic-messages', frame)
   expect((start['message'] as JsonObject)['usage']).toMatchObject({ input_tokens: 123, output_tokens: 0 })

@@ -45,7 +45,7 @@ describe('a request with namespaces', () => {
     expect(wire['input']).toMatchObject(asked.input)
   })
 
-  test('may choose one tool of a namespace, or allow a whole namespace', () => {
+  test('can choose one tool of a namespace, or allow a whole namespace', () => {
     const chosen = { ...asked, tool_choice: { type: 'function', namespace: 'mcp__wiki', name: 'search' } }
     expect(messages.encodeRequest(responses.decodeRequest(chosen)).body['tool_choice']).toEqual({
       type: 'tool',
@@ -57,7 +57,7 @@ describe('a request with namespaces', () => {
     expect((body['tools'] as JsonObject[]).map(({ name }) => name)).toEqual(one.slice(1, 3))
   })
 
-  test('keeps a namespace that it does not declare, and reports it as dropped for other services', () => {
+  test('keeps a namespace that is not declared, but reports it as dropped for other services', () => {
     const call = { type: 'function_call', call_id: 'c1', namespace: 'found', name: 'look', arguments: '{}' }
     const conversation = responses.decodeRequest({ model: 'm', input: [{ role: 'user', content: 'Hi' }, call] })
     expect((responses.encodeRequest(conversation).body['input'] as JsonObject[])[1]).toEqual(call)
@@ -75,7 +75,7 @@ describe('a request with namespaces', () => {
   })
 })
 
-test('calls come back under their original names, both complete and streamed', () => {
+test('calls come back under their original names, both streamed and not', () => {
   const frame = frameOf('openai-responses', asked)
   const reply: Reply = {
     choices: [

@@ -132,7 +132,7 @@ const rich: Readonly<Record<DialectName, JsonObject>> = {
   },
 }
 
-/** Objects whose fields the caller may choose freely. */
+/** Objects whose field names the caller can choose freely. */
 const opaque = new Set([
   ...['parameters', 'input_schema', 'parametersJsonSchema', 'schema', 'input', 'args', 'response', 'format'],
   ...['filters', 'annotations'],
@@ -174,7 +174,7 @@ function droppedOf(from: DialectName, wire: JsonObject, to: UpstreamDialect): re
   return to.encodeRequest({ ...conversation, model: 'claude-sonnet-4-5' }).dropped
 }
 
-describe.each(names)('an unknown field of a request of %s is reported by its path', (from) => {
+describe.each(names)('an unknown field in a %s request is reported by its path', (from) => {
   test.each(upstreams.filter(({ name }) => name !== from).map((to) => [to.name, to] as const))('to %s', (_, to) => {
     const whole = plain.has(to.name) ? withoutMedia(rich[from]) : rich[from]
     const silent = [...withUnknown(whole)].flatMap(({ copy, place }) => {
@@ -203,7 +203,7 @@ const pdf = { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } }
 const readers = [dialects['openai-chat'], dialects['openai-responses'], dialects.gemini, bedrockConverse]
 
-describe("a document of Anthropic's that consists of blocks", () => {
+describe("a document in Anthropic's format that consists of blocks", () => {
   const document = {
     type: 'document',
     title: 'The report',
@@ -356,7 +356,7 @@ describe('a setting that can only be approximated', () => {
     expect(droppedOf('openai-chat', asked, gemini)).toEqual([])
   })
 
-  test('is reported: the length of a summary of thoughts', () => {
+  test('is reported: the length of a thinking summary', () => {
     const asked = { model: 'm', input: 'Hi', reasoning: { effort: 'low', summary: 'detailed' } }
     expect(droppedOf('openai-responses', asked, messages)).toEqual(['reasoning.summary'])
     expect(

@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['tool_choice'])
   })
 
-  test('sets a thinking level for OpenAI’s open models', () => {
+  test('sets a thinking level for OpenAI’s open-weight models', () => {
     expect(encode({ model: 'gpt-oss:20b', reasoning_effort: 'high' }).body['think']).toBe('high')
     expect(encode({ reasoning_effort: 'high' }).body['think']).toBe(true)
   })
@@ -99,7 +99,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that ends anywhere before its last event is not a complete answer', () => {
+  test('that ends anywhere before its last event is incomplete', () => {
     for (let count = 0; count < stream.length; count++)
       expect(assemble(decodeAll(ollamaChat, stream.slice(0, count))).failure?.code).toBe('upstream_stream_incomplete')
   })

@@ -1,4 +1,4 @@
-// What helps a service find a prompt in its cache, and what would prevent that.
+// How the gateway helps a service find a prompt in its cache, and avoids what would prevent that.
 import { describe, expect, test } from 'bun:test'
 import { bedrockConverse } from '../../server/dialects/bedrock-converse/index.ts'
 import { cohereChat } from '../../server/dialects/cohere-chat/index.ts'
@@ -53,7 +53,7 @@ describe('account details that Claude Code sends', () => {
   })
 })
 
-describe("Claude's cache for callers of OpenAI's dialects", () => {
+describe("Claude's cache breakpoints for callers of OpenAI's dialects", () => {
   const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
   const asked = {
     model: 'm',
@@ -68,7 +68,7 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
   }
   const mark = { type: 'ephemeral' }
 
-  test('is marked at the end of the system prompt and of the conversation, if a cache key says that requests begin alike', () => {
+  test('are at the end of the system prompt and of the conversation, if a cache key indicates that requests share a prefix', () => {
     const { body, dropped } = moved('openai-chat', asked, messages)
     expect(body['system']).toEqual([{ type: 'text', text: 'Be brief.', cache_control: mark }])
     expect((body['messages'] as JsonObject[]).map(({ content }) => content)).toEqual([
@@ -79,12 +79,12 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     expect(dropped).toEqual([])
   })
 
-  test('is marked for an hour if the caller wants the cache to be kept longer', () => {
+  test('last an hour if the caller wants the cache to be kept longer', () => {
     const { body } = moved('openai-chat', { ...asked, prompt_cache_retention: '24h' }, messages)
     expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}')
   })
 
-  test('is marked at the last tool if there is no system prompt, and at a tool result if that is the last block', () => {
+  test('are on the last tool if there is no system prompt, and on a tool result if that is the last block', () => {
     const input = [
       { role: 'user', content: 'Look' },
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
@@ -101,12 +101,12 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     ])
   })
 
-  test('is marked on Bedrock in Bedrock’s format', () => {
+  test('are sent to Bedrock in Bedrock’s format', () => {
     const { body } = moved('openai-chat', asked, bedrockConverse)
     expect(body['system']).toEqual([{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }])
   })
 
-  test('is not marked if there is no cache key, or if the caller has set marks already', () => {
+  test('are absent if there is no cache key, or if the caller has set some already', () => {
     const { prompt_cache_key: _key, ...plain } = asked
     expect(JSON.stringify(moved('openai-chat', plain, messages).body)).not.toContain('cache_control')
     const own = { type: 'text', text: 'Hi', cache_control: mark }
@@ -120,7 +120,7 @@ describe("Claude's cache for callers of OpenAI's dialects", () => {
     expect(JSON.stringify(moved('openai-chat', marked, messages).body).match(/cache_control/g)).toHaveLength(1)
   })
 
-  test('is marked at most four times, however long the conversation is', () => {
+  test('number at most four, however long the conversation is', () => {
     const long = Array.from({ length: 9 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: `Turn ${at}` }))
     const { body } = moved('openai-chat', { ...asked, messages: long }, messages)
     expect(JSON.stringify(body).match(/cache_control/g)).toHaveLength(2)

@@ -6,11 +6,11 @@ import { leastCases } from '../helpers/recordings.ts'
 import { differences } from './stated-differences.ts'
 
 const names = Object.keys(dialects) as DialectName[]
-/** Recorded requests that the service itself refused for a reason for which decoding refuses them too. */
+/** Recorded requests that the service itself refused, and that decoding refuses for the same reason. */
 const refused = ['invalid-role-a006bb']
 /**
- * Content that cannot be expressed in another dialect, and is refused with its name: files and responses stored at a
- * service, audio, URLs.
+ * Content that cannot be expressed in another dialect and is refused with an error that names it: files and responses
+ * stored at a service, audio, URLs.
  */
 const unsayable = /is kept at a service|a file kept at a service|^audio|^video|a document or sound by its address/
 
@@ -40,7 +40,7 @@ describe('recorded requests', () => {
     })
 
     for (const other of names.filter((each) => each !== name)) {
-      test(`of ${name} keep their words, calls, results, media and tools in ${other}`, () => {
+      test(`of ${name} keep their text, calls, results, media and tools in ${other}`, () => {
         let count = 0
         for (const { id, requestJson } of recorded) {
           const conversation = dialect.decodeRequest(requestJson, { model: 'm' })

@@ -10,7 +10,7 @@ import { sdkReaders } from './sdk-readers.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 
-/** The server's response to the next request, made from the decoded request. */
+/** Produces the server's response to the next request, from the decoded request. */
 let play: (asked: Conversation) => string = () => ''
 let server: Server
 let baseUrl = ''
@@ -49,7 +49,7 @@ const hello: Readonly<Record<DialectName, JsonObject>> = {
   gemini: { model: 'm', contents: 'Hello' },
 }
 
-/** Each dialect's name for the reasons for which an answer may end. */
+/** Each dialect's names for the reasons why an answer ends. */
 const ends: Readonly<Record<DialectName, Readonly<Record<string, string>>>> = {
   'openai-chat': {
     stop: 'stop',
@@ -120,11 +120,11 @@ function playEvents(events: readonly StreamEvent[], to: DialectName): void {
 
 describe('recorded streams through official SDKs', () => {
   for (const from of names) {
-    // A recording with two answers cannot come from a single response of a service.
+    // A recording with two answers cannot come from a single response.
     const streams = casesOf(from, { kind: 'sse', status: 'ok' }).filter(({ id }) => !id.endsWith('0b06f3'))
 
     for (const to of names.filter((name) => name !== from)) {
-      test(`of ${from} are read completely by a client that uses ${to}`, async () => {
+      test(`from ${from} are read completely by a client that uses ${to}`, async () => {
         let count = 0
         for (const recorded of streams) {
           const events = decodeAll(dialects[from], sseData(recorded))
@@ -139,7 +139,7 @@ describe('recorded streams through official SDKs', () => {
         expect(count).toBeGreaterThanOrEqual(leastCases(26))
       })
 
-      test(`of ${from} cut after any event never look complete to a client that uses ${to}`, async () => {
+      test(`from ${from} never look complete to a client that uses ${to}, whichever event they are cut after`, async () => {
         for (const recorded of chosen(streams)) {
           const data = sseData(recorded)
           for (let length = 0; length < data.length; length++) {
@@ -208,7 +208,10 @@ function sealsOf({ messages }: Conversation): string[] {
     .sort()
 }
 
-/** The signatures that come back when an answer is sent in a dialect and its message is put into the next request. */
+/**
+ * The signatures that come back when an answer is sent in a dialect and the caller puts its message into the next
+ * request.
+ */
 function broughtBack(to: DialectName, parts: Reply['choices'][0]['parts']): string[] {
   const request = dialects[to].decodeRequest(
     { ...hello[to], contents: [{ parts: [{ text: 'Hello' }] }] },

@@ -2,8 +2,8 @@ import type { DialectName } from '../../server/dialects/neutral/conversation.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 
 /**
- * A difference that a request may show after it was decoded to a Conversation and encoded again, and how both sides are
- * normalised.
+ * A permitted difference between a request and the result of decoding and encoding it again, and how both are
+ * normalised before they are compared.
  */
 export interface Difference {
   says: string
@@ -76,7 +76,7 @@ const anthropic: Difference[] = [
 ]
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-/** Objects that belong to the caller, not to Google, keep their field names. */
+/** The objects in these fields are defined by the caller, not by Google, so their own field names are kept. */
 const ownNames = new Set(['args', 'response', 'properties', 'parametersJsonSchema', 'responseJsonSchema', 'labels'])
 function camelised(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(camelised)

@@ -222,7 +222,7 @@ const streams: readonly (readonly [string, UpstreamDialect, readonly JsonObject[
   ],
 ]
 
-describe('content that is only in an event at the end of a stream is sent once', () => {
+describe('content that appears only in an event at the end of a stream is sent once', () => {
   for (const [title, dialect, events, parts] of streams) {
     test(title, () => {
       const data = [...written(events), ...(dialect === dialects['openai-chat'] ? ['[DONE]'] : [])]
@@ -248,7 +248,7 @@ describe('the charge for an OpenAI chat stream that is passed on unchanged', () 
     for (const each of written(events)) meter.feed(each)
     return meter.output()
   }
-  test('counts a message that is only in the last chunk', () => {
+  test('counts a message that appears only in the last chunk', () => {
     expect(count([chunk({ message: { content: 'Hello', tool_calls: toolCalls }, finish_reason: 'stop' })])).toBe(
       'Hellolook{"path":"/tmp"}',
     )
@@ -263,7 +263,7 @@ describe('the charge for an OpenAI chat stream that is passed on unchanged', () 
   })
 })
 
-test('a transcript that is only in the last event is counted, and one that the last event repeats is counted once', () => {
+test('a transcript that appears only in the last event is counted, and one that the last event repeats is counted once', () => {
   const done = { type: 'transcript.text.done', text: 'Hello there' }
   for (const before of [
     [],
@@ -277,7 +277,7 @@ test('a transcript that is only in the last event is counted, and one that the l
   }
 })
 
-test('an answer of Coze that is collected from a stream is complete, whether it arrived in pieces or all at once', () => {
+test('a Coze answer collected from a stream is complete, whether it arrived in pieces or all at once', () => {
   const end = { event: 'conversation.chat.completed', data: { id: 'c' } }
   const told = (name: string, content: string) => ({
     event: `conversation.message.${name}`,

@@ -18,7 +18,7 @@ const named = (index: number, id: string, name: string) =>
   call(index, { id, type: 'function', function: { name, arguments: '' } })
 const more = (index: number, text: string) => call(index, { function: { arguments: text } })
 
-describe('calls whose inputs arrive alternately', () => {
+describe('calls whose inputs arrive interleaved', () => {
   const byTurns = [
     named(0, 'a', 'first'),
     named(1, 'b', 'second'),
@@ -42,7 +42,7 @@ describe('calls whose inputs arrive alternately', () => {
     })
   }
 
-  test('are consecutive blocks for Anthropic', () => {
+  test('become consecutive blocks for Anthropic', () => {
     const events = decodeAll(dialects['openai-chat'], byTurns)
     const order = eventsOf(encodeAll(dialects['anthropic-messages'], events, frameOf('anthropic-messages'))).flatMap(
       ({ type, index }) =>
@@ -87,7 +87,7 @@ describe('a free-text tool, offered as a function', () => {
     { type: 'end' },
   ]
 
-  test('is called with its text in the Responses API, both streamed and not', () => {
+  test('is called with plain text in the Responses API, both streamed and not', () => {
     const frame = frameOf('openai-responses', request)
     const streamed = eventsOf(encodeAll(dialects['openai-responses'], events, frame))
     expect(streamed.find(({ type }) => type === 'response.custom_tool_call_input.done')?.['input']).toBe('*** Begin')
@@ -99,7 +99,7 @@ describe('a free-text tool, offered as a function', () => {
     expect(whole['output']).toMatchObject([{ type: 'custom_tool_call', input: '*** Begin', call_id: 'a' }])
   })
 
-  test('is called with its text in OpenAI’s chat', () => {
+  test('is called with plain text in OpenAI’s chat', () => {
     const frame = frameOf('openai-chat', { tools: [{ type: 'custom', custom: { name: 'patch' } }] })
     const { reply } = assemble(
       decodeAll(dialects['openai-chat'], dataOf(encodeAll(dialects['openai-chat'], events, frame))),
@@ -127,7 +127,7 @@ test('a caller who declares legacy functions gets a function call', () => {
   expect(whole['choices']).toMatchObject([{ message: { function_call: { name: 'now', arguments: '{}' } } }])
 })
 
-describe('usage with a count of every class', () => {
+describe('usage with a count for every class of tokens', () => {
   const usage: Usage = {
     promptTokens: 1000,
     completionTokens: 300,
@@ -155,7 +155,7 @@ describe('usage with a count of every class', () => {
   }
 
   for (const name of names) {
-    test(`passes through ${name}, both streamed and not, if that dialect can express the class`, () => {
+    test(`keeps in ${name} the counts that the dialect can express, both streamed and not`, () => {
       const classes = Object.fromEntries(told[name].map((each) => [each, usage[each]]))
       // The Responses API always names a tier.
       const tier = name === 'openai-responses' ? { tier: 'default' } : {}
@@ -191,7 +191,7 @@ describe('usage with a count of every class', () => {
     })
   })
 
-  test('Gemini counts thoughts separately from the answer, and the prompts of tool use separately from the prompt', () => {
+  test('Gemini counts thoughts separately from the answer, and tool-use prompts separately from the prompt', () => {
     const wire = {
       candidates: [],
       usageMetadata: {
@@ -217,7 +217,7 @@ describe('service-specific formats', () => {
   const google = (...parts: JsonObject[]) => ({ candidates: [{ content: { parts } }], responseId: 'r' })
   const ended = { candidates: [{ content: { parts: [] }, finishReason: 'STOP' }] }
 
-  test('Gemini’s arguments that arrive in pieces become one input', () => {
+  test('Gemini arguments that arrive in pieces are joined into one input', () => {
     const piece = (jsonPath: string, rest: JsonObject) => ({
       functionCall: { partialArgs: [{ jsonPath, ...rest }], willContinue: true },
     })
@@ -253,7 +253,7 @@ describe('service-specific formats', () => {
     })
   })
 
-  test('citation positions from Gemini count bytes, and are converted to characters for the caller', () => {
+  test('citation positions from Gemini are byte offsets, and the caller gets them as character offsets', () => {
     const text = 'Füße: 66 °F. Wind: keiner.'
     const cited = 'Wind: keiner.'
     const at = Buffer.byteLength(text.slice(0, text.indexOf(cited)))
@@ -276,7 +276,7 @@ describe('service-specific formats', () => {
     expect(back['candidates']).toMatchObject([{ groundingMetadata: grounding }])
   })
 
-  test('the Responses API repeats at the end what arrived in pieces', () => {
+  test('a Responses API stream repeats at its end the content that was sent in pieces', () => {
     const events = decodeAll(dialects['openai-chat'], [
       chunk({ content: 'Let me' }),
       chunk({ content: ' look.' }),
@@ -325,7 +325,7 @@ describe('nonsense from an upstream', () => {
       expect(decodeAll(dialects[name], []).at(-1)?.type).toBe('error')
     })
 
-    test(`in an answer of ${name} causes no exception`, () => {
+    test(`in an answer of ${name} does not throw`, () => {
       const odd: unknown[] = [null, 5, 'x', [], {}, [null], [{}], [5]]
       for (const value of odd) {
         const wire = {

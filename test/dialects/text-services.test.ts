@@ -58,14 +58,14 @@ describe('Coze', () => {
     expect(dropped).toEqual(['seed'])
   })
 
-  test('gives the same answer streamed and collected', () => {
+  test('gives the same answer whether it is streamed or collected', () => {
     const { reply, ended } = assemble(decodeAll(cozeChat, stream))
     expect(ended).toBe(true)
     expect(reply).toMatchObject(answer)
     expect(cozeChat.decodeReply(collected(stream), 'seed')).toMatchObject(answer)
   })
 
-  test('that breaks off or fails is reported as an error, streamed and collected', () => {
+  test('reports an error, streamed or collected, if the answer breaks off or fails', () => {
     for (let count = 0; count < 5; count++) {
       expect(assemble(decodeAll(cozeChat, stream.slice(0, count))).failure).toBeDefined()
       expect(cozeChat.failureWithin?.(collected(stream.slice(0, count)))).toMatchObject({ kind: 'server' })
@@ -106,7 +106,7 @@ describe('Replicate', () => {
     expect(one.body).toEqual({ input: { prompt: 'Hi' } })
   })
 
-  test('gives the same answer streamed and not', () => {
+  test('gives the same answer whether it is streamed or not', () => {
     const streamed = assemble(
       decodeAll(replicateChat, [event('output', 'Hel'), event('output', 'lo'), event('prediction', ended)]),
     )
@@ -118,7 +118,7 @@ describe('Replicate', () => {
     }
   })
 
-  test('that breaks off or fails is reported as an error', () => {
+  test('reports an error if the answer breaks off or fails', () => {
     expect(assemble(decodeAll(replicateChat, [event('output', 'Hel')])).failure?.code).toBe(
       'upstream_stream_incomplete',
     )
@@ -130,7 +130,7 @@ describe('Replicate', () => {
 })
 
 describe('DeepL', () => {
-  test('receives the user’s last text, with the target language that the model name contains', () => {
+  test('receives the user’s last text, with the target language given in the model name', () => {
     expect(deeplTranslate.encodeRequest(asked('deepl-zh')).body).toEqual({
       text: ['Again'],
       target_lang: 'ZH',
@@ -146,7 +146,7 @@ describe('DeepL', () => {
     expect(reply.usage).toEqual({ promptTokens: 5, completionTokens: 0 })
   })
 
-  test('reports an exhausted quota as such', () => {
+  test('reports an exhausted quota as an exhausted quota', () => {
     expect(deeplTranslate.decodeFailure(456, { message: 'Quota exceeded' })).toMatchObject({
       kind: 'quota',
       message: 'Quota exceeded',

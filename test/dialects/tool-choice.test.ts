@@ -106,7 +106,7 @@ describe('when the caller allows some functions', () => {
     expect(wire['web_search_options']).toBeUndefined()
   })
 
-  test('a service that may not support such a list gets only those tools, and must call one', () => {
+  test('a service that might not support such a list gets only those tools, and must call one', () => {
     const { wire, tools } = moved('openai-responses', allow('required', { type: 'function', name: 'look' }), chat)
     expect([tools, wire['tool_choice']]).toEqual([['look'], 'required'])
   })
@@ -171,15 +171,15 @@ describe('a free-text tool of OpenAI’s chat', () => {
   })
 })
 
-describe('a built-in tool of a service that must be used', () => {
-  test('must be used on Anthropic too', () => {
+describe('a built-in tool whose use is required', () => {
+  test('is required on Anthropic too', () => {
     const asked = { tools: responsesTools, tool_choice: { type: 'web_search' } }
     const { wire, dropped } = moved('openai-responses', asked, messages)
     expect(wire['tool_choice']).toEqual({ type: 'tool', name: 'web_search' })
     expect(dropped).toEqual([])
   })
 
-  test('must be used on OpenAI if an Anthropic caller names it', () => {
+  test('is required on OpenAI if an Anthropic caller names it', () => {
     const tools = [
       { name: 'look', input_schema: { type: 'object' } },
       { type: 'web_search_20250305', name: 'web_search' },

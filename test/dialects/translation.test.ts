@@ -40,7 +40,7 @@ const chatLoop: JsonObject = {
 }
 
 describe('a tool loop in OpenAI’s chat', () => {
-  test('for Anthropic: one turn of results, ids in the alphabet that Anthropic allows, and max_tokens', () => {
+  test('is sent to Anthropic with the results in one turn, ids in the alphabet that Anthropic allows, and max_tokens', () => {
     const { body } = translated('openai-chat', 'anthropic-messages', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -69,7 +69,7 @@ describe('a tool loop in OpenAI’s chat', () => {
     } as never)
   })
 
-  test('for Gemini: results are objects with the name of their function, and calls that Gemini has not signed get its placeholder', () => {
+  test('is sent to Gemini with results as objects named after their function, and with Gemini’s placeholder on calls that it has not signed', () => {
     const { body, dropped } = translated('openai-chat', 'gemini', chatLoop, 'gemini-3-pro')
     expect(body).toEqual({
       contents: [
@@ -105,7 +105,7 @@ describe('a tool loop in OpenAI’s chat', () => {
     expect(JSON.stringify(older)).not.toContain('thoughtSignature')
   })
 
-  test('for the Responses API: the history is a list of items, nothing is stored, and a tool is strict only if the caller said so', () => {
+  test('is sent to the Responses API as a list of items that is not stored, and a tool is strict only if the caller said so', () => {
     const { body } = translated('openai-chat', 'openai-responses', chatLoop)
     expect(body).toEqual({
       model: 'm',
@@ -138,7 +138,7 @@ describe('fields that only one dialect has', () => {
   ]
   const messages = [{ role: 'user', content: 'Hi' }]
 
-  test('cache marks reach services that accept them, and are reported where they are dropped', () => {
+  test('cache breakpoints reach services that accept them, and are reported where they are dropped', () => {
     const wire = { max_tokens: 5, system, messages }
     const plain = translated('anthropic-messages', 'openai-chat', wire)
     expect(plain.body['messages']?.[0]).toEqual({ role: 'system', content: 'Rules.\n\nMore rules.' } as never)
@@ -205,14 +205,14 @@ describe('thinking', () => {
   const claude = (model: string, effort: string, more: JsonObject = {}) =>
     translated('openai-chat', 'anthropic-messages', { ...ask, ...more, reasoning_effort: effort }, model)
 
-  test('an effort becomes a budget for older models of Anthropic, and excludes temperature', () => {
+  test('becomes a budget for older Anthropic models if the caller sent an effort, and drops the temperature', () => {
     const { body, dropped } = claude('claude-sonnet-4-5-20250929', 'medium', { max_tokens: 9000 })
     expect(body).toMatchObject({ max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 8192 } } as never)
     expect([body['temperature'], dropped]).toEqual([undefined, ['temperature']] as never)
     expect(claude('claude-3-7-sonnet-latest', 'none').body).toMatchObject({ thinking: { type: 'disabled' } } as never)
   })
 
-  test('a budget stays below a limit that the caller set, and raises the limit only if it is the default', () => {
+  test('has a budget below a limit that the caller set, and raises the limit only if it is the default', () => {
     const sent = (limit: JsonObject, effort = 'high', model = 'claude-sonnet-4-5') => {
       const ask = { messages: [{ role: 'user', content: 'Hi' }], reasoning_effort: effort, ...limit }
       const { body, dropped } = translated('openai-chat', 'anthropic-messages', ask, model)
@@ -226,7 +226,7 @@ describe('thinking', () => {
     expect(sent({}, 'medium', 'a-name-of-ones-own')).toEqual([12_288, 8192, []])
   })
 
-  test('newer models of Anthropic get the effort itself, and the newest models get no temperature', () => {
+  test('is requested from newer Anthropic models with the effort itself, and the newest models get no temperature', () => {
     expect(claude('claude-opus-4-6', 'xhigh').body).toMatchObject({
       max_tokens: 1000,
       thinking: { type: 'adaptive' },
@@ -244,7 +244,7 @@ describe('thinking', () => {
     )
   })
 
-  test('is dropped if a tool call is required, and a call that cannot be forced is left to the model', () => {
+  test('is dropped if a tool call is required, or the requirement is dropped if the model cannot be forced to call a tool', () => {
     const forced = { tools: [chatTool], tool_choice: { type: 'function', function: { name: 'weather' } } }
     const old = claude('claude-sonnet-4-5', 'high', forced)
     expect(old.body).toMatchObject({ tool_choice: { type: 'tool', name: 'weather' }, temperature: 0.3 } as never)
@@ -254,7 +254,7 @@ describe('thinking', () => {
     expect(newest.dropped).toContain('tool_choice')
   })
 
-  test('with a budget does not start in the middle of a loop that another service began', () => {
+  test('with a budget does not start in the middle of a tool loop that another service began', () => {
     const { body, dropped } = translated(
       'openai-chat',
       'anthropic-messages',
@@ -350,7 +350,7 @@ test('a thought that one service encrypted is not sent to another, which could n
       expect(dropped).toHaveLength(1)
     }
   }
-  // OpenAI's chat dialect only carried the thought: Anthropic, which made it, gets it back.
+  // OpenAI's chat dialect only carried the thought. Anthropic, which produced it, gets it back.
   const back = translated('openai-chat', 'anthropic-messages', from['openai-chat']).body
   expect(back['messages']?.[0]?.['content']?.[0]).toEqual({
     type: 'thinking',
@@ -526,7 +526,7 @@ describe('the response format', () => {
     },
   }
 
-  test('allows no other properties for Anthropic, and omits the limits that Anthropic refuses', () => {
+  test('forbids other properties for Anthropic, and omits the limits that Anthropic refuses', () => {
     expect(translated('openai-chat', 'anthropic-messages', json).body['output_config']).toEqual({
       format: { type: 'json_schema', schema: { ...schema, additionalProperties: false } },
     } as never)
@@ -542,7 +542,7 @@ describe('the response format', () => {
     } as never)
   })
 
-  test('Google’s own schema becomes a JSON schema', () => {
+  test('becomes a JSON schema if it is Google’s own schema', () => {
     const google = {
       contents: [{ parts: [{ text: 'Hi' }] }],
       generationConfig: {
@@ -620,7 +620,8 @@ describe('tools that are not functions', () => {
     const claude = { max_tokens: 5, messages: [{ role: 'user', content: 'News?' }], tools: [search] }
     const chat = translated('anthropic-messages', 'openai-chat', claude, 'gpt-5.1')
     expect([chat.body['web_search_options'], chat.dropped]).toEqual([undefined, ['tools.web_search']] as never)
-    // Google accepts its search together with functions only from its own callers.
+    // Google accepts its search together with functions only from callers who send its searches back, as only callers
+    // of its own dialect do.
     const tools = [search, { name: 'f', input_schema: { type: 'object' } }]
     const google = translated('anthropic-messages', 'gemini', { ...claude, tools })
     expect(google.body['tools']).toEqual([{ functionDeclarations: [expect.objectContaining({ name: 'f' })] }] as never)
@@ -644,7 +645,7 @@ describe('tools that are not functions', () => {
     })
   })
 
-  test('without a limit from the caller, an answer may be as long as the model allows', () => {
+  test('without a limit from the caller, an answer can be as long as the model allows', () => {
     const asked = { messages: [{ role: 'user', content: 'Hi' }] }
     const lengthFor = (model: string) =>
       translated('openai-chat', 'anthropic-messages', asked, model).body['max_tokens']
@@ -681,7 +682,7 @@ describe('tools that are not functions', () => {
   })
 })
 
-test('a system message in the middle keeps its position', () => {
+test('a system message in the middle of a conversation keeps its position', () => {
   const wire = {
     messages: [
       { role: 'user', content: 'Hi' },
@@ -749,7 +750,7 @@ describe('very long conversations are translated in time that grows linearly wit
 
   for (const to of ['anthropic-messages', 'gemini'] as const) {
     test(
-      `consecutive turns of one side are merged in ${to}`,
+      `consecutive turns with the same role are merged in ${to}`,
       () => {
         const turns = contentOf(
           to,
@@ -762,7 +763,7 @@ describe('very long conversations are translated in time that grows linearly wit
   }
 
   test(
-    'a turn with more parts than JavaScript allows arguments in a call is merged with the previous turn',
+    'a turn with more parts than a JavaScript call can have arguments is merged with the previous turn',
     () => {
       const content = Array.from({ length: 1_000_000 }).fill({ type: 'text', text: 'x' })
       const messages = [

@@ -192,7 +192,7 @@ describe.each(callers)('an answer for a caller of %s contains every field that i
   })
 })
 
-test('an answer of the Responses API contains the service’s default values and its completion time', () => {
+test('a Responses API answer contains the service’s default values and its completion time', () => {
   const frame = { ...frameOf('openai-responses', request['openai-responses']), nowSeconds: () => 1_700_000_009 }
   const { encodeReply } = dialects['openai-responses']
   expect(encodeReply(rich, frame)).toMatchObject({
@@ -218,7 +218,7 @@ test('an answer of the Responses API contains the service’s default values and
   ])
 })
 
-test('an answer of the Responses API repeats the settings of its request', () => {
+test('a Responses API answer repeats the settings of its request', () => {
   const asked = {
     temperature: 0.2,
     top_p: 0.5,
@@ -238,7 +238,7 @@ test('an answer of the Responses API repeats the settings of its request', () =>
   })
 })
 
-test('a phase that arrived with a message of the Responses API stays with that message', () => {
+test('a phase that arrived with a Responses API message stays with that message', () => {
   const { decodeReply, encodeReply } = dialects['openai-responses']
   const content = [{ type: 'output_text', text: 'Wait.', annotations: [] }]
   const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', phase: 'commentary', content }

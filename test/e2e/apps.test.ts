@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream[Symbol.asyncDispose]())
 
-/** Reads the QR code on the screen. */
+/** Reads the QR code shown on the screen. */
 async function scanned(code: Locator): Promise<string> {
   await code.waitFor()
   const picture = (await code.screenshot({ animations: 'disabled' })).toString('base64')

@@ -1,4 +1,4 @@
-// Views of all channels for administrators besides the list: the channels' shares of the calls, and models without a
+// Administrators' views of all channels other than the list: each channel's share of the calls, and models without a
 // price. Also tests selecting several rows at once.
 import { beforeAll, expect, test } from 'bun:test'
 import { ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -95,7 +95,7 @@ test('after a test of all channels, one click disables those that failed, and th
   ])
 })
 
-test('the result of testing all channels is also shown if the tests end before they were seen running', async () => {
+test('the result of testing all channels is also shown if the tests end before the page has seen them running', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const ended = async () =>

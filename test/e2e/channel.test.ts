@@ -67,7 +67,7 @@ describe('the list of channels', () => {
     await rowOf(page, 'tested').waitFor({ state: 'detached' })
   })
 
-  test('filters by type, status and group combine with search and sorting, and are stored in the address', async () => {
+  test('filters by type, status and group combine with search and sorting, and are kept in the URL', async () => {
     const [off] = await addChannel({ name: 'narrow off', group: 'inner,default' })
     await site.api('PUT', '/api/channel/', { id: off, status: 2 })
     await addChannel({ name: 'narrow on', group: 'inner', type: 1 })
@@ -112,7 +112,7 @@ describe('the list of channels', () => {
     expect(visit.calls().filter((call) => call.startsWith('GET /api/channel/?'))).toEqual(['GET /api/channel/?p=0'])
   })
 
-  test('spec 9: balances are shown in the format of the channel type', async () => {
+  test('spec 9: balances are shown in the format used for the channel type', async () => {
     await addChannel({ name: 'azure one', type: 3 })
     await addChannel({ name: 'router', type: 20 })
     await addChannel({ name: 'seeker', type: 36 })
@@ -153,7 +153,7 @@ describe('the list of channels', () => {
     }
     await visit.open('/about')
     await find()
-    // This entry is the setting.
+    // Only the setting is found, because the channel page is not open.
     await eventually(() => options.allTextContents()).toEqual(['Test all channels every'])
     await visit.open('/channel')
     await page.getByRole('button', { name: 'Test all', exact: true }).waitFor()
@@ -253,14 +253,14 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await page.getByRole('button', { name: 'Fill basic' }).click()
     await eventually(all).toEqual([null, null, null])
-    // The toast would stay while the pointer is on it.
+    // If the toast were not closed, it would stay while the pointer is on it.
     await toastOf(page, 'info', 'please fill in channel name and channel key!').hover()
     await name.press('Control+Enter')
     await toastShown(page, 'success', 'channel created successfully!')
     await eventually(() => toastOf(page, 'info', 'please fill in').count()).toBe(0)
   })
 
-  test('an address that the server refuses is marked in the page’s wording, both by Submit and by Save and test', async () => {
+  test('an address that the server refuses is marked with the page’s own message, both by Submit and by Save and test', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -334,7 +334,7 @@ describe('the form of a channel', () => {
     )
   })
 
-  test('buttons that fill in models wait until the models have loaded', async () => {
+  test('buttons that fill in models are disabled until the models have loaded', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const release = await hold(page, '**/api/channel/models')
@@ -345,7 +345,7 @@ describe('the form of a channel', () => {
     for (const name of names) await eventually(() => page.getByRole('button', { name }).isEnabled()).toBe(true)
   })
 
-  test('a user who leaves while a new channel is being tested is not taken back', async () => {
+  test('a user who leaves while a new channel is being tested is not brought back to the form', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const held = Promise.withResolvers<void>()
@@ -372,7 +372,7 @@ describe('the form of a channel', () => {
     expect(page.url()).toEndWith('/token')
   })
 
-  test('if a channel was saved but its test failed, the channel is edited from then on, and the error stays visible', async () => {
+  test('if a channel was saved but its test failed, the form then edits that channel, and the error stays visible', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
@@ -470,7 +470,7 @@ describe('the form of a channel', () => {
       if (early) await press()
       await letGo()
       await eventually(() => box.getAttribute('role')).toBe('combobox')
-      // A button in front of the box is disabled at first; once it is enabled, Shift+Tab would reach it.
+      // The button before the box is disabled at first; once it is enabled, Shift+Tab would move the focus to it.
       await page.getByRole('button', { name: 'Fill defaults of the type', disabled: false }).waitFor()
       if (!early) await press()
       expect(await box.evaluate((it) => it === document.activeElement)).toBe(true)
@@ -618,7 +618,7 @@ describe('the form of a channel', () => {
     })
   })
 
-  test('requested models that the channel does not serve are listed, and are added to its models on request', async () => {
+  test('requested models that the channel does not serve are listed, and one click adds them to its models', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')

@@ -35,17 +35,17 @@ beforeAll(() => {
 
 const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')
 
-/** The bars as the server counted them. */
+/** The bars of the chart as the server returned them. */
 async function barsOf(page: Page): Promise<{ step: number; starts: number[] }> {
   const answer = await page.waitForResponse((response) => response.url().includes('/api/log/histogram'))
   const { data } = (await answer.json()) as { data: { step: number; starts: number[] } }
   return data
 }
 
-/** The length of a bar in seconds, which the server decides. */
+/** The time range that one bar covers, in seconds, as chosen by the server. */
 const stepOf = async (page: Page) => (await barsOf(page)).step
 
-/** Opens the calls in the log and returns the length of a bar. */
+/** Opens the calls in the log and returns the time range of a bar in seconds. */
 async function openCalls(visit: Visit): Promise<number> {
   const step = stepOf(visit.page)
   await visit.open('/log?type=2')
@@ -53,7 +53,7 @@ async function openCalls(visit: Visit): Promise<number> {
   return step
 }
 
-/** The centre of the nth bar on the screen, counted from the first. */
+/** The centre of the nth bar on the screen, counting from the first. */
 async function barAt(page: Page, nth: number): Promise<{ x: number; y: number }> {
   const bar = chart(page).locator('rect[fill="transparent"]').nth(nth)
   await bar.waitFor()
@@ -90,7 +90,7 @@ describe('the chart of the logs', () => {
     await eventually(overlapping).toBe(0)
   })
 
-  test('dragging over bars filters the list to them, and the back button undoes it', async () => {
+  test('dragging over bars filters the list to the dragged range, and the back button undoes it', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
@@ -99,7 +99,7 @@ describe('the chart of the logs', () => {
     await page.mouse.down()
     await page.mouse.move(to.x, to.y, { steps: 5 })
     await chart(page).locator('[data-range]').waitFor()
-    // A drag that is released outside the chart still counts.
+    // Releasing the mouse outside the chart still completes the drag.
     await page.mouse.move(to.x, to.y + 300)
     await page.mouse.up()
     await page.waitForURL(/from=\d+&to=\d+/)
@@ -112,18 +112,18 @@ describe('the chart of the logs', () => {
     await page.getByText(new RegExp(`· ${days} rows$`)).waitFor()
   })
 
-  test('treats a click as one bar', async () => {
+  test('a click on a bar filters the list to that bar', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
-    // The click waits until the bar stops moving, because content above the chart may still load.
+    // Playwright clicks only once the bar has stopped moving; content above the chart may still be loading.
     await chart(page).locator('rect[fill="transparent"]').nth(4).click()
     await page.waitForURL(/from=\d+&to=\d+/)
     const [start, end] = rangeOf(page)
     expect(end - start).toBe(step - 1)
   })
 
-  test('works with the keyboard: arrows, Shift with arrows, Escape, Enter', async () => {
+  test('a time range can be chosen with the keyboard: arrows, Shift with arrows, Escape, Enter', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     const step = await openCalls(visit)
@@ -190,26 +190,27 @@ test('the ranking shows how each group compares with the previous period', async
     .getByRole('table', { name: 'Ranking' })
     .getByRole('cell', { name: /%$/ })
     .and(page.locator('[title]'))
-  // Today has no calls yet. Each model has three calls in six days, after four and three calls in seven days.
+  // Today has no calls yet. Each model has three calls in the last six days; in the seven days before, one had four
+  // calls and the other three.
   await eventually(async () => (await changes.allTextContents()).sort()).toEqual(['-25%', '0%'])
   const inWords = await changes.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')).sort())
   expect(inWords).toEqual(['25% less than the period before', 'as in the period before'])
 })
 
-describe('the usage page is filtered', () => {
+describe('filtering the usage page', () => {
   const requests = (page: Page) =>
     page
       .locator('main p', { hasText: /^Requests$/ })
       .locator('+ p')
       .textContent()
 
-  test('by the button of a row, and links to the logs of that group', async () => {
+  test('the button of a row filters by its model, and each row links to the logs of its calls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage')
     await eventually(() => requests(page)).toBe(String(days))
     await page.getByRole('button', { name: 'Only gpt-4o', exact: true }).click()
-    // The button has disappeared together with its row.
+    // The button has disappeared together with its row, but the focus is still in the page's main part.
     expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
     await page.waitForURL(
       ({ searchParams }) => searchParams.get('model') === 'gpt-4o' && searchParams.get('group') === 'token',
@@ -234,7 +235,7 @@ describe('the usage page is filtered', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('by typed names; if nothing matches, the page shows a message and the filters can be cleared', async () => {
+  test('names can be typed; if nothing matches, the page shows a message and the filters can be cleared', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage')
@@ -248,7 +249,7 @@ describe('the usage page is filtered', () => {
     await page.waitForURL((url) => url.searchParams.get('token') === 'token 0')
     await eventually(() => requests(page)).toBe(String(days / 2))
     await page.getByLabel('Username').fill('nobody')
-    // Leaving the box applies the filter.
+    // Moving the focus out of the box applies the filter.
     await channel.focus()
     await page.getByText('Nothing that matches was used in this time').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
@@ -257,7 +258,7 @@ describe('the usage page is filtered', () => {
     expect(await box.inputValue()).toBe('')
   })
 
-  test('by a custom time range, shown in bars that fit: hours for up to forty days', async () => {
+  test('a custom time range has bars of a suitable length: hours are offered for up to forty days', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/usage?range=90d&rollup=hour')
@@ -279,7 +280,7 @@ describe('the usage page is filtered', () => {
     await eventually(() => requests(page)).toBe(String(days))
   })
 
-  test('by the metric for calls that broke off', async () => {
+  test('calls that broke off have a separate metric', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/usage?metric=failed')
     await visit.page.getByRole('figure', { name: 'Broken off by day' }).waitFor()
@@ -289,7 +290,7 @@ describe('the usage page is filtered', () => {
     expect((await row.locator('td').allTextContents()).slice(0, 2)).toEqual(['1', '100.0%'])
   })
 
-  test('like the log: the link from the log shows the usage of the same calls', async () => {
+  test('the link from the log shows the usage of the same calls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?model=gpt-4o&token=token+1&from=7d')
@@ -303,7 +304,7 @@ describe('the usage page is filtered', () => {
     await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
   })
 
-  test('by no other account for users who are not administrators', async () => {
+  test('users who are not administrators cannot filter by account or channel', async () => {
     await using visit = await site.visit({ as: await site.addUser('somebody') })
     const { page } = visit
     await visit.open('/usage?user=root&channel=1')
@@ -330,7 +331,7 @@ test('a view of the usage page is saved under a name and can be restored', async
   await page.getByText('No views are saved yet.').waitFor()
 })
 
-test('names that had calls are suggested while the user types a filter', async () => {
+test('while the user types a filter, names that have had calls are suggested', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/log')
@@ -345,7 +346,7 @@ test('names that had calls are suggested while the user types a filter', async (
   await page.getByText(new RegExp(`· ${days / 2} rows$`)).waitFor()
 })
 
-test('on a phone, the boxes for names appear on request', async () => {
+test('on a phone, the boxes for names are hidden until the Filters button is pressed', async () => {
   await using visit = await site.visit({ as: rootAccount, width: 390 })
   const { page } = visit
   await visit.open('/log')

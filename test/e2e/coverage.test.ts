@@ -1,5 +1,5 @@
-// coverage.md lists which test proves which part of the specification. This file checks that page against the tests,
-// texts and routes.
+// coverage.md lists which test proves which part of the specification. This file checks that coverage.md matches the
+// tests, texts and routes.
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ function rowsUnder(heading: string): Row[] {
 
 const stories = new Map<string, Map<string, string>>()
 
-/** The tests of a file by name. The text of a test reaches from its name to the name of the next test. */
+/** The tests of a file by title, each with its source: the text from its title to the title of the next test. */
 function storiesOf(file: string): Map<string, string> {
   const known = stories.get(file)
   if (known) return known
@@ -34,7 +34,7 @@ function storiesOf(file: string): Map<string, string> {
   const text = read(`test/e2e/${file}.test.ts`)
   const starts = [...text.matchAll(/\btest\(\s*(['`])((?:(?!\1).)*)\1/g)]
   for (const [index, match] of starts.entries()) {
-    // On the page, interpolated parts of a name are written as ….
+    // In coverage.md, interpolated parts of a title are written as ….
     const name = (match[2] ?? '').replaceAll(/\$\{[^}]*\}/g, '…')
     found.set(name, text.slice(match.index, starts[index + 1]?.index))
   }
@@ -57,8 +57,8 @@ const fixedParts = (text: string) =>
 
 const [routes, words, rules] = [rowsUnder('Routes'), rowsUnder('Texts'), rowsUnder('Rules')]
 
-describe('the coverage page', () => {
-  test('names only tests that exist and whose names include the section', () => {
+describe('coverage.md', () => {
+  test('names only tests that exist and whose titles include the section', () => {
     const wrong = [...routes, ...words, ...rules].filter(
       ({ section, file, name }) =>
         !storiesOf(file).has(name) || !new RegExp(`^spec (?:\\d, )*${section}\\b`).test(name),
@@ -67,7 +67,7 @@ describe('the coverage page', () => {
     expect(routes.length + words.length + rules.length).toBeGreaterThan(150)
   })
 
-  test('lists only texts that are in the catalogues, word for word, and in their tests', () => {
+  test('lists only texts that appear word for word in the message catalogues and in their tests', () => {
     expect(words.filter(({ what }) => !texts.includes(what)).map(({ what }) => what)).toEqual([])
     const unproven = words.filter(({ what, file, name }) => {
       const story =
@@ -79,7 +79,7 @@ describe('the coverage page', () => {
     expect(unproven.map(({ what, name }) => `${what}: ${name}`)).toEqual([])
   })
 
-  test('lists every message of the specification: all console messages that end in ! come from it', () => {
+  test('lists every message of the specification; all console messages ending in ! come from the specification', () => {
     const named = new Set(words.map(({ what }) => what))
     expect(texts.filter((text) => text.endsWith('!') && !named.has(text))).toEqual([])
   })

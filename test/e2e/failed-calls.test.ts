@@ -14,7 +14,7 @@ const site = openConsole()
 let upstream: FakeUpstream
 let caller: Account
 let channel = 0
-/** Id of the failed request. */
+/** The id of the failed request. */
 let request = ''
 
 const now = () => Math.floor(Date.now() / 1000)
@@ -76,7 +76,7 @@ describe('a failed call', () => {
     expect(await page.getByText('refusing').count()).toBe(0)
   })
 
-  test('shows a note if another row covers it', async () => {
+  test('shows a note if it has no row of its own and another row counts it', async () => {
     const left = `${request.slice(0, -8)}00000000`
     using database = openDatabase(site)
     database.run('update logs set left_out = 41, left_out_since = created_at - 1 where request_id = ?', [request])
@@ -110,8 +110,8 @@ describe('a failed call', () => {
   })
 })
 
-describe('a link to a row', () => {
-  test('opens the row, however many rows were written since, but not the row of another user', async () => {
+describe('the link to a row', () => {
+  test('opens that row, however many rows have been written since, but never another user’s row', async () => {
     using database = openDatabase(site)
     const insert = logWriter(database)
     insert({ created_at: now() - 7200, model_name: 'far-away', content: 'ratio: 1 × 1 × 1' })
@@ -234,7 +234,7 @@ describe('no layout shifts', () => {
 })
 
 describe('the form and the drawer of a channel', () => {
-  test('another type removes the values that the previous type prefilled, and keeps values chosen by hand', async () => {
+  test('choosing another type removes the values that the previous type prefilled, and keeps values chosen by hand', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')

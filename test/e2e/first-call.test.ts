@@ -45,7 +45,7 @@ async function addChannel(page: Page): Promise<void> {
   }
   await models.press('Escape')
   await page.getByRole('button', { name: 'Save and test' }).click()
-  // The channel has already been tested when its page opens.
+  // Save and test opens this page only after the test has ended.
   await page.waitForURL('**/channel/edit/*')
 }
 
@@ -93,7 +93,7 @@ test('spec 1, 2: log in, add a channel, create a token, get a streamed response'
   if (takesPictures) await takePictures()
 })
 
-/** Writes several days of usage, so that the screenshots show something. */
+/** Writes several days of usage, so that the charts in the screenshots are not empty. */
 async function fillIn(): Promise<void> {
   const usage = { prompt_tokens: 6400, completion_tokens: 900, total_tokens: 7300 }
   upstream.always(ok({ text: answer, usage }))

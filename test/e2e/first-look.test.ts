@@ -1,4 +1,4 @@
-// A list requests its rows before it is drawn. It requests them only once, for the query in its address.
+// A list requests its rows before it is drawn. It requests them only once, with the query in the page's URL.
 import { beforeAll, expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -18,7 +18,7 @@ const addresses = [
   ['/user?q=root&sort=-id', '/api/user/search'],
 ] as const
 for (const [address, api] of addresses) {
-  test(`${address} requests its list once, even if the server is already known`, async () => {
+  test(`${address} requests its list once on each visit, whether or not the server’s status is already known`, async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     for (const times of [1, 2]) {
@@ -31,7 +31,7 @@ for (const [address, api] of addresses) {
   })
 }
 
-test('other views of a page do not request its list', async () => {
+test('the models map of the channel page does not request the channel list', async () => {
   await using visit = await site.visit({ as: rootAccount })
   await visit.open('/channel?view=models')
   await visit.page.getByText('gpt-4o').first().waitFor()
@@ -93,7 +93,7 @@ for (const path of ['/token', '/', '/usage']) {
 }
 
 for (const text of [undefined, 'Hello there']) {
-  test(`a home page that cannot be loaded is reported once${text ? ', beside the text of the last visit' : ''}`, async () => {
+  test(`a failure to load the home page is reported once${text ? ', beside the text of the last visit' : ''}`, async () => {
     const stored = { ...(text && { home_page_content: text }) }
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/, stored })
     const { page } = visit

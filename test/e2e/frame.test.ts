@@ -1,5 +1,5 @@
-// The frame that is drawn before a page's code has loaded. The frame's heading must be where the page's heading will
-// be.
+// The frame that is drawn before a page's code has loaded. Its heading must be at the same position as the page's own
+// heading.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { frames } from '../../console/app/frames.ts'
@@ -23,7 +23,7 @@ interface Box {
   height: number
 }
 
-/** The position of a text on the page, rounded to half a pixel. */
+/** The text of an element, and its position and height rounded to half a pixel. */
 const boxOf = (page: Page, selector: string): Promise<Box | undefined> =>
   page.evaluate((wanted) => {
     const element = document.querySelector(wanted)
@@ -68,7 +68,7 @@ for (const { who, options, paths } of looks) {
         side: await widthOf(page, `${frame} > .bg-sunken`),
       }
       await letGo()
-      // Once the start page knows that no home page was written, it shows its heading on a separate line.
+      // Once the start page knows that there is no custom home page, it shows its heading on a separate line.
       const title = path === '/' ? 'main p.text-xl' : 'main h1'
       await page.locator(title).waitFor()
       const after = {
@@ -115,7 +115,7 @@ const others = [
   { what: 'on a home page with custom content', path: '/', as: rootAccount, asks: true, written: 'Welcome' },
 ]
 for (const { what, path, as, asks, written } of others) {
-  test(`there is no frame ${what}`, async () => {
+  test(`no frame is drawn ${what}`, async () => {
     await using visit = await site.visit({
       ...(as && { as }),
       ...(written && { stored: { home_page_content: written } }),
@@ -134,7 +134,7 @@ for (const { what, path, as, asks, written } of others) {
   })
 }
 
-test('an unreadable login record counts as logged out; an unknown language is ignored', async () => {
+test('an unreadable login record is treated as logged out; an unknown language is ignored', async () => {
   const broken = ['not json', 'null', '{"id":1', '{"role":100}', '{"id":1,"username":"root","role":"100"}']
   for (const user of broken) {
     await using visit = await site.visit({ as: rootAccount, stored: { user } })
@@ -154,7 +154,7 @@ test('an unreadable login record counts as logged out; an unknown language is ig
   await page.getByRole('heading', { name: 'channels', exact: true }).waitFor()
 })
 
-test('the heading stays while a part of the page loads slowly', async () => {
+test('the heading stays visible while a part of the page loads slowly', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await page.addInitScript(() => {
@@ -169,7 +169,7 @@ test('the heading stays while a part of the page loads slowly', async () => {
     look()
   })
   const letGo = await openHeld(page, '/token', '**/assets/token.en-*.js')
-  // The console itself has loaded by then: it has requested the status.
+  // By then the console itself has loaded, because it has requested the status.
   await page.waitForRequest('**/api/status')
   await page.waitForTimeout(1000)
   expect(await page.locator(frame).count()).toBe(1)
@@ -190,7 +190,7 @@ test('if a part of the page is very slow, the shell and its menu replace the fra
 test('a frame is drawn if its script runs before the page is parsed', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
-  // The script is available immediately, as from the browser's cache.
+  // The script is available immediately, as if it came from the browser's cache.
   const source = await (async () => {
     const asked = page.waitForResponse('**/assets/frame-en-*.js')
     await visit.open('/token')

@@ -55,7 +55,7 @@ describe('without a custom home page', () => {
     await page.getByText('1 of 3 done').waitFor()
     await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
     await eventually(() => kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
-    // The page stays open, so the call arrives while the page is visible.
+    // The page stays open, so the call completes while the page is visible.
     await makeCall(user)
     await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
     await page.reload()
@@ -63,7 +63,7 @@ describe('without a custom home page', () => {
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
     await eventually(() => kpi(page, 'Requests, 7 days').textContent()).toContain('1')
     await eventually(() => page.getByText('First steps').count()).toBe(0)
-    // Lists the models with their share of the spending, and links to the user's usage of each.
+    // The page lists the models with their share of the spending, and links to the user's usage of each.
     const spend = page.getByRole('region', { name: 'Spend, last 14 days' })
     await spend.getByText('100%').waitFor()
     await spend.getByRole('link', { name: 'gpt-4o-mini' }).click()
@@ -83,7 +83,7 @@ describe('without a custom home page', () => {
     await eventually(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
-  test('a model without a price, and a missing e-mail address if mails are sent, are separate steps', async () => {
+  test('a model without a price, and a missing e-mail address if emails are sent, are separate steps', async () => {
     const channel = { type: 8, name: 'odd', key: 'k', models: 'nobody-knows-this-model', group: 'default' }
     const [id] = await site.api<number[]>('POST', '/api/channel/', { ...channel, base_url: upstream.url })
     await setOption('EmailVerificationEnabled', 'true')
@@ -113,7 +113,7 @@ describe('without a custom home page', () => {
     await eventually(() => page.getByText('First steps').count()).toBe(0)
   })
 
-  test('an administrator sees the figures of all users or only their own, depending on the address', async () => {
+  test('an administrator sees the figures of all users, or only their own if the URL says so', async () => {
     const caller = await site.addUser('caller')
     await makeCall(caller)
     await using visit = await site.visit({ as: rootAccount })
@@ -141,7 +141,7 @@ describe('without a custom home page', () => {
 })
 
 describe('with a custom home page', () => {
-  test('spec 2: the text is shown sanitised and kept for the next visit, and a failure is reported', async () => {
+  test('spec 2: the text is shown sanitised and cached for the next visit, and a failure to load it is reported', async () => {
     await setOption(
       'HomePageContent',
       '## Hello\n\n<script>window.bad = 1</script><img src="x" onerror="window.bad = 1">',
@@ -165,7 +165,7 @@ describe('with a custom home page', () => {
     await setOption('HomePageContent', '')
   })
 
-  test('spec 2: an https address is shown in a sandboxed frame', async () => {
+  test('spec 2: if the home page is an https URL, it is shown in a sandboxed frame', async () => {
     await setOption('HomePageContent', 'https://pages.example/welcome')
     await using visit = await site.visit({ expectedErrors: /pages\.example|ERR_/ })
     const { page } = visit
@@ -179,7 +179,7 @@ describe('with a custom home page', () => {
     await setOption('HomePageContent', '')
   })
 
-  test('spec 9: a notice is shown once for each text, stays until closed and may contain HTML', async () => {
+  test('spec 9: a notice is shown once for each new text, stays until closed and may contain HTML', async () => {
     await setOption('Notice', 'Closed on **Sunday**')
     await using visit = await site.visit()
     const { page } = visit

@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   using database = openDatabase(site)
   database.run(`update channels set response_time = 120 * id`)
-  // Creating each user would need a password hash, so their rows are copied from the first user.
+  // Creating each user through the API would require a password hash, so the rows are copied from the first user.
   const columns = database
     .query<{ name: string }, []>('pragma table_info(users)')
     .all()
@@ -104,7 +104,7 @@ async function numbersOf(page: Page, header: string): Promise<number[]> {
 
 for (const list of lists) {
   describe(`the list ${list.path}`, () => {
-    test('spec 4, 9: a page has ten rows; the next server page is requested when the user goes past the last loaded page', async () => {
+    test('spec 4, 9: a page has ten rows; more rows are requested from the server when the user goes past the last loaded page', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(list.path)
@@ -129,7 +129,7 @@ for (const list of lists) {
       const { page } = visit
       await visit.open(list.path)
       await filled(page)
-      // Other cells wait for other responses, such as the names of types.
+      // Other cells wait for other responses, for example with the names of the types.
       const texts = () => rowsOf(page).getByRole('rowheader').allTextContents()
       const table = page.locator('.data-table')
       await page.locator('.data-table[aria-busy="false"]').waitFor()
@@ -183,7 +183,7 @@ for (const list of lists) {
       })
     }
 
-    test('spec 2: clicking a header sorts the rows; numbers are sorted by size', async () => {
+    test('spec 2: clicking a header sorts the rows; numbers are sorted by value', async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       await visit.open(`${list.path}?sort=${list.numbers.sort}`)
@@ -254,7 +254,7 @@ for (const list of lists) {
       await page.unrouteAll({ behavior: 'ignoreErrors' })
     })
 
-    test('spec 8: a failure is shown as a toast and inline; an empty response counts as a failure', async () => {
+    test('spec 8: a list that cannot be loaded is reported as a toast and inline; after a retry, an empty list is shown as empty', async () => {
       await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|status of/ })
       const { page } = visit
       const pattern = `**${list.api.replace('?', '')}?*`

@@ -64,7 +64,8 @@ describe('the logs', () => {
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
     const asked = new URLSearchParams(list.slice(list.indexOf('?')))
     expect(asked.get('start_timestamp')).toBe('0')
-    // One hour from now, rounded to whole minutes, so that repeated requests are identical.
+    // Between 60 and 61 minutes from now, because the time is rounded up to whole minutes, so that repeated requests
+    // are identical.
     const ahead = Number(asked.get('end_timestamp')) - openedAt
     expect(ahead).toBeGreaterThanOrEqual(3600)
     expect(ahead).toBeLessThanOrEqual(3660 + (Math.floor(Date.now() / 1000) - openedAt))
@@ -150,7 +151,7 @@ describe('the logs', () => {
     await page.waitForURL('**/log?model=gpt-4o')
   })
 
-  test('the drawer explains the request id and, for administrators, shows and links the channel', async () => {
+  test('the drawer explains the request id and, for administrators, shows the channel as a link', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?type=2&token=laptop')
@@ -177,7 +178,7 @@ describe('the logs', () => {
     await page.getByText('1 new row').waitFor()
   })
 
-  test('a row that is written while the live connection is being established is also shown', async () => {
+  test('a row that is written while the live connection is being opened is also shown', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     const release = await hold(page, '**/api/log/self/stream*')
@@ -189,7 +190,7 @@ describe('the logs', () => {
     await call(caller, 'meanwhile', 'gpt-4o')
     expect(await page.getByText('New rows appear as they are written.').count()).toBe(0)
     release()
-    // The row may also reach the live connection, if the server is slow to pass it on.
+    // If the server is slow to publish the row, it may also arrive through the live connection.
     await page.getByText(/^(?:New rows appear as they are written\.|1 new row)$/).waitFor()
     await rowWith(page, 'meanwhile').waitFor()
   })
@@ -338,12 +339,12 @@ describe('the details of a call', () => {
       'true',
     )
     expect(await requestId()).toBe(first)
-    // The back button goes back once, not once for each row.
+    // One press of the back button closes the drawer, however many rows were opened in it.
     await page.goBack()
     await drawer.waitFor({ state: 'detached' })
   })
 
-  test('an open row stays open when new rows push it off the page', async () => {
+  test('an open row stays open when new rows push it to the next page', async () => {
     await using visit = await site.visit({ as: caller })
     const { page } = visit
     await visit.open('/log?type=2&model=gpt-4o-mini')
@@ -357,7 +358,7 @@ describe('the details of a call', () => {
     await drawer.getByText('server', { exact: true }).waitFor()
   })
 
-  test('the caller and administrators find a request by the id in its response', async () => {
+  test('the caller and administrators can find a request by the id in its response', async () => {
     const [row] = await site.apiAs<{ request_id: string }[]>(caller, 'GET', '/api/log/self?type=2&token_name=retried')
     const id = row?.request_id ?? ''
     const ways = [

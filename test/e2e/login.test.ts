@@ -43,7 +43,7 @@ describe('logging in', () => {
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
   })
 
-  test('a visitor redirected from another page sees a note without that page’s address; earlier errors disappear on success', async () => {
+  test('a visitor redirected from another page sees a note that does not mention that page’s address; earlier errors disappear on success', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?q=mine')
@@ -56,7 +56,7 @@ describe('logging in', () => {
       await page.keyboard.press('Enter')
     }
     await submit('not the password')
-    // The toast would stay while the pointer is on it.
+    // If the toast were not closed, it would stay while the pointer is on it.
     await page.locator('[data-toast="error"]').hover()
     await submit(rootAccount.password)
     await page.waitForURL('**/token?q=mine')
@@ -98,7 +98,7 @@ describe('logging in', () => {
 })
 
 describe('the guard', () => {
-  test('spec 2: sends visitors to the login page and back to where they wanted to go', async () => {
+  test('spec 2: sends visitors to the login page, and after the login to the page that they wanted to open', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/token?sort=-name')
@@ -110,7 +110,7 @@ describe('the guard', () => {
     await eventually(() => page.url()).toEndWith('/token?sort=-name')
   })
 
-  test('spec 2: of the pages in the route table, exactly those that need a login redirect to it', async () => {
+  test('spec 2: exactly those pages of the route table that need a login redirect to the login page', async () => {
     await using visit = await site.visit()
     const pages = {
       open: ['/', '/login', '/register', '/reset', '/user/reset', '/about', '/chat', '/no-such-page'],
@@ -130,7 +130,7 @@ describe('the guard', () => {
     }
   })
 
-  test('an unreadable login record counts as logged out', async () => {
+  test('an unreadable login record is treated as logged out', async () => {
     await using visit = await site.visit({ stored: { user: '{broken' } })
     await visit.open('/token')
     await eventually(() => new URL(visit.page.url()).pathname).toBe('/login')
@@ -144,7 +144,7 @@ describe('the guard', () => {
     expect(visit.calls().filter((call) => call.includes('/api/channel'))).toEqual([])
   })
 
-  test('spec 8: an expired session leads to /login?expired=true, forgets the user and comes back after the login', async () => {
+  test('spec 8: an expired session leads to /login?expired=true, clears the user and shows an error', async () => {
     const user = await site.addUser('banned-later')
     await using visit = await site.visit({ as: user })
     const { page } = visit

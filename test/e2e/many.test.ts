@@ -1,5 +1,5 @@
-// Lists with 1,000 channels, 5,000 users and 10,000 log rows are correct up to the last page, nothing moves while they
-// load, and no page requests more than it shows. bench/console measures their speed.
+// With 1,000 channels, 5,000 users and 10,000 log rows, the lists are correct up to the last page, nothing moves while
+// they load, and no page requests more than it shows. bench/console measures the speed of these lists.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -26,7 +26,7 @@ const lists = [
 ]
 
 for (const { path, rows, sort } of lists) {
-  test(`${path} counts its rows, goes to the last page and sorts`, async () => {
+  test(`${path} shows the number of rows, goes to the last page and sorts`, async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open(path)
@@ -70,7 +70,7 @@ test('a sorted log shows that it covers only the newest rows, and its figures st
   expect(await figures.textContent()).toMatch(/Rows1,6\d{2}/)
 })
 
-test('the log’s figures stay while the page changes; when the list changes, they wait for its row count', async () => {
+test('the log’s figures stay while another page loads; after a change of filters, they wait for the new row count', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   const figures = page.getByRole('region', { name: /tokens/i }).first()
@@ -86,7 +86,7 @@ test('the log’s figures stay while the page changes; when the list changes, th
     await held.promise
     await route.continue()
   })
-  // Ranges depend on the clock, but a later page still belongs to the same list.
+  // The requested time range depends on the clock, but the next page must still count as part of the same list.
   await page.clock.setFixedTime(Date.now() + 70_000)
   await page.getByRole('button', { name: 'Next page' }).click()
   await isAsked.promise
@@ -106,7 +106,7 @@ test('the log’s figures stay while the page changes; when the list changes, th
   expect(await note.count()).toBe(0)
 })
 
-test('spec 9: the page numbers include the current page, one page on each side, and the first and last page', async () => {
+test('spec 9: the page numbers include the current page, its two neighbours, and the first and last page', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/user?page=20')

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => billing[Symbol.asyncDispose]())
 
-/** Presses a button while the page's clock is stopped, and measures how long the toast stays. */
+/** Presses a button while the page's clock is stopped, and checks that the toast stays for `ms` milliseconds. */
 async function staysFor(
   page: Page,
   button: string,
@@ -33,7 +33,7 @@ async function staysFor(
   await stopClock(page)
   await page.getByRole('button', { name: button }).click()
   const message = toastOf(page, kind, text)
-  // Drawing the toast takes some frames.
+  // It takes a few frames until the toast is drawn.
   await runUntil(page, 1, async () => (await message.count()) > 0)
   await letDraw(page, 100)
   await page.clock.runFor(ms - 700)
@@ -89,7 +89,7 @@ describe('balances', () => {
 })
 
 describe('topping up', () => {
-  test('spec 2, 8: the button opens the configured link; a call without a response shows "request failed"', async () => {
+  test('spec 2, 8: the button opens the configured link; if a call gets no response, "request failed" is shown', async () => {
     await site.api('PUT', '/api/option/', { key: 'TopUpLink', value: `${site.gateway.url}/about?shop` })
     const user = await site.addUser('buyer')
     await using visit = await site.visit({ as: user, expectedErrors: /ERR_FAILED/ })
@@ -143,7 +143,7 @@ describe('invalid responses', () => {
     await rowOf(page, 'kept').waitFor()
     await visit.context.setOffline(false)
     await page.getByText('You are offline.').waitFor({ state: 'detached' })
-    // Failed requests are repeated once the network is back.
+    // Once the network is back, failed requests are sent again.
     await page.getByText('These rows are from before the error.').waitFor({ state: 'detached' })
   })
 })

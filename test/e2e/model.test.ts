@@ -47,7 +47,7 @@ beforeAll(async () => {
   vip = important
 })
 
-/** The text of a row's cells, without the buttons at its end. */
+/** The texts of a row's cells, without the cell with the buttons at its end. */
 const cells = async (page: Page, model: string) =>
   (await rowOf(page, model).locator('th, td').allInnerTexts()).slice(0, -1).map((text) => text.trim())
 
@@ -70,14 +70,14 @@ test('the menu leads to the models that the user’s own group can call, with th
   expect(await page.getByLabel('Prices of the group').count()).toBe(0)
 })
 
-test('prices are sorted as numbers; search and kind filter the list and are stored in the address', async () => {
+test('prices are sorted as numbers; search and kind filter the list and are kept in the URL', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model')
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   const first = async () => (await names(page)).slice(0, 3)
   await eventually(first).toEqual(['gpt-4o-mini', 'gpt-4o', 'claude-sonnet-4-5'])
-  // The most expensive model comes first; models without such a price stay at the end.
+  // The most expensive model comes first; models without an output price come last.
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   await eventually(first).toEqual(['claude-sonnet-4-5', 'gpt-4o', 'gpt-4o-mini'])
   await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Images' })
@@ -119,7 +119,7 @@ test('the drawer shows a message if the group cannot call a model or a model has
   await page.getByRole('dialog').getByText('This model has no price yet, and calls to it are refused.').waitFor()
 })
 
-test('the list and the drawer show differing prices, prices in other units, tiny prices, and names of upstreams', async () => {
+test('the list and the drawer show prices that differ between channels, prices in other units, tiny prices, and names of upstreams', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/model?group=odd')
@@ -140,7 +140,7 @@ test('the list and the drawer show differing prices, prices in other units, tiny
   expect(await drawer.getByText('Output').count()).toBe(0)
 })
 
-test('a page has fifty rows; a page number beyond the last shows the last page', async () => {
+test('a page has fifty rows; a page number that is too high shows the last page', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/model?group=many')
@@ -165,7 +165,7 @@ test('a name is copied; if the browser refuses, the name is put into the search 
   await eventually(() => page.getByLabel('Search by name').inputValue()).toBe('dall-e-2')
 })
 
-test('administrators see the prices of another group; for other users, the address has no effect', async () => {
+test('administrators can choose the group whose prices are shown; for other users, a group in the URL has no effect', async () => {
   {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

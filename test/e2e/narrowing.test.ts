@@ -1,5 +1,5 @@
 // Lists that are narrowed by search, filters and pages: what is announced, what is cleared, what stays selected, and
-// the way back from the lists' forms.
+// what a list shows after a form that was opened from it is closed.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole, rootAccount } from './support/console.ts'
@@ -32,9 +32,9 @@ const query = (page: Page) => new URL(page.url()).search
 const isFocused = (control: Locator) => control.evaluate((it) => it === document.activeElement)
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-describe('the way back from a form', () => {
+describe('returning from a form to its list', () => {
   for (const { path, add } of lists) {
-    test(`spec 2: after a row is edited, ${path} is as the user left it`, async () => {
+    test(`spec 2: after a form is cancelled, ${path} is as the user left it`, async () => {
       await using visit = await site.visit({ as: rootAccount })
       const { page } = visit
       const left = '?page=2&q=number&sort=-name'
@@ -71,7 +71,7 @@ describe('the way back from a form', () => {
     await page.waitForURL('**/user?q=person')
   })
 
-  test('is the same after saving', async () => {
+  test('keeps the search after saving', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     for (const path of ['/redemption', '/token']) {
@@ -83,7 +83,7 @@ describe('the way back from a form', () => {
     }
   })
 
-  test('shows the new row and, after going back to the list, no overlays', async () => {
+  test('shows the new row; going back to the list later does not reopen the dialog', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token?q=number+9&sort=-id')
@@ -92,9 +92,9 @@ describe('the way back from a form', () => {
     await page.getByLabel('Name', { exact: true }).fill('made here')
     await button(page, 'Submit').click()
     await page.waitForURL('**/token?sort=-id&start=*')
-    // Finds the row by its text, because content behind a dialog has no roles.
+    // Finds the row by its text, because content behind a dialog is hidden from the accessibility tree.
     await rowsOf(page).filter({ hasText: 'made here' }).waitFor()
-    // Goes to a form while the dialog is open, because the dialog's links leave the page.
+    // Navigates to a form while the dialog is open; the dialog's own links would leave the page.
     await page.evaluate(() => {
       history.pushState({}, '', '/token/add')
       dispatchEvent(new PopStateEvent('popstate'))
@@ -133,7 +133,7 @@ describe('what a list announces', () => {
 })
 
 describe('the filters of a list', () => {
-  test('are cleared by buttons that name what they clear; the focus moves to the controls', async () => {
+  test('are cleared by buttons that name what they clear; the focus then moves to the controls', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?q=nothing')
@@ -164,7 +164,7 @@ describe('the filters of a list', () => {
     await eventually(() => isFocused(page.getByRole('combobox', { name: 'Type' }))).toBe(true)
   })
 
-  test('after clearing, the list is not called empty while it loads', async () => {
+  test('after they are cleared, the list does not show as empty while it loads', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?status=3')
@@ -225,7 +225,7 @@ describe('the filters of a list', () => {
     await status.waitFor()
   })
 
-  test('with an unknown status have no effect', async () => {
+  test('have no effect if the status is unknown', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption?status=9')
@@ -262,7 +262,7 @@ describe('a row whose status no longer matches the filter', () => {
   })
 })
 
-test('the models map keeps its filters in the address', async () => {
+test('the models map keeps its filters in the URL', async () => {
   await using visit = await site.visit({ as: rootAccount })
   const { page } = visit
   await visit.open('/channel?view=models')

@@ -6,7 +6,7 @@ import { eventually } from './support/eventually.ts'
 const site = openConsole()
 const setOption = (key: string, value: string) => site.api('PUT', '/api/option/', { key, value })
 
-test('spec 2: the about page shows the written text, sanitised, or a description of the product', async () => {
+test('spec 2: the about page shows the configured text, sanitised, or a description of the product', async () => {
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/about')
@@ -22,7 +22,7 @@ test('spec 2: the chat page shows the configured link in a frame, or a message i
   await using visit = await site.visit({ as: rootAccount, expectedErrors: /frame-ancestors/ })
   const { page } = visit
   await visit.open('/chat')
-  // Our own pages do not allow framing, and the browser reports this.
+  // The gateway's own pages do not allow framing, and the browser reports this.
   await page.getByText('no chat link is set').waitFor()
   await eventually(() => page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).count()).toBe(0)
   await setOption('ChatLink', `${site.gateway.url}/api/docs`)
@@ -32,7 +32,7 @@ test('spec 2: the chat page shows the configured link in a frame, or a message i
   await setOption('ChatLink', '')
 })
 
-test('spec 2: any other path shows the page for unknown paths', async () => {
+test('spec 2: any other path shows the not-found page', async () => {
   await using visit = await site.visit()
   await visit.open('/no/such/page')
   await visit.page.getByText('the requested page was not found').waitFor()

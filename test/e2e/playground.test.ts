@@ -36,7 +36,7 @@ async function send(page: Page, words: string): Promise<void> {
 }
 
 describe('choosing', () => {
-  test('without a token, the page offers only to create one', async () => {
+  test('without a token, the page offers only a link to create one', async () => {
     const bare = await site.addUser('bare')
     await using visit = await site.visit({ as: bare })
     await visit.open('/playground')
@@ -45,7 +45,7 @@ describe('choosing', () => {
     await eventually(() => link.getAttribute('href')).toBe('/token/add')
   })
 
-  test('tokens are masked, the models belong to the token, and the address stores both choices', async () => {
+  test('tokens are masked, the models belong to the chosen token, and the URL stores both choices', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/playground')
@@ -80,14 +80,14 @@ describe('the default model', () => {
     site.api('POST', '/api/channel/', { type: 8, name: 'lab', key: 'k', models, group: 'lab', base_url: upstream.url }),
   )
 
-  test('has a price, if prices are known', async () => {
+  test('is a model with a price, if prices are known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-admin', 10) })
     await visit.open('/playground')
     await eventually(() => shown(visit.page).inputValue()).toBe('gpt-4o-mini')
     await eventually(() => shown(visit.page).locator('option').allTextContents()).toEqual(models.split(','))
   })
 
-  test('is not shown as chosen before it is known', async () => {
+  test('is not preselected before it is known', async () => {
     await using visit = await site.visit({ as: await personOfLab('lab-waiter', 1) })
     const release = await hold(visit.page, '**/api/log/self*')
     await visit.open('/playground')
@@ -100,7 +100,7 @@ describe('the default model', () => {
     await eventually(() => shown(visit.page).inputValue()).toBe('a-model-of-ours')
   })
 
-  test('is the model that last answered in this browser; in another browser, it is found in the user’s own log', async () => {
+  test('is the model that last answered in this browser; in a new browser, it is taken from the user’s own log', async () => {
     const person = await personOfLab('lab-user', 1)
     {
       await using visit = await site.visit({ as: person, expectedErrors: /status of 503/ })
@@ -218,7 +218,7 @@ describe('a call', () => {
     expect(upstream.requests.length).toBe(before)
   })
 
-  test('a second model is chosen once the models are known', async () => {
+  test('a second model can be chosen once the models have loaded', async () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     const release = await hold(page, '**/v1/models')
@@ -266,7 +266,7 @@ test('an answer is rendered as Markdown; nothing in it runs or loads anything', 
   expect(await page.evaluate(() => 'ran' in window)).toBe(false)
 })
 
-test('the code of the call contains what would be sent, with the key hidden only on the screen', async () => {
+test('the code for the call contains what would be sent; the key is hidden only on the screen', async () => {
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open(path())

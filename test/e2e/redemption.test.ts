@@ -22,7 +22,7 @@ const make = (name: string, count = 1) =>
 const codes = () => site.api<(Code & { name: string })[]>('GET', '/api/redemption/?p=0&size=100')
 
 describe('redemption codes', () => {
-  test('spec 2, 5, 8, 9: the form starts with quota 100000 and count 1; the codes are saved as a text file, one per line', async () => {
+  test('spec 2, 5, 8, 9: the form starts with quota 100000 and count 1; the new codes are saved as a text file, one per line', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption/add')
@@ -91,7 +91,7 @@ describe('redemption codes', () => {
     await rowOf(page, 'used one').waitFor({ state: 'detached' })
   })
 
-  test('spec 8: if the clipboard refuses, there is a warning, and the code is put into the search box', async () => {
+  test('spec 8: if the browser refuses to copy a code, there is a warning, and the code is put into the search box', async () => {
     const [key] = await make('to copy')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -103,7 +103,7 @@ describe('redemption codes', () => {
     await eventually(() => page.getByLabel('Search by ID or name').inputValue()).toBe(key ?? '')
   })
 
-  test('several codes are copied, one per line, and stay selected', async () => {
+  test('several codes are copied, one per line, and their rows stay selected', async () => {
     const keys = await make('bundle', 3)
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -168,7 +168,7 @@ describe('topping up', () => {
     await toastShown(page, 'error', 'the super admin has not set a top-up link!')
   })
 
-  test('spec 2, 8: a code adds its quota; a refused code stays in the box', async () => {
+  test('spec 2, 8: redeeming a code adds its quota; a refused code stays in the box', async () => {
     const person = await site.addUser('topper', { quota: 500_000 })
     const [code = '', other = ''] = await make('for topper', 2)
     await using visit = await site.visit({ as: person })

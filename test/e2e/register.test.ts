@@ -30,7 +30,7 @@ async function fill(page: Page, values: Record<string, string>): Promise<void> {
 const submit = (page: Page) => page.getByRole('button', { name: 'Register', exact: true })
 
 describe('registering', () => {
-  test('spec 5: user name and password must be filled in', async () => {
+  test('spec 5: user name and password are required', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
@@ -44,7 +44,7 @@ describe('registering', () => {
     await eventually(() => submit(page).isDisabled()).toBe(true)
   })
 
-  test('spec 5: a short password and two different passwords are refused before anything is sent', async () => {
+  test('spec 5: a short password or two different passwords are refused before anything is sent', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
@@ -57,14 +57,14 @@ describe('registering', () => {
     expect(visit.calls().filter((call) => call.includes('/register'))).toEqual([])
   })
 
-  test('spec 2, 4, 8: aff is stored and sent; success leads to the login page', async () => {
+  test('spec 2, 4, 8: the aff parameter is stored and sent; success leads to the login page', async () => {
     const inviteCode = await site.api<string>('GET', '/api/user/aff')
     await using visit = await site.visit()
     const { page } = visit
     await visit.open(`/register?aff=${inviteCode}`)
     await eventually(() => page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
     await page.getByText('You were invited').waitFor()
-    // The password has the minimum length.
+    // The password has exactly the minimum length.
     await fill(page, { Username: 'invited', Password: 'eight...', 'Repeat the password': 'eight...' })
     await submit(page).click()
     await toastShown(page, 'success', 'registration succeeded!')
@@ -73,12 +73,12 @@ describe('registering', () => {
     expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
   })
 
-  test('spec 2: the page links to the login; other login methods and the e-mail fields are shown if they are enabled', async () => {
+  test('spec 2: the page links to the login page; other login methods and the e-mail fields are shown if they are enabled', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
     await submit(page).waitFor()
-    // From here on, the page knows what the server offers.
+    // After this, the page has received the status, which lists the login methods that the server offers.
     await page.waitForFunction(() => localStorage.getItem('status') !== null)
     await page.waitForLoadState('networkidle')
     for (const label of ['E-mail address', 'Verification code'])
@@ -122,7 +122,7 @@ describe('registering', () => {
     await eventually(() => page.getByLabel('Username').inputValue()).toBe('invited')
   })
 
-  test('spec 2, 8: with e-mail verification, a code is sent and the button waits for 30 seconds', async () => {
+  test('spec 2, 8: with e-mail verification, a code is sent and the button is disabled for 30 seconds', async () => {
     await site.api('PUT', '/api/option/', { key: 'EmailVerificationEnabled', value: 'true' })
     try {
       await using visit = await site.visit()
@@ -154,10 +154,10 @@ describe('registering', () => {
 })
 
 describe('a forgotten password', () => {
-  test('spec 2, 8: the mail is requested, and its link leads to a new password', async () => {
+  test('spec 2, 8: a reset email is requested, and its link leads to a new password', async () => {
     await site.addUser('forgetful')
-    // Accounts get addresses by binding one, or from an import. The address is set directly, because there is a pause
-    // between mails to one address.
+    // Users bind an address themselves, or it is imported. The test writes it to the database, because emails to one
+    // address are limited to one per interval.
     using database = openDatabase(site)
     database.run("update users set email = 'forgetful@example.com' where username = 'forgetful'")
     await site.api('PUT', '/api/option/', { key: 'ServerAddress', value: site.gateway.url })
@@ -184,7 +184,7 @@ describe('a forgotten password', () => {
     expect(await answer.json()).toMatchObject({ success: true })
   })
 
-  test('an incomplete link shows a message', async () => {
+  test('an incomplete reset link shows a message', async () => {
     await using visit = await site.visit()
     await visit.open('/user/reset?email=a@example.com')
     await visit.page.getByText('This link is not complete').waitFor()
@@ -200,7 +200,7 @@ test('spec 4: a refused callback of the GitHub login leads to the settings', asy
     await visit.page.waitForURL('**/setting')
     await toastShown(visit.page, 'error', '')
   }
-  // There, the guard redirects a visitor who is not logged in.
+  // On the settings page, the guard redirects a visitor who is not logged in to the login page.
   await using visit = await site.visit()
   await visit.page.goto('/oauth/github?code=x&state=y')
   await visit.page.waitForURL('**/login**')

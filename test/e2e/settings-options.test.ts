@@ -92,7 +92,7 @@ describe('the page', () => {
     expect(Object.keys(optionDefinitions).filter((key) => !shown.includes(key))).toEqual([])
   })
 
-  test('spec 5, 9: number boxes have their limits, and the SMTP port suggests 587', async () => {
+  test('spec 5, 9: number boxes have their limits, and the SMTP port’s placeholder is 587', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -134,7 +134,7 @@ describe('the page', () => {
     })
   })
 
-  test('the palette leads to an option, from every page', async () => {
+  test('the palette leads to an option from every page', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token')
@@ -173,10 +173,10 @@ describe('the page', () => {
     await box(page, 'SystemName').waitFor()
   })
 
-  test('for a server without option definitions, the console uses its own', async () => {
+  test('if the server has no option definitions, the console uses its own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
-    // As on servers that have only the endpoints of the specification.
+    // This is how a server responds that has only the endpoints of the specification.
     for (const path of ['definitions', 'prices']) {
       await page.route(`**/api/option/${path}`, (route) =>
         route.fulfill({ status: 404, json: { success: false, message: 'not found' } }),
@@ -199,7 +199,7 @@ describe('switches', () => {
     await visit.open('/setting?tab=operation')
     await page.getByRole('switch', { name: 'Log calls', exact: true }).uncheck()
     const message = toastOf(page, 'success', done)
-    // The toast stays while the pointer is on it.
+    // Hovering over the toast keeps it open.
     await message.hover()
     await eventually(() => stored('LogConsumeEnabled')).toBe('false')
     await message.getByRole('button', { name: 'Undo' }).click()
@@ -308,7 +308,7 @@ describe('texts and numbers', () => {
     await page.waitForURL('**/token')
   })
 
-  test('a refused change does not stop the other changes, and stays with its reason', async () => {
+  test('a refused change does not prevent the other changes; it stays in the form with the reason', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -342,7 +342,7 @@ describe('texts and numbers', () => {
     await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
   })
 
-  test('spec 5: the final slash of server addresses is removed', async () => {
+  test('spec 5: the trailing slash of server addresses is removed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -358,7 +358,7 @@ describe('texts and numbers', () => {
     await put('ServerAddress', '')
   })
 
-  test('spec 5: a secret is sent if something was typed, is never shown, and can be removed', async () => {
+  test('spec 5: a secret is sent only if something was typed, is never shown, and can be removed', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
@@ -430,7 +430,7 @@ describe('pages', () => {
     await button(page, 'Discard').click()
   })
 
-  test('spec 8: the update check is shown if a feed is set, and shows its result', async () => {
+  test('spec 8: the update check is shown if a feed is configured, and shows its result', async () => {
     const { version } = await site.api<{ version: string }>('GET', '/api/status')
     let tag = `v${version}`
     await using feed = await startService(
@@ -453,7 +453,7 @@ describe('pages', () => {
     await put('UpdateFeedURL', '')
   })
 
-  test('a test mail uses the saved settings; a failure is shown on the page', async () => {
+  test('a test email uses the saved settings; a failure is shown on the page', async () => {
     await put('SMTPServer', '')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -476,7 +476,7 @@ describe('pages', () => {
 })
 
 describe('the audit trail', () => {
-  test('shows who did what, filtered by person, action and time, a page at a time', async () => {
+  test('shows who did what, filtered by person, action and time, one page at a time', async () => {
     const admin = await site.addUser('noter', { role: 10 })
     for (let times = 1; times <= 11; times++)
       await site.apiAs(admin, 'PUT', '/api/option/', { key: 'RetryTimes', value: String(times) })
@@ -544,7 +544,7 @@ describe('the audit trail', () => {
       await visit.open('/setting?tab=audit')
       await rowsOf(visit.page).nth(4).waitFor()
       const details = await rowsOf(visit.page).evaluateAll((rows) => rows.map((row) => row.children[4]?.textContent))
-      // The rows may begin with the login of this visit.
+      // The first rows may record this visit's login, so they are skipped.
       return details.slice(details.findIndex((detail) => detail !== ''))
     }
     const en = await read('en')

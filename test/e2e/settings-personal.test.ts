@@ -48,7 +48,7 @@ const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readTe
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('the tabs', () => {
-  test('spec 2, 6: ordinary users see only the personal tab, whatever the address contains', async () => {
+  test('spec 2, 6: ordinary users see only the personal tab, whatever the URL contains', async () => {
     const user = await site.addUser('plain')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting?tab=system')
@@ -58,7 +58,7 @@ describe('the tabs', () => {
     expect(visit.calls().filter((call) => call.includes('/api/option'))).toEqual([])
   })
 
-  test('spec 2, 6: administrators see all tabs, the first is the default, and the address stores the tab', async () => {
+  test('spec 2, 6: administrators see all tabs, the first is the default, and the URL stores the tab', async () => {
     const admin = await site.addUser('chief', { role: 10 })
     await using visit = await site.visit({ as: admin })
     const { page } = visit
@@ -119,7 +119,7 @@ describe('the user’s own account', () => {
     await eventually(() => clipboard(visit.page)).toBe(`${site.gateway.url}/register?aff=${code}`)
   })
 
-  test('spec 8: if the clipboard refuses, there is a warning, and the link is shown on the page', async () => {
+  test('spec 8: if the browser refuses to copy the link, there is a warning, and the link is shown on the page', async () => {
     const user = await site.addUser('noclip')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -130,7 +130,7 @@ describe('the user’s own account', () => {
     await page.locator('code', { hasText: '/register?aff=' }).waitFor()
   })
 
-  test('theme, language, row height and shortcuts change immediately and are kept', async () => {
+  test('theme, language, row height and shortcuts change immediately and are remembered', async () => {
     const user = await site.addUser('looker')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -198,7 +198,7 @@ describe('binding', () => {
     await button(page, 'E-mail address: Change').waitFor()
   })
 
-  test('spec 5: no code is sent until the bot check has an answer', async () => {
+  test('spec 5: no code is sent until the bot check is passed', async () => {
     await using turnstile = await startTurnstile()
     await setOptions({ TurnstileSiteKey: 'site', TurnstileSecretKey: turnstile.secret, TurnstileCheckEnabled: 'true' })
     const user = await site.addUser('robot')

@@ -29,12 +29,12 @@ const line = (page: Page, name: string) =>
 const save = async (page: Page) => {
   await button(page, 'Save').click()
   await toastShown(page, 'success', 'operation completed successfully!')
-  // The toast may belong to the previous save, but the bar disappears only when its own changes are saved.
+  // The toast may be from the previous save, but the Save button disappears only when the current changes are saved.
   await button(page, 'Save').waitFor({ state: 'detached' })
 }
 const puts = (calls: readonly string[]) => calls.filter((call) => call.startsWith('PUT /api/option'))
 
-/** Log rows are written in batches, a moment after the call. */
+/** Waits for the call to be counted, because log rows are written in batches shortly after the call. */
 const untilCounted = () =>
   eventually(
     async () => (await site.api<{ total: { quota: number } }>('GET', '/api/usage/')).total.quota,
@@ -106,7 +106,7 @@ describe('the table of models', () => {
     await eventually(async () => [await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{}, {}])
   })
 
-  test('rows can be searched, added, and multiplied together', async () => {
+  test('rows can be searched and added, and the ratios of all shown rows can be multiplied at once', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
@@ -125,7 +125,7 @@ describe('the table of models', () => {
     await eventually(() => stored('ModelRatio')).toEqual({ 'added-one': 1, 'gpt-4o': 2.5, 'gpt-4o-mini': 0.15 })
   })
 
-  test('shows what the last 7 days would have cost', async () => {
+  test('shows what the calls of the last 7 days cost, and what they would cost with the edited prices', async () => {
     await put('ModelRatio', { homemade: 20_000 })
     await put('CompletionRatio', { homemade: 1 })
     const token = await site.api<{ key: string }>('POST', '/api/token/', {

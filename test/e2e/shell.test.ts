@@ -33,7 +33,7 @@ async function heldPalette(page: Page) {
 }
 
 describe('the menu', () => {
-  test('spec 2: has the entries of the specification in their order for administrators, followed by our own', async () => {
+  test('spec 2: shows administrators the entries of the specification in its order, followed by our own', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/about')
     await eventually(async () =>
@@ -67,7 +67,7 @@ describe('the menu', () => {
     await nobody.page.getByRole('link', { name: 'Log in' }).waitFor()
   })
 
-  test('spec 2: has the chat after the first entry once a chat link is stored', async () => {
+  test('spec 2: has a Chat entry after the first entry if a chat link is configured', async () => {
     await option('ChatLink', 'https://chat.example')
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
@@ -80,7 +80,7 @@ describe('the menu', () => {
     await page.waitForFunction(() => localStorage.getItem('chat_link') === null)
   })
 
-  test('spec 2: is a drawer on narrow screens, with log out, or log in and register', async () => {
+  test('spec 2: is a drawer on narrow screens, and contains Log out, or Log in and Register', async () => {
     await using visit = await site.visit({ as: rootAccount, width: 390 })
     const { page } = visit
     await visit.open('/token')
@@ -106,7 +106,7 @@ describe('the menu', () => {
   })
 })
 
-describe('the frame', () => {
+describe('the shell', () => {
   test('spec 2: any other path shows 404 and its text', async () => {
     for (const path of ['/no/such/page', '/token/no/such', '/dashboards']) {
       await using visit = await site.visit({ as: rootAccount })
@@ -116,7 +116,7 @@ describe('the frame', () => {
     }
   })
 
-  test('spec 3: stores the status document and its single values', async () => {
+  test('spec 3: stores the status document, and some of its values separately', async () => {
     await using visit = await site.visit()
     await visit.open('/login')
     await visit.page.waitForFunction(() => localStorage.getItem('status') !== null)
@@ -133,7 +133,7 @@ describe('the frame', () => {
     await toastShown(visit.page, 'error', 'Error: cannot connect to the server normally!')
   })
 
-  test('spec 8: if server and page have different versions, a permanent notice offers to reload', async () => {
+  test('spec 8: if the server’s version differs from the page’s, a permanent notice offers to reload', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.route('**/api/status', async (route) => {
@@ -149,7 +149,7 @@ describe('the frame', () => {
     await notice.getByRole('button', { name: 'Reload' }).waitFor()
   })
 
-  test(`spec 1, 3: the logo comes from the settings; by default, it is the product's own`, async () => {
+  test(`spec 1, 3: the logo comes from the settings; by default, it is the product’s own`, async () => {
     for (const path of ['/logo.png', '/logo.svg'])
       expect((await fetch(site.gateway.url + path)).headers.get('content-type')).toStartWith('image/')
     {
@@ -198,7 +198,7 @@ describe('the frame', () => {
     await option('SystemName', 'Tollgate')
     await option('Footer', '')
   })
-  test('theme and language change immediately and are kept', async () => {
+  test('theme and language change immediately and are remembered', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/token')
@@ -242,11 +242,11 @@ describe('failed calls', () => {
   const refusing = async (page: Page, status: number, body: object = {}) => {
     await page.unroute('**/api/token/?**')
     await page.route('**/api/token/?**', (route) => route.fulfill({ status, json: body }))
-    // Toasts may cover the button.
+    // Presses Enter instead of clicking, because toasts may cover the button.
     await page.getByRole('button', { name: 'Refresh' }).press('Enter')
   }
 
-  test('spec 8: are reported according to the rules', async () => {
+  test('spec 8: are each reported with the message for their status', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
@@ -265,12 +265,12 @@ describe('failed calls', () => {
     await toastShown(page, 'error', 'Error: not today')
   })
 
-  test('a repeated toast is counted instead of shown twice', async () => {
+  test('a repeated toast is shown once with a count', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /status of/ })
     const { page } = visit
     await visit.open('/token')
     await page.getByText('No tokens yet').waitFor()
-    // A toast is only counted if it is repeated soon.
+    // A toast is counted only if it is repeated soon, so the page's clock is fixed.
     await page.clock.setFixedTime(Date.now())
     await refusing(page, 200, { success: false, message: 'again' })
     await toastShown(page, 'error', 'Error: again')
@@ -285,7 +285,7 @@ describe('toasts', () => {
     await using visit = await site.visit({ width })
     await visit.open('/login?expired=1')
     const message = toastOf(visit.page, 'error', 'not logged in')
-    // The toast stays while the pointer is on it.
+    // Hovering over the toast keeps it open.
     await message.hover()
     return await message.boundingBox()
   }
@@ -323,7 +323,7 @@ describe('toasts', () => {
   })
 })
 
-describe('chunks that are loaded later', () => {
+describe('chunks that load later', () => {
   test('a page that cannot be loaded can be retried', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /ERR_FAILED|dynamically imported module/ })
     const { page } = visit
@@ -365,11 +365,11 @@ describe('chunks that are loaded later', () => {
     const message = toastOf(page, 'error', 'not logged in')
     await message.hover()
     await palette.askFor()
-    // Waits until the page has drawn everything except the palette.
+    // Waits two animation frames, so that the page has drawn everything except the palette.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     expect(await message.isVisible()).toBe(true)
     palette.release()
-    // The palette shows commands although this page is outside the console's frame.
+    // The palette lists commands even on the login page, which is outside the console's shell.
     await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('option').first().waitFor()
   })
 
@@ -386,7 +386,7 @@ describe('chunks that are loaded later', () => {
     expect(page.url()).toEndWith('/channel')
   })
 
-  test('a list that the user is leaving no longer changes the address', async () => {
+  test('a list that the user is leaving no longer changes the URL', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await page.clock.install()
@@ -402,8 +402,8 @@ describe('chunks that are loaded later', () => {
     await page.clock.runFor(250)
     await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
     await page.waitForURL('**/token/add')
-    // A list is searched a moment after the last keystroke. Here, this happens while the list waits for the form to
-    // replace it.
+    // A list is searched shortly after the last keystroke. Here, that happens after the user has opened the form, while
+    // its code is still loading.
     await page.clock.runFor(200)
     expect(await page.locator('h1').textContent()).toBe('my tokens')
     held.resolve()
@@ -412,7 +412,7 @@ describe('chunks that are loaded later', () => {
     expect(page.url()).toEndWith('/token/add')
   })
 
-  test('spec 2: a chunk that does not load within 120 seconds counts as failed', async () => {
+  test('spec 2: if a chunk does not load within 120 seconds, the page shows that it could not be loaded', async () => {
     await using visit = await site.visit({ as: rootAccount, expectedErrors: /./ })
     const { page } = visit
     await page.clock.install()
@@ -446,7 +446,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'new token' }).waitFor()
     await page.locator('h1').focus()
-    // Two keys belong together if they are pressed within a second.
+    // Both keys must be pressed within a second to count as one shortcut.
     await untilItPasses(async () => {
       await page.keyboard.press('g')
       await page.keyboard.press('t')
@@ -464,7 +464,7 @@ describe('the keyboard', () => {
     await eventually(() => page.url()).toEndWith('/token')
   })
 
-  test('the palette leads to the forms for creating things, for users who may create them', async () => {
+  test('for users who may create things, the palette leads to the forms for creating them', async () => {
     const forms = [
       ['New token', '/token/add'],
       ['New channel', '/channel/add'],
@@ -528,11 +528,11 @@ describe('the keyboard', () => {
     await own.page.keyboard.press('Control+k')
     await own.page.getByRole('combobox', { name: 'Search and commands' }).fill('zebra')
     await own.page.getByRole('option', { name: 'zebra laptop' }).waitFor()
-    // Users who are not administrators search only their own things.
+    // For users who are not administrators, only their own things are searched.
     expect(own.calls().filter((call) => /\/api\/(?:channel|user|redemption)\/search/.test(call))).toEqual([])
   })
 
-  test('rows: j and k move, x selects, e edits, / searches', async () => {
+  test('in a list, j and k move between rows, x selects, e edits, and / searches', async () => {
     const user = await site.addUser('keys')
     for (const name of ['one', 'two']) await site.apiAs(user, 'POST', '/api/token/', { name })
     await using visit = await site.visit({ as: user })

@@ -18,7 +18,7 @@ const shell = ['app/shell.tsx', 'messages/common.en.ts', 'messages/shell.en.ts']
 const list = [...shell, 'messages/table.en.ts']
 const form = [...shell, 'messages/form.en.ts']
 
-/** The limit for compressed scripts in KB, and the modules that the first view of a page loads besides the entry. */
+/** The limit for gzipped scripts in KB, and the modules that the first view of a page loads besides the entry. */
 const budgets: Record<string, { kb: number; modules: string[] }> = {
   '/login': { kb: 115, modules: [...plain, 'pages/login/login.tsx', 'messages/auth.en.ts'] },
   '/register': {
@@ -80,7 +80,7 @@ beforeAll(async () => {
 const compressed = (file: string) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).byteLength / 1024
 const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + compressed(file), 0)
 
-/** Every file that these modules load before they can run. */
+/** All files that these modules and their static imports need to run. */
 function filesOf(modules: readonly string[]): Set<string> {
   const seen = new Set<string>()
   const files = new Set<string>()
@@ -96,7 +96,7 @@ function filesOf(modules: readonly string[]): Set<string> {
   return files
 }
 
-/** A script that the page loads before its entry. */
+/** The path of a script that the page loads before its entry. */
 const early = (pattern: RegExp) => {
   const name = readdirSync(join(folder, 'assets')).find((file) => pattern.test(file))
   if (name === undefined) throw new Error(`the page has no ${pattern}`)
@@ -104,7 +104,7 @@ const early = (pattern: RegExp) => {
 }
 const firstScript = () => early(/^first-\w+\.js$/)
 
-/** The files that the boot script requests for the page at an address. */
+/** The files that the boot script requests for a page. */
 function askedAtFirst(page: string, isUser: boolean): { scripts: string[]; parts: string[] } {
   const placed: { tag: string; href?: string; src?: string }[] = []
   const asset = (address = '') => address.replace('http://console/', '')
@@ -128,7 +128,10 @@ function askedAtFirst(page: string, isUser: boolean): { scripts: string[]; parts
   return { scripts: of('script').map(({ src }) => asset(src)), parts: of('link').map(({ href }) => asset(href)) }
 }
 
-/** True for pages for logged-in users. The home page is for everybody, although it loads more for logged-in users. */
+/**
+ * Whether a page is for logged-in users only. The home page is for everybody, although it loads more for logged-in
+ * users.
+ */
 const isForUsers = (page: string, modules: readonly string[]) => page !== '/' && modules.includes('app/shell.tsx')
 
 describe('a first visit', () => {
@@ -141,7 +144,7 @@ describe('a first visit', () => {
     })
   }
 
-  test('requests all files immediately, because the boot script lists them', () => {
+  test('requests all files immediately, because they are listed in the boot script', () => {
     const entry = filesOf(['index.html'])
     for (const [path, { modules }] of Object.entries(budgets)) {
       const isUser = isForUsers(path, modules)
@@ -159,7 +162,7 @@ describe('a first visit', () => {
   })
 })
 
-test(`no chunk that is loaded later is larger than ${largestLazyKb} KB, and no message file is larger than ${messagesKb}`, () => {
+test(`no chunk that loads later is larger than ${largestLazyKb} KB, and no message file is larger than ${messagesKb} KB`, () => {
   const first = filesOf(['index.html'])
   const later = Object.values(manifest).filter(({ file }) => file.endsWith('.js') && !first.has(file))
   expect(later.filter(({ file }) => compressed(file) > largestLazyKb).map(({ file }) => file)).toEqual([])

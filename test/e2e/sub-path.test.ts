@@ -1,4 +1,4 @@
-// The console under a sub-path, as behind a proxy that keeps the path.
+// The console under a path prefix, as behind a proxy that passes the prefix on.
 import { expect, test } from 'bun:test'
 import { openConsole, rootAccount } from './support/console.ts'
 import { eventually } from './support/eventually.ts'
@@ -6,7 +6,7 @@ import { frame, openHeld } from './support/held.ts'
 
 const site = openConsole({ BASE_PATH: '/gateway' })
 
-test('works completely under a path: pages, chunks, calls, links', async () => {
+test('works completely under a path prefix: pages, chunks, calls, links', async () => {
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/gateway/token')
@@ -18,7 +18,7 @@ test('works completely under a path: pages, chunks, calls, links', async () => {
   await page.getByText('No tokens yet').waitFor()
   await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
   await page.waitForURL('**/gateway/token/add')
-  // The list with its search box stays until the form has loaded.
+  // Until the form has loaded, the list is still shown, and the label of its search box also matches “Name”.
   await page.getByRole('heading', { name: 'new token' }).waitFor()
   await page.getByLabel('Name').fill('under a path')
   await page.getByRole('button', { name: 'Submit' }).click()
@@ -31,7 +31,7 @@ test('works completely under a path: pages, chunks, calls, links', async () => {
   await page.getByRole('heading', { name: 'my tokens' }).waitFor()
 })
 
-test('draws the frame of a page and requests its list once, however the address ends', async () => {
+test('draws the frame of a page and requests its list once, whatever the case and trailing slash of the URL', async () => {
   for (const path of ['/gateway/token', '/gateway/Token/', '/gateway/token/edit/1']) {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit

@@ -45,7 +45,7 @@ describe('the list of tokens', () => {
     }
   })
 
-  test('spec 4, 9: shows ten rows per page and requests one server page at a time', async () => {
+  test('spec 4, 9: shows ten rows per page, and requests one page at a time from the server', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
@@ -70,7 +70,7 @@ describe('the list of tokens', () => {
     await row(page, 'token 13').waitFor()
   })
 
-  test('spec 2: its address restores page, sort and search', async () => {
+  test('spec 2: its URL keeps the page, sort and search', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token?page=2&sort=remain_quota')
@@ -122,7 +122,7 @@ describe('the list of tokens', () => {
     await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`sk-${first?.key}`)
   })
 
-  test('spec 8: if the clipboard refuses, there is a warning, and the key is put into the search box', async () => {
+  test('spec 8: if the browser refuses to copy a key, there is a warning, and the key is put into the search box', async () => {
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -169,7 +169,7 @@ describe('the list of tokens', () => {
     await eventually(() => rows(page).count()).toBe(10)
   })
 
-  test('several rows are disabled together, with one call each', async () => {
+  test('several selected rows are disabled at once, with one call for each row', async () => {
     const user = await site.addUser('bulk')
     for (const name of ['a', 'b', 'c']) await addToken(user, { name })
     await using visit = await site.visit({ as: user })
@@ -186,7 +186,7 @@ describe('the list of tokens', () => {
     expect(changes).toHaveLength(2)
   })
 
-  test('the keys of several rows are copied, one per line; if the clipboard refuses, they are shown', async () => {
+  test('the keys of several rows are copied, one per line; if the browser refuses, they are shown', async () => {
     const user = await site.addUser('copier')
     for (const name of ['a', 'b', 'c']) await addToken(user, { name })
     const keys = (await tokensOf(user)).filter(({ name }) => name !== 'b').map(({ key }) => `sk-${key}`)
@@ -262,10 +262,10 @@ describe('the list of tokens', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
 
-  test('spec 4: with a server that neither counts nor sorts, pages are appended and loaded rows are sorted in the browser, numbers by size', async () => {
+  test('spec 4: with a server that neither counts nor sorts, more pages are loaded on demand, and loaded rows are sorted in the browser, numbers by value', async () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
-    // Behaves like one-api, which returns the same rows without a total and always with the newest first.
+    // Behaves like one-api, which returns the same rows without a total, always with the newest first.
     await page.route('**/api/token/?**', async (route) => {
       const url = new URL(route.request().url())
       url.searchParams.delete('sort')
@@ -295,7 +295,7 @@ describe('the list of tokens', () => {
     expect([...new Set(pages)]).toEqual(['0', '1'])
   })
 
-  test('the drawer shows a token; its address can be shared, and Escape closes it', async () => {
+  test('the drawer shows a token; its URL can be shared, and Escape closes it', async () => {
     const token = await addToken(owner, { name: 'to look at' })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -313,7 +313,8 @@ describe('the list of tokens', () => {
     const limited = await addToken(owner, { name: 'limited', ...limits })
     const free = await addToken(owner, { name: 'free' })
     using database = openDatabase(site)
-    // A time tomorrow still counts as the current day, so the test also works if tomorrow begins during the test.
+    // A time on the next day still counts as the current day, so the test also works if midnight passes during the
+    // test.
     const spent = `spent_today = 900000, spent_month = 4000000, spent_at = unixepoch() + 86400`
     database.run(`update tokens set ${spent} where id = ${limited.id}`)
     await using visit = await site.visit({ as: owner })
@@ -341,7 +342,7 @@ describe('the list of tokens', () => {
     expect(await shown.count()).toBe(0)
   })
 
-  test('on a server without limits, the drawer shows none', async () => {
+  test('if the server does not support limits, the drawer shows none', async () => {
     const token = await addToken(owner, { name: 'of old', rpm_limit: 60 })
     await using visit = await site.visit({ as: owner })
     const { page } = visit
@@ -356,7 +357,7 @@ describe('the list of tokens', () => {
     expect(await drawer.getByRole('region', { name: 'Limits' }).count()).toBe(0)
   })
 
-  test('spec 2: links for client apps contain the key and the server address', async () => {
+  test('spec 2: links for client apps contain the key and the server URL', async () => {
     await site.api('PUT', '/api/option/', { key: 'ChatLink', value: 'https://chat.example' })
     const [first] = await tokensOf(owner)
     await using visit = await site.visit({ as: owner })
@@ -378,7 +379,7 @@ describe('the list of tokens', () => {
     await site.api('PUT', '/api/option/', { key: 'ChatLink', value: '' })
   })
 
-  test('an account without tokens sees how to create the first one', async () => {
+  test('an account without tokens sees how to create its first one', async () => {
     const user = await site.addUser('fresh')
     await using visit = await site.visit({ as: user })
     await visit.open('/token')
@@ -424,7 +425,7 @@ describe('the drawer of a token', () => {
 })
 
 describe('the form of a token', () => {
-  test('spec 8, 9: starts with the default quota, creates a token and shows its key with calls to copy', async () => {
+  test('spec 8, 9: starts with the default quota, creates a token and shows its key, with calls to copy', async () => {
     const user = await site.addUser('maker')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -459,7 +460,7 @@ describe('the form of a token', () => {
     expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])
   })
 
-  test('spec 2, 9: presets set the expiry, counted from now', async () => {
+  test('spec 2, 9: presets set the expiry relative to the current time', async () => {
     const user = await site.addUser('presets')
     const presets = { 'one month': 30 * 86_400, 'one day': 86_400, 'one hour': 3600, 'one minute': 60 }
     for (const [preset, seconds] of Object.entries(presets)) {
@@ -540,7 +541,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('an error from the server is shown at its field in words, and disappears when the next attempt succeeds', async () => {
+  test('an error from the server is shown at its field in plain words, and disappears when the next attempt succeeds', async () => {
     const user = await site.addUser('refused')
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -552,7 +553,7 @@ describe('the form of a token', () => {
     await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
     await eventually(() => quota.evaluate((it) => it === document.activeElement)).toBe(true)
     await page.getByText('Must be at least 0', { exact: true }).waitFor()
-    // While the pointer is on a toast, it stays until it is removed.
+    // While the pointer is on a toast, it does not time out; it disappears only when the page removes it.
     const said = toastOf(page, 'error', 'Error: Quota: Must be at least 0')
     await said.hover()
     await quota.fill('5')
@@ -587,7 +588,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('models are chosen from those that the account may call, or typed; models that it cannot call are reported', async () => {
+  test('models are chosen from those that the account may call, or typed; models that the account may not call are reported', async () => {
     await serve('gpt-4o,gpt-4o-mini')
     const user = await site.addUser('chooses')
     await using visit = await site.visit({ as: user })
@@ -614,7 +615,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'gpt-4o,another' })
   })
 
-  test('entering the models box before it has loaded leads to the loaded box, open or focused', async () => {
+  test('if the user enters the models box before it has loaded, the loaded box is open or focused', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('early') })
     const { page } = visit
@@ -663,7 +664,7 @@ describe('the form of a token', () => {
     await page.keyboard.type('rly')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Remove typed-early', exact: true }).waitFor()
-    // Content beside an open list is hidden from screen-reader users.
+    // Closes the open list, which hides other content from screen-reader users.
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Remove first', exact: true }).waitFor()
     const left = await openHeld(page, '/token/add', control)
@@ -674,7 +675,7 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove left-early', exact: true }).waitFor()
   })
 
-  test('a pending list does not open once a model has been added', async () => {
+  test('a pending list does not open if a model has been added in the meantime', async () => {
     await using visit = await site.visit({ as: await site.addUser('no-models'), expectedErrors: /status of 5/ })
     const { page } = visit
     const box = page.getByLabel('Models')
@@ -697,7 +698,7 @@ describe('the form of a token', () => {
     await staysShut(box)
   })
 
-  test('a pending list still opens after a key that has no effect alone', async () => {
+  test('a pending list still opens after a key that has no effect on its own', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('modifier') })
     const { page } = visit
@@ -712,15 +713,15 @@ describe('the form of a token', () => {
     await page.getByRole('option', { name: 'gpt-4o', exact: true }).waitFor()
   })
 
-  test('pressing the models box when it has loaded but is not shown yet opens it', async () => {
+  test('clicking the models box after it has loaded but before it is shown opens it', async () => {
     await serve('gpt-4o')
     await using visit = await site.visit({ as: await site.addUser('between') })
     const { page } = visit
-    // React shows loaded content up to 300 ms after its placeholder. The box first appears within that time.
+    // React may show loaded content up to 300 ms after its placeholder. The box appears within that time.
     await page.goto('/token/add', { waitUntil: 'commit' })
     const box = page.getByLabel('Models')
     await box.waitFor()
-    // A box that is replaced during the call does not have a position.
+    // A box that is replaced during the call to `boundingBox` has no position.
     let place = await box.boundingBox()
     while (place === null) place = await box.boundingBox()
     await page.mouse.click(place.x + place.height, place.y + place.height / 2)
@@ -728,14 +729,14 @@ describe('the form of a token', () => {
     await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
   })
 
-  test('text typed into the models box when it has loaded but is not shown yet is kept', async () => {
+  test('text typed into the models box after it has loaded but before it is shown is kept', async () => {
     await using visit = await site.visit({ as: await site.addUser('typer') })
     const { page } = visit
     const box = page.getByLabel('Models')
     await page.goto('/token/add', { waitUntil: 'commit' })
     await box.waitFor()
     await box.focus()
-    // The delay makes it likely that the control is rendered before the last letter and shown after it.
+    // With this delay, the control is likely to be rendered before the last letter is typed and shown after it.
     await page.keyboard.type('my-', { delay: 40 })
     await eventually(() => box.getAttribute('role')).toBe('combobox')
     await page.keyboard.type('model')
@@ -770,7 +771,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: null })
   })
 
-  test('a model that is typed but not added does not create a token for all models', async () => {
+  test('a model name that was typed but not added does not lead to a token for all models', async () => {
     const user = await site.addUser('in-haste', { quota: 1000 })
     await using visit = await site.visit({ as: user })
     const { page } = visit
@@ -805,7 +806,7 @@ describe('the form of a token', () => {
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ models: 'my-model' })
   })
 
-  test('spec 8: editing loads the stored values, saves once, also by Ctrl+Enter, and keeps unchanged fields', async () => {
+  test('spec 8: editing loads the stored values, saves only once, also with Ctrl+Enter, and keeps unchanged fields', async () => {
     const user = await site.addUser('editor')
     const token = await addToken(user, { name: 'before', remain_quota: 700_000, expired_time: 2_000_000_000 })
     await using visit = await site.visit({ as: user })
@@ -842,7 +843,7 @@ describe('the form of a token', () => {
     await eventually(() => tokensOf(user)).toEqual([])
   })
 
-  test('an unknown token is reported as missing, with a link back', async () => {
+  test('for an unknown token, the page reports that it does not exist, with a link back', async () => {
     const user = await site.addUser('seeker')
     await using visit = await site.visit({ as: user })
     await visit.open('/token/edit/999999')

@@ -49,7 +49,7 @@ describe('managing users', () => {
     await page.waitForURL(`**/user/edit/${ids['anna']}`)
   })
 
-  test('spec 4: banning and unbanning take effect immediately, with undo; promoting and demoting ask first and show the new role', async () => {
+  test('spec 4: banning and unbanning take effect immediately, with undo; promoting and demoting ask for confirmation and show the new role', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -103,7 +103,7 @@ describe('managing users', () => {
   })
 })
 
-test('the drawer shows the limits of the account; the user sees these limits beside the balance', async () => {
+test('the drawer shows the limits of the account; users see their own limits beside the balance', async () => {
   const person = await site.addUser('limited')
   const none = await site.addUser('unlimited')
   await site.api('PUT', '/api/user/', {
@@ -134,7 +134,7 @@ test('the drawer shows the limits of the account; the user sees these limits bes
 })
 
 describe('the forms', () => {
-  test('spec 5, 8: a new account needs name and password; the form stays open for the next account', async () => {
+  test('spec 5, 8: a new account needs a name and a password; the form stays open for the next account', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user/add')
@@ -162,7 +162,7 @@ describe('the forms', () => {
     await eventually(() => page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
     const groups = await site.api<string[]>('GET', '/api/group/')
     expect(groups).toContain('svip')
-    // The current group is already in the box.
+    // The box already contains the current group, `default`.
     for (const group of groups.filter((each) => each !== 'default')) {
       await page.getByLabel('Group').fill(group)
       await page.getByRole('option', { name: group, exact: true }).waitFor()
@@ -177,7 +177,7 @@ describe('the forms', () => {
     await eventually(() => userBy(id)).toMatchObject({ group: 'vip', quota: 0, rpm_limit: 60 })
   })
 
-  test('spec 2: bound accounts are shown and are read-only; an unknown group gives no result', async () => {
+  test('spec 2: bound accounts are shown and are read-only; searching for an unknown group finds nothing', async () => {
     const { id } = await site.addUser('bound')
     using database = openDatabase(site)
     database.run(`update users set email = 'b@example.com', github_id = 'octo', wechat_id = 'wx-1' where id = ${id}`)
@@ -190,7 +190,7 @@ describe('the forms', () => {
     await page.getByText('No results found.').waitFor()
   })
 
-  test('spec 2: the list has a button for a new account', async () => {
+  test('spec 2: the list has a button that creates a new account', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/user')
     await visit.page.getByRole('link', { name: 'Add user' }).first().click()
@@ -210,7 +210,7 @@ describe('the forms', () => {
     await eventually(() => userBy(person.id)).toMatchObject({ display_name: 'Self Made' })
   })
 
-  test('spec 6: other users see that the page is for administrators', async () => {
+  test('spec 6: other users see a message that the page is for administrators', async () => {
     const person = await site.addUser('curious')
     await using visit = await site.visit({ as: person })
     await visit.open('/user')

@@ -1,5 +1,5 @@
 // Specification: 2 (columns, groups, truncated names), 4 (statuses, roles, latency colours), 8 (unknown values), 9
-// (numbers, quotas, balances, times). Rows that no call can create are written into the database.
+// (numbers, quotas, balances, times). Rows that cannot be created through the API are written to the database.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
@@ -40,7 +40,7 @@ describe('channels', () => {
     database.run("update channels set status = 9 where name = 'strange'")
   })
 
-  test('spec 2, 4, 9: the response time has its colour, and is in seconds with two decimals', async () => {
+  test('spec 2, 4, 9: the response time is coloured by its length, and is in seconds with two decimals', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
@@ -99,7 +99,7 @@ describe('users', () => {
     database.run(`update users set username = 'a-name-of-sixteen' where username = 'namesake'`)
   })
 
-  test('spec 2: names are truncated to 15 characters, groups have their colours, an empty group is the default', async () => {
+  test('spec 2: names are truncated to 15 characters, groups have their colours, and an empty group is shown as default', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
@@ -131,7 +131,7 @@ describe('users', () => {
     await dot(rowOf(page, 'root'), 'orange', 'super admin').waitFor()
   })
 
-  test('spec 9: quotas are shown in dollars, or abbreviated if the currency is off', async () => {
+  test('spec 9: quotas are shown in dollars, or abbreviated if display in currency is off', async () => {
     using database = openDatabase(site)
     database.run(`update users set quota = 1234567890, used_quota = 2500000, request_count = 10000
       where username = 'plain'`)
@@ -156,7 +156,7 @@ describe('users', () => {
 })
 
 describe('amounts', () => {
-  test('spec 9: a dollar has as many units as set by the option', async () => {
+  test('spec 9: the option QuotaPerUnit sets how many units make one dollar', async () => {
     const person = await site.addUser('counted', { quota: 1_500_000 })
     await site.apiAs(person, 'POST', '/api/token/', { name: 'in dollars', remain_quota: 250_000, expired_time: -1 })
     using database = openDatabase(site)
@@ -209,7 +209,7 @@ describe('tokens', () => {
 })
 
 describe('redemption codes', () => {
-  test('spec 2, 4: shows every status and the columns', async () => {
+  test('spec 2, 4: shows all columns and every status', async () => {
     for (const name of ['open', 'off', 'gone', 'odd'])
       await site.api('POST', '/api/redemption/', { name, quota: 100_000, count: 1 })
     using database = openDatabase(site)

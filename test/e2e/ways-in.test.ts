@@ -72,7 +72,7 @@ describe('WeChat', () => {
     await eventually(() => storedUser(page)).toMatchObject({ role: 1 })
   })
 
-  test('spec 9: the code is valid for three minutes, with a countdown', async () => {
+  test('spec 9: the dialog shows a countdown of the three minutes for which the code is valid', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.clock.install()
@@ -95,8 +95,8 @@ describe('WeChat', () => {
   })
 })
 
-describe('the GitHub account', () => {
-  test('spec 4, 7, 8: goes to GitHub with client id and scope; its callback logs in and leads home', async () => {
+describe('logging in with GitHub', () => {
+  test('spec 4, 7, 8: goes to GitHub with client id and scope; the callback logs in and leads to the home page', async () => {
     await using visit = await site.visit({ expectedErrors: new RegExp(`${hub.url}|404`) })
     const { page } = visit
     await visit.open('/login')
@@ -111,7 +111,7 @@ describe('the GitHub account', () => {
     await eventually(() => storedUser(page)).toMatchObject({ role: 1 })
   })
 
-  test('spec 4, 9: a callback without a response is retried after 2, 4, 6 seconds, and the number of the attempt is shown', async () => {
+  test('spec 4, 9: a callback without a response is retried after 2, 4 and 6 seconds, and the number of the attempt is shown', async () => {
     await using visit = await site.visit({ expectedErrors: /ERR_FAILED/ })
     const { page } = visit
     let tries = 0
@@ -157,7 +157,7 @@ const checkBy = (turnstile: TurnstileServer) => ({
   TurnstileCheckEnabled: 'true',
 })
 
-/** Solves the challenge as the visitor would; returns the widget's answer. */
+/** Solves the challenge as the visitor would, and returns the widget's token. */
 async function solve(page: Page, turnstile: TurnstileServer): Promise<string> {
   const answer = turnstile.solve()
   await page.evaluate((solved) => (window as unknown as { solve(it: string): void }).solve(solved), answer)
@@ -165,7 +165,7 @@ async function solve(page: Page, turnstile: TurnstileServer): Promise<string> {
 }
 
 describe('the bot check', () => {
-  test('spec 2, 5: the registration waits for its answer and sends it', async () => {
+  test('spec 2, 5: registration waits until the check is solved, and sends its token', async () => {
     await using turnstile = await startTurnstile()
     await setOptions(checkBy(turnstile))
     try {
@@ -190,7 +190,7 @@ describe('the bot check', () => {
     }
   })
 
-  test('spec 5, 7: its answer is sent with the requests for a new password and for an e-mail code', async () => {
+  test('spec 5, 7: its token is sent with the requests for a new password and for an e-mail code', async () => {
     await using turnstile = await startTurnstile()
     await setOptions({ ...checkBy(turnstile), EmailVerificationEnabled: 'true' })
     try {
@@ -198,7 +198,7 @@ describe('the bot check', () => {
         ['/reset', 'Send reset mail', '/api/reset_password'],
         ['/register', 'Send code', '/api/verification'],
       ] as const) {
-        // One address receives at most one mail per minute.
+        // An address receives at most one email per minute.
         const email = `checked${path.length}@example.com`
         await using visit = await site.visit({ expectedErrors: /challenges\.cloudflare\.com/ })
         const { page } = visit
@@ -221,7 +221,7 @@ describe('the bot check', () => {
   })
 })
 
-/** Runs the stopped clock until the button is enabled again, after a countdown from 30. */
+/** Checks that the button counts down from 30, and advances the stopped clock until the button can be pressed again. */
 async function thirtySeconds(page: Page): Promise<void> {
   const again = page.getByRole('button', { name: /^retry \(\d+\)$/ })
   await eventually(() => again.textContent()).toBe('retry (30)')
@@ -251,7 +251,7 @@ describe('waiting times', () => {
     await page.waitForURL('**/login')
   })
 
-  test('spec 2, 4, 5, 9: a reset needs an address; after a mail, the button waits for 30 seconds', async () => {
+  test('spec 2, 4, 5, 9: a reset needs an address; after an email, the button is disabled for 30 seconds', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await page.clock.install()
@@ -268,7 +268,7 @@ describe('waiting times', () => {
     await eventually(() => send.isEnabled()).toBe(true)
   })
 
-  test('spec 5, 9: the e-mail code needs an address, and its button waits for 30 seconds', async () => {
+  test('spec 5, 9: the e-mail code needs an address, and its button is disabled for 30 seconds', async () => {
     await setOptions({ EmailVerificationEnabled: 'true' })
     try {
       await using visit = await site.visit()

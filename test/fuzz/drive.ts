@@ -21,10 +21,10 @@ export interface Shot {
 
 /** A request that has no response after this time counts as hanging. */
 const hangMs = 60_000
-/** No response may reveal source paths or stack frames. */
+/** Matches internals that no response must reveal, such as source paths, stack frames and SQL. */
 const leak =
   /\bat .+\.[jt]s:\d+|\bSQLITE_|\bsyntax error at\b|\bselect .+ from\b|\binsert into\b|node_modules|\bZodError\b/i
-/** For longer addresses a server may close the connection instead of reading on. */
+/** A server may close the connection instead of reading a longer URL than this. */
 const longAddress = 8_000
 
 /** Sends the requests, several at a time, and returns those that got a wrong response. */

@@ -17,7 +17,7 @@ const shares: Record<RoleName, number> = { visitor: 0.1, user: 0.3, admin: 0.3, 
 /** These calls end the sender's session or account, so they come last in a batch. */
 const endings = new Set(['user.deleteSelf', 'user.updateSelf', 'auth.logout', 'auth.login', 'user.accessToken'])
 
-/** Options that an admin may not write. */
+/** Options that an admin is not allowed to write. */
 const isRoots = (key: string) => isOptionKey(key) && optionDefinitions[key].writer === 'root'
 
 forEachDatabaseUrl((_, freshUrl) => {

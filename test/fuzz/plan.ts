@@ -3,20 +3,25 @@ import type { Random } from './random.ts'
 /** Set in runs that execute only a tenth of each sweep. */
 const sweepSeed = process.env.SWEEP_SEED
 
-/** How many wrong management calls a run sends to each database. A quarter as many relay calls are sent in addition. */
+/**
+ * How many invalid management calls a run sends to each database. In addition, it sends a quarter as many relay calls.
+ */
 export const fuzzRequests = Number(process.env.FUZZ_REQUESTS ?? (sweepSeed === undefined ? 1_000 : 100))
 
-/** The seed of a run's random numbers. The same seed sends the same requests. */
+/** The seed of a run's random numbers. Runs with the same seed send the same requests. */
 export const fuzzSeed = Number(process.env.FUZZ_SEED ?? sweepSeed ?? 1)
 
-/** Prints which statuses were returned, if somebody asked for a run of a certain length. */
+/** Prints which statuses were returned, if the length of the run was set explicitly. */
 export function tell(what: string, statuses: ReadonlyMap<number, number>): void {
   if (process.env.FUZZ_REQUESTS === undefined) return
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`)
   console.log(`${what} (seed ${fuzzSeed}): ${counts.join(', ')}`)
 }
 
-/** Yields all elements in random order, and then again in another order, so that a long enough run omits none. */
+/**
+ * Yields all elements in random order, and then again in another order, so that a run that is long enough includes
+ * every element.
+ */
 export function* inTurn<T>(all: readonly T[], random: Random): Generator<T, never> {
   for (;;) {
     const round = [...all]

@@ -3,7 +3,7 @@ import { badValue } from './bad-values.ts'
 import { type Json, type Place, placesOf, written } from './json-places.ts'
 import type { Random } from './random.ts'
 
-/** A correct response of an upstream, and the call that gets it. */
+/** A correct upstream response, and the call that gets it. */
 interface Answer {
   path: string
   request: { readonly [name: string]: Json }
@@ -98,7 +98,7 @@ const answers: readonly Answer[] = [
   },
 ]
 
-/** A path in a response, where the value is replaced. */
+/** A response and the path in it at which the value is replaced. */
 export interface AnswerTarget {
   answer: Answer
   place: Place
@@ -109,7 +109,7 @@ export const answerTargets: readonly AnswerTarget[] = answers.flatMap((answer) =
   placesOf(answer.body).map((place) => ({ answer, place })),
 )
 
-/** An upstream whose response is wrong at that path. */
+/** An upstream whose response has a bad value at that path. */
 export function wrongAnswer({ answer, place }: AnswerTarget, random: Random): Behaviour {
   const text = written(answer.body, place, badValue(random))
   return behaviour('wrong answer', async (exchange) => {

@@ -162,7 +162,7 @@ export function relayTargetName({ route, fault }: RelayTarget): string {
   return `${route.path}${route.form ? ' (form)' : ''} ${typeof fault === 'string' ? fault : fault.join('.')}`
 }
 
-/** A call that is valid except for the target's fault. Other fields are omitted now and then. */
+/** A call that is valid except for the target's fault. Other fields are omitted at random. */
 export function buildRelayRequest({ route, fault }: RelayTarget, random: Random): FuzzRequest {
   const isPlace = typeof fault !== 'string'
   const keep = (name: string) => name === 'model' || (isPlace && name === fault[0]) || random.chance(0.8)

@@ -3,7 +3,7 @@ import { badParameter, badValue, type JsonText, strayNames } from './bad-values.
 import type { Random } from './random.ts'
 import type { Field, FieldSchema, Target } from './routes.ts'
 
-/** Rows that a request may name. Any other row is named only by chance, and then does not exist. */
+/** Existing rows that requests can name. A request names another row only by chance, and that row does not exist. */
 export interface World {
   users: readonly { id: number; username: string }[]
   tokens: readonly number[]

@@ -10,7 +10,7 @@ const roleNumber = { user: 1, admin: 10, root: 100 } as const
 
 const controlToken = 'access-token-of-the-control'
 
-/** A user who sends invalid requests: logged in with a cookie, and with tokens that the requests name. */
+/** A user who sends invalid requests: the session cookie, and the user's tokens, which requests name. */
 interface Actor {
   id: number
   cookie: string
@@ -18,8 +18,8 @@ interface Actor {
 }
 
 /**
- * A gateway in a separate process, with rows that requests can name and a user of each role. Any of them may be lost
- * during the run.
+ * A gateway in a separate process, with rows that requests can name and a user of each role. The requests of a run can
+ * destroy any of these.
  */
 export class FuzzRig implements AsyncDisposable {
   readonly gateway: GatewayProcess
@@ -107,7 +107,7 @@ export class FuzzRig implements AsyncDisposable {
     for (const actor of this.#actors.values()) actor.tokens = await this.#newTokens(actor.cookie)
   }
 
-  /** The rows that requests of that role name: the role's own tokens and those of other roles. */
+  /** The rows that a role's requests can refer to: the role's own tokens and those of other roles. */
   worldOf(role: RoleName): World {
     const own = this.#actors.get(role)?.tokens ?? []
     const others = [...this.#actors].filter(([name]) => name !== role).flatMap(([, { tokens }]) => tokens)
@@ -136,7 +136,7 @@ export class FuzzRig implements AsyncDisposable {
   }
 
   async #renew(role: Exclude<RoleName, 'visitor'>): Promise<Actor> {
-    // Only root can have locked the others out.
+    // Only requests from root can have changed the options in a way that locks other users out.
     if (role === 'root') await this.resetOptions()
     const { id, username } = await this.#account(roleNumber[role], 7_000)
     const login = await fetch(`${this.gateway.url}/api/user/login`, {

@@ -25,7 +25,7 @@ export interface Field {
 
 /** A management call with everything that can be sent to it. */
 export interface Route {
-  /** `user.update`. */
+  /** For example `user.update`. */
   readonly name: string
   readonly endpoint: Endpoint
   readonly fields: readonly Field[]

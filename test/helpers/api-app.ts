@@ -98,7 +98,8 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
     }
     const response = await app.request(path, init, { socketAddress: options.address ?? '203.0.113.9' })
     const { status } = response
-    // An event stream never ends. Tests that need other formats call the app directly.
+    // An event stream never ends, so a response that is not JSON is not read. Tests that need other formats call the
+    // app directly.
     if (!response.headers.get('content-type')?.includes('json')) {
       await response.body?.cancel()
       return { status, headers: response.headers, json: undefined }
@@ -130,7 +131,7 @@ export async function createTestApi(store: Store, overrides: Partial<ApiDeps> = 
   return { app, call, addPerson, store, settings, secrets, mailer, logTail, time, warnings, notices }
 }
 
-/** A cookie that a response sets (by default the session cookie), as a Cookie header. */
+/** A cookie that a response sets (by default the session cookie), formatted as a Cookie header. */
 export function cookieOf(answer: { headers: Headers }, name = 'session'): string {
   const set = answer.headers.getSetCookie().find((line) => line.startsWith(`${name}=`))
   return set?.split(';')[0] ?? ''

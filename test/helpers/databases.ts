@@ -28,7 +28,7 @@ export function forEachDatabase(suite: DatabaseSuite): void {
   })
 }
 
-/** A test may close its store before the suite does. */
+/** Lets a test close its store before the suite does. */
 function closedOnce(store: Store): Store {
   let closing: Promise<void> | undefined
   return {

@@ -185,7 +185,8 @@ interface Meaning {
 export function meaningOf(conversation: Conversation): Meaning {
   const turns: Meaning['turns'] = []
   for (const { role, parts } of conversation.messages) {
-    // Only OpenAI allows system messages in the middle. In other dialects they become part of the user's turn.
+    // Only OpenAI allows system messages in the middle of a conversation. In other dialects they become part of the
+    // user's turn.
     const side = role === 'system' ? 'user' : role
     let turn = turns.at(-1)
     if (turn?.role !== side) {
@@ -208,7 +209,7 @@ export function meaningOf(conversation: Conversation): Meaning {
   }
 }
 
-/** Merges adjacent turns of one side if nothing comparable is left between them. */
+/** Merges adjacent turns with the same role if nothing comparable is left between them. */
 function joined(turns: Meaning['turns'], turn: Meaning['turns'][number]): Meaning['turns'] {
   const last = turns.at(-1)
   if (last?.role !== turn.role) return [...turns, turn]

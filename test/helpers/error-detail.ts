@@ -1,6 +1,6 @@
 import { isObject } from '../../server/lib/json.ts'
 
-/** The error type that the dialect gives, and the message, from an error body of any dialect. */
+/** The error type, as the dialect names it, and the message, from an error body in any dialect. */
 export function errorDetail(text: string): { kind: unknown; message: string } {
   const body: unknown = JSON.parse(text)
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {}

@@ -14,7 +14,7 @@ interface Output {
 
 const accessToken = 'gatewayprocessaccesstoken'
 
-/** One installation: a data folder, a database and an environment that several processes may share. */
+/** One installation: a data folder, a database and an environment that several processes can share. */
 export class Installation implements AsyncDisposable {
   readonly folder: string
   /** The database URL for `openStore`. */
@@ -136,7 +136,7 @@ export class GatewayProcess {
     return this.#exited
   }
 
-  /** Simulates that the program that started the process is killed. Resolves with the exit code. */
+  /** Simulates the death of the program that started the process. Resolves with the exit code. */
   async orphan(): Promise<number | null> {
     this.#child.disconnect()
     return this.#exited

@@ -7,18 +7,18 @@ import { selfSignedCertificate } from './fake-upstream/certificate.ts'
 /** The certificate of the test mail servers, which the mailer of the test API trusts. */
 export const mailCertificate = selfSignedCertificate()
 
-/** A mail as it arrived. */
+/** An email as it arrived. */
 export interface ReceivedMail {
   from: string
   to: string[]
   /** The headers, with lower-case names. */
   headers: Record<string, string>
-  /** The two versions of the body. Empty if the mail does not contain that version. */
+  /** The two versions of the body. Empty if the email does not contain that version. */
   text: string
   html: string
-  /** The whole mail as it was received. */
+  /** The whole email as it was received. */
   raw: string
-  /** True if the mail arrived over a TLS connection. */
+  /** True if the email arrived over a TLS connection. */
   secure: boolean
   user: string
 }
@@ -26,7 +26,7 @@ export interface ReceivedMail {
 export interface MailServer extends AsyncDisposable {
   port: number
   mails: ReceivedMail[]
-  /** Waits until this many mails have arrived in total. */
+  /** Waits until this many emails have arrived in total. */
   arrived(count: number): Promise<ReceivedMail[]>
 }
 
@@ -88,7 +88,7 @@ export async function startMailServer({ tls = 'none', refuse }: MailServerOption
   }
 }
 
-/** Sets options that make the test API send its mails through this server. */
+/** Sets options that make the test API send its emails through this server. */
 export async function mailThrough(api: TestApi, server: Pick<MailServer, 'port'>, security = 'auto'): Promise<void> {
   await setOptions(api, {
     SMTPServer: '127.0.0.1',

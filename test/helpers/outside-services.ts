@@ -61,14 +61,17 @@ export interface OutsidePerson {
 export interface OAuthServer extends Service {
   clientId: string
   clientSecret: string
-  /** Does what the browser does at this address when the person agrees. Returns the query of the callback. */
+  /**
+   * Does what the browser does at this address when the person agrees to the login. Returns the query parameters of the
+   * callback.
+   */
   agree(address: string, person: OutsidePerson): { code: string; state: string }
-  /** A code for a login that was started without a state and a challenge. */
+  /** Returns a code for a login that was started without a state and a challenge. */
   plainCode(person: OutsidePerson): string
 }
 
 /**
- * A code-hosting service like GitHub. Each code works once, together with the client's secret and the verifier of the
+ * An OAuth server like GitHub's. Each code works once, and only with the client's secret and the verifier for the
  * login's challenge.
  */
 export async function startOAuthServer(): Promise<OAuthServer> {
@@ -124,7 +127,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
 
 export interface WeChatHelper extends Service {
   token: string
-  /** A one-time code for this account. */
+  /** Returns a one-time code for this account. */
   codeFor(id: string): string
 }
 
@@ -155,7 +158,7 @@ export async function startWeChatHelper(): Promise<WeChatHelper> {
 
 export interface TurnstileServer extends Service {
   secret: string
-  /** The token of a person who has solved the challenge. It is valid once. */
+  /** Returns the token of a person who has solved the challenge. It is valid once. */
   solve(): string
 }
 

@@ -17,7 +17,7 @@ interface Binaries {
   postgres: string
 }
 
-/** Flags for a server whose data may be lost. */
+/** Flags for a server whose data does not need to survive. */
 const serverFlags = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -49,12 +49,12 @@ function unprivileged(): { uid: number; gid: number } | undefined {
 }
 
 /**
- * If that user cannot read our packages (a home folder is often closed to others), this returns a copy that it can
- * read.
+ * Returns these binaries, or a copy if the unprivileged user cannot read them, because a home folder is often closed to
+ * other users.
  */
 function readableBinaries(binaries: Binaries, folder: string, options: SpawnOptions): Binaries {
   for (const each of [binaries.initdb, binaries.postgres]) {
-    // Some extraction tools lose the executable bit.
+    // Some extraction tools do not preserve the executable bit.
     if ((statSync(each).mode & 0o111) === 0) chmodSync(each, 0o755)
   }
   if (spawnSync(binaries.postgres, ['--version'], options as object).status === 0) return binaries
@@ -119,7 +119,7 @@ async function start(folder: string): Promise<{ url: string; server: ChildProces
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? ''}${made.stdout ?? ''}${made.stderr ?? ''}`)
   const flags = Object.entries(serverFlags).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   for (let attempt = 1; ; attempt++) {
-    // Another program may take the port between the time when it is found and the time when it is used.
+    // Another program can take the port after it was found and before it is used.
     const port = await freePort()
     const server = spawn(postgres, ['-D', data, '-p', String(port), ...flags], options)
     const fault = await untilReady(server)

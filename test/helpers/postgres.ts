@@ -29,7 +29,7 @@ export const postgresMissing: string | undefined =
 const shared = globalThis as typeof globalThis & { tollgateTestPostgres?: Promise<string> }
 
 /**
- * The URL of the run's PostgreSQL server, which is started at the first call. TEST_POSTGRES_URL names another server to
+ * The URL of the run's PostgreSQL server, which is started on the first call. TEST_POSTGRES_URL names another server to
  * use instead.
  */
 export function postgresServer(): Promise<string> {
@@ -63,7 +63,7 @@ async function startServer(): Promise<string> {
 
 /** A separate empty database. */
 export interface TestDatabase extends AsyncDisposable {
-  /** May be passed to other processes. */
+  /** Can be passed to other processes. */
   url: string
   /** Deletes the database, even if it has open connections. */
   drop(): Promise<void>

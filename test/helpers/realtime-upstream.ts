@@ -30,11 +30,11 @@ export interface RealtimeUpstream extends AsyncDisposable {
   onMessage: (connection: Connection, message: string | Uint8Array) => void
   /** Responses to the next requests; later requests are accepted. */
   answers: Answer[]
-  /** The connection with that index, as soon as it is established. */
+  /** The connection with the given index, as soon as it is established. */
   connection(index?: number): Promise<Connection>
 }
 
-/** A gateway's response to an upgrade that it refuses. */
+/** Opens a session that the gateway must refuse, and returns the gateway's response. */
 export async function refusedSession(
   gatewayUrl: string,
   query: string,
@@ -55,7 +55,7 @@ export async function refusedSession(
   return { status: answer.status, ...body.error }
 }
 
-/** Starts such an upstream, with TLS if a certificate is given. */
+/** Starts an upstream for the Realtime API, with TLS if a certificate is given. */
 export async function startRealtimeUpstream(tls?: SelfSigned): Promise<RealtimeUpstream> {
   const settled = new WeakMap<Connection, (end: { code: number; reason: string }) => void>()
   const upstream: RealtimeUpstream = {
@@ -132,7 +132,7 @@ export interface RealtimeCaller {
   got: (string | Uint8Array)[]
   closed: Promise<{ code: number; reason: string }>
   send(event: unknown): void
-  /** The event of that type with that index, as soon as it has arrived. Rejects if the connection ends first. */
+  /** The event with the given type and index, as soon as it has arrived. Rejects if the connection ends first. */
   event(type: string, index?: number): Promise<Record<string, unknown>>
 }
 

@@ -6,7 +6,7 @@ export function isAboutAccount({ status, responseText }: { status: number; respo
   return [401, 402, 403].includes(status) || /API_KEY_INVALID|"Incorrect API key/.test(responseText)
 }
 
-/** True for a recorded error which says that the prompt does not fit the model's context. */
+/** True for a recorded error that reports that the prompt does not fit into the model's context. */
 export function isTooLong({ responseText }: { responseText: string }): boolean {
   return /maximum context length|max context length|prompt is too long/.test(responseText)
 }

@@ -1,5 +1,5 @@
-// During development only a part of the long sweeps (screens, recordings, wrong requests) is run: `npm test` chooses a
-// tenth by a seed.
+// During development only a part of the long sweeps (screens, recordings, invalid requests) is run: `npm test` chooses
+// a tenth by a seed.
 
 /** Set by `npm test` unless it runs everything, as it does in CI. The same seed chooses the same tenth. */
 const seed = process.env['SWEEP_SEED']

@@ -31,7 +31,7 @@ export interface ChannelInput {
   key_mode?: 'single' | 'multi'
 }
 
-/** A whole gateway on its own port, with a relay token and an access token of root. */
+/** A whole gateway on its own port, with a relay token and an access token for root. */
 export interface TestGateway extends AsyncDisposable {
   url: string
   app: App
@@ -43,7 +43,7 @@ export interface TestGateway extends AsyncDisposable {
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>
   setOption(key: string, value: string): Promise<void>
   addChannel(channel: ChannelInput): Promise<number>
-  /** A limited token of a new user, both with the given quota. */
+  /** Creates a user and a limited token of that user, each with its given quota. */
   addCaller(
     quota: { user: number; token?: number },
     fields?: Record<string, unknown>,

@@ -11,7 +11,7 @@ import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 import { chat, chatStream, type Rig, startRelayRig, until } from '../relay/setup.ts'
 
 const path = '/v1/chat/completions'
-/** The tests request the list repeatedly until the rows are there. */
+/** Raises the rate limit, because the tests request the list repeatedly until the rows are there. */
 const manyCalls = { GLOBAL_API_RATE_LIMIT: '1000000' }
 const requestIdOf = (response: Response) => response.headers.get('x-oneapi-request-id') ?? ''
 
@@ -41,7 +41,10 @@ forEachDatabaseUrl((kind, freshUrl) => {
     })
     return rows
   }
-  /** The request's own row. Until that is written, other rows represent it. */
+  /**
+   * The request's own row. Before that row is written, the search finds only rows that count unlogged calls from the
+   * same time.
+   */
   async function ownRow(response: Response): Promise<Log | undefined> {
     let own: Log | undefined
     await until(async () => {
@@ -53,7 +56,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   const errorRows = () =>
     rig.gateway.context.store.read.selectFrom('logs').selectAll().where('type', '=', logType.error).execute()
 
-  test('searching for the id of a refused call shows who called what, where, and the upstream’s response', async () => {
+  test('searching for a failed call’s request id finds the caller, the models, the channel and the upstream’s message', async () => {
     const channel = await rig.channel({ model_mapping: '{"m":"m2"}' })
     rig.upstream.always(fake.status(400, { message: 'your prompt is odd' }))
     const caller = await rig.caller()
@@ -189,7 +192,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect((await errorRows()).length).toBe(before + 1)
   })
 
-  test('upstream messages take at most 4 KB of a row, whether the call failed or another channel served it', async () => {
+  test('upstream messages take up at most 4 KB of a row, whether the call failed or another channel served it', async () => {
     await rig.channel({ key: 'bad', priority: 1 })
     await rig.channel({ key: 'good' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -210,7 +213,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(JSON.parse(rescued?.attempts ?? '')).toMatchObject([{ status: 500 }, { status: 200, error: '' }])
   })
 
-  test('a model name that cannot be stored, in a call to a chosen channel, is cut and cleaned, and other rows are still written', async () => {
+  test('a model name that cannot be stored, in a call to a chosen channel, is truncated and cleaned, and other rows are still written', async () => {
     const channel = await rig.channel()
     const odd = `x\0${'y'.repeat(230)}`
     const response = await rig.gateway.post(path, { ...chat, model: odd }, `${rig.gateway.token}-${channel}`)
@@ -273,7 +276,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(stands?.left_out).toBeGreaterThan(0)
     expect(stands?.content).toContain('left out of the log')
 
-    // Another code of the same token has its own limit, and so has the next minute.
+    // Another code of the same token has its own limit, and the limit starts again in the next minute.
     const missing = await rig.gateway.post(path, { model: 'm' }, caller.token)
     expect(await ownRow(missing)).toMatchObject({ code: 'required_field_missing', left_out: 0 })
     nowMs += 60_000

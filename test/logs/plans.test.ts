@@ -30,7 +30,7 @@ forEachDatabase((name, openFresh) => {
     const store = await openFresh()
     const count = () => rollUpUsage(store, end)
     const population = await seed(store, { rows, days: 30, end, countAt: rows - uncounted, count })
-    // The database does this on its own after some time.
+    // The database would do this on its own after some time.
     await sql`analyze`.execute(store.read)
     for (const { question, reads } of await plansOf(store, population)) {
       // A search reads the newest rows backwards and stops, which SQLite calls a scan.

@@ -55,7 +55,8 @@ describe('a stream that breaks off', () => {
         seen.push('message' in outcome ? 'error' : 'whole')
         if (!('message' in outcome)) expect([pieces, outcome]).toEqual([pieces, whole])
       }
-      // Without its end the stream is not an answer, and with its end it is one.
+      // The stream that is cut before its first chunk must be an error, and the stream that is not cut must be a
+      // complete answer.
       expect([seen[0], seen.at(-1)]).toEqual(['error', 'whole'])
     })
   }

@@ -126,7 +126,7 @@ async function expectRefused(each: Case, feature: Exclude<Feature, 'errors'>, la
   expect([await rig.logCount(), rig.upstream.requests.length, spark.messages.length]).toEqual(before)
 }
 
-/** Checks that a caller who requests something that the service cannot express gets the answer that is possible. */
+/** Checks that a caller who requests something that the service cannot express still gets a plain answer. */
 async function expectPlainAnswer(each: Case, feature: Exclude<Feature, 'errors'>): Promise<void> {
   const { said } = scenarios.plain
   if (usesSockets(each)) spark.says(said)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Features of recordings that are no answer, or an incomplete one. */
+/** Features of recordings whose answer is an error or is incomplete. */
 const failing = ['error_in_200', 'midstream_error', 'truncated_stream']
 
 /** The closest value that each dialect has for a finish reason that it lacks. */
@@ -23,7 +23,7 @@ const nearest: Readonly<Record<CallerDialect, Partial<Record<End, End>>>> = {
   gemini: { 'stop-sequence': 'stop', pause: 'length', refusal: 'content-filter' },
 }
 
-/** What a client of a dialect can receive of an answer. */
+/** What a client of a dialect can receive from an answer. */
 function expected(recorded: Recorded, learned: Learned, to: CallerDialect): Learned {
   const { text, spoken, thought, calls, end, usage } = recorded
   const hasWordForCalls = to === 'openai-chat' || to === 'anthropic-messages'

@@ -13,10 +13,13 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Cuts per recording. In long recordings they are spread evenly and always include the last events. */
+/**
+ * The maximum number of cuts per recording. In long recordings the cuts are spread evenly and always include the last
+ * events.
+ */
 const mostCuts = 8
 
-/** The end marker of each format. A cut after it loses nothing. */
+/** The end marker of each format. A cut after this marker loses nothing. */
 const endMarks: Readonly<Record<string, RegExp>> = {
   'openai-chat': /"finish_reason":\s*"[^"]|data: ?\[DONE\]/g,
   'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/g,

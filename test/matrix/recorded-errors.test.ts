@@ -111,7 +111,7 @@ for (const format of formats) {
       ...casesOf(format, { status: 'ok', features: ['error_in_200'] }),
       ...casesOf(format, { status: 'ok', features: ['midstream_error'] }),
     ]) {
-      // In these recordings, attempts failed before the successful one.
+      // These recordings also contain errors of attempts that failed before the successful one.
       if (recording.provider === 'vercel-gateway') continue
       const bodies =
         recording.kind === 'json' ? [recording.responseJson] : sseData(recording).map((data) => safely(data))

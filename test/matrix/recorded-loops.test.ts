@@ -27,7 +27,7 @@ describe('recorded tool loops', () => {
     if (!isLoop || told.at(-1)?.calls.length !== 0) continue
     const others = callerNames.filter((name) => name !== format.name)
     const to = others[number % others.length] ?? 'openai-chat'
-    test(`${cases[0]} and ${cases.length - 1} more by ${to}`, async () => {
+    test(`${cases[0]} and ${cases.length - 1} more work in ${to}`, async () => {
       rig.answer(...(steps.map((step) => replayed(step)) as [ReturnType<typeof replayed>]))
       const names = [...new Set(told.flatMap(({ calls }) => calls.map(({ name }) => name)))]
       const ran: [string, unknown][] = []

@@ -18,14 +18,15 @@ const hello: Readonly<Record<Name, JsonObject>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
 }
 
-/** The recorded request, or one that could have led to the recorded answer if the source has none. */
+/** The recorded request, or one that could have led to the recorded answer if no request was recorded. */
 function requestOf({ requestJson, kind }: RecordingCase, name: Name): JsonObject {
   const body: JsonObject = { ...(isObject(requestJson) ? requestJson : hello[name]), model }
   delete body['stream']
   // Only requests to the URLs of Azure and Vertex contain this field.
   delete body['anthropic_version']
   if (name === 'gemini') return googleParams(body)
-  // An id under which the service knows another answer has the same meaning here, because the token names its channel.
+  // The id of an earlier answer that the service stores can be sent unchanged, because the token is bound to the
+  // service's channel.
   return kind === 'json' ? body : { ...body, stream: true }
 }
 

@@ -34,7 +34,7 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
     const recorded = readSpark.stream(framesOf(recording))
     const tools = [...new Set(recorded.calls.map(({ name }) => name))]
     for (const to of callerNames) {
-      test(`${recording.id} by ${to}, streamed and not`, async () => {
+      test(`${recording.id} is read in ${to}, streamed and not`, async () => {
         const upstream = startWebSocketReplay(recording)
         try {
           for (const stream of [false, true]) {

@@ -41,7 +41,7 @@ describe.skipIf(!recordingsAvailable)('recorded answers with a schema (skipped w
       if (!schema || !recorded || !isObject(said) || recorded.calls.length > 0) continue
       const others = callerNames.filter((name) => name !== format.name)
       const to = others[(number + formatNumber) % others.length] ?? 'openai-chat'
-      test(`${recording.id} by ${to}`, async () => {
+      test(`${recording.id} is parsed in ${to}`, async () => {
         rig.answer(replayed(recording))
         const options = {
           model: vercelModels(rig.gateway.url, await rig.token(format.setup(recording)), model)[to],

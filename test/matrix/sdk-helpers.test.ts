@@ -110,7 +110,7 @@ describe('helpers of the official SDKs', () => {
   for (const { provider, dialect, setup } of formatServices) {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
-      test(`run a loop of two parallel calls by ${to} with a service that uses ${dialect}`, async () => {
+      test(`run a loop with two parallel calls in ${to} against a service that uses ${dialect}`, async () => {
         const clients = await rig.through(setup)
         for (const stream of [false, true]) {
           rig.answer(says(fake, scenarios['parallel tools'].said), says(fake, scenarios.plain.said))
@@ -126,7 +126,7 @@ describe('helpers of the official SDKs', () => {
         }
       })
 
-      test(`parse an answer with a schema by ${to} from a service that uses ${dialect}`, async () => {
+      test(`parse an answer with a schema in ${to} from a service that uses ${dialect}`, async () => {
         rig.answer(says(fake, scenarios.structured.said))
         expect(await parses[to](await rig.through(setup))).toEqual({ capital_city: 'Paris' })
       })

@@ -118,7 +118,7 @@ const moves = names.flatMap((from) => names.filter((to) => to !== from).map((to)
 describe.each(Object.keys(programs))('a conversation of a caller who uses %s', (caller) => {
   for (const stream of [false, true]) {
     test.each(moves)(
-      `continues from %s to %s and back, in the middle of a call, ${stream ? 'streamed' : 'whole'}`,
+      `moves from %s to %s and back in the middle of a tool call, ${stream ? 'streamed' : 'whole'}`,
       async (from, to) => {
         const program = (programs[caller] as () => Program)()
         const [first, second] = [channelOf(from), channelOf(to)]

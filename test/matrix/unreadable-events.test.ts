@@ -1,5 +1,5 @@
-// An unreadable event in the middle of a stream, in every format: the answer continues without the event, or ends as
-// broken. The event is never passed on, and content that it may have had is never lost without a notice.
+// An unreadable event in the middle of a stream, in every format: the answer either continues without the event or ends
+// with an error. The event is never passed on, and content that it may have contained is never lost without a notice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { providers } from '../../server/providers/registry.ts'
 import { behaviour } from '../helpers/fake-upstream.ts'
@@ -32,7 +32,7 @@ describe('an unreadable event', () => {
     const { provider, variant, caller, fake, said } = each
     const pieces = fake.pieces(said) as string[]
     const written = (data: string) => (fake.streamType ? `${data}\n` : `data: ${data}\n\n`)
-    test(`in a stream of ${provider.meta.label} ${variant.note} makes callers of ${caller} lose nothing else`, async () => {
+    test(`in a stream of ${provider.meta.label} ${variant.note} is all that callers of ${caller} lose`, async () => {
       const { asked, whole } = streamedCall(each)
       const clients = await rig.through({ ...variant.setup, name: caller, type: provider.meta.type })
       const answer = (sent: readonly string[]) => {

@@ -32,7 +32,7 @@ describe('the AI SDK', () => {
   for (const { provider, dialect, setup } of formatServices) {
     const fake = fakeOf(provider, dialect)
     for (const to of callerNames) {
-      test(`runs a tool loop by ${to} with a service that uses ${dialect}, streamed and not`, async () => {
+      test(`runs a tool loop in ${to} against a service that uses ${dialect}, streamed and not`, async () => {
         const asked: unknown[] = []
         const look_up = tool({
           description: 'Looks up a city',
@@ -61,7 +61,7 @@ describe('the AI SDK', () => {
         expect(asked).toEqual(['Paris', 'Paris'])
       })
 
-      test(`parses structured output by ${to} from a service that uses ${dialect}, streamed and not`, async () => {
+      test(`parses structured output in ${to} from a service that uses ${dialect}, streamed and not`, async () => {
         const output = Output.object({ schema: z.strictObject({ capital_city: z.string() }) })
         const options = { model: await modelOf(setup, to), prompt: 'The capital of France?', output, maxRetries: 0 }
         rig.answer(says(fake, scenarios.structured.said))
@@ -87,11 +87,10 @@ for (const [formatNumber, format] of formats.entries()) {
     for (const [number, recording] of casesOf(format, { status: 'ok', without: failing }).entries()) {
       const recorded = readRecorded(format, recording)
       const others = callerNames.filter((name) => name !== format.name)
-      // The dialects take turns. What a client of each dialect receives of every recording is tested with the official
-      // SDKs.
+      // The dialects take turns. The tests with the official SDKs check every recording in every dialect.
       const to = others[(number + formatNumber) % others.length]
       if (!recorded || !to) continue
-      test(`${recording.id} by ${to}`, async () => {
+      test(`${recording.id} is read in ${to}`, async () => {
         // The bytes are split at arbitrary offsets, as a network splits them.
         rig.answer(replayed(recording, 211))
         const text = 'What is this? '.repeat(1 + Math.ceil((recorded.usage?.prompt ?? 0) / 40))

@@ -46,7 +46,8 @@ async function proof(databaseUrl: string | undefined, processes: number, fields:
   await using installation = new Installation(databaseUrl)
   const first = await installation.start()
   await installFor(first, upstream.url)
-  // On a slow machine too, a call must be refused because the quota is used up, not because it waited too long.
+  // Makes calls wait long enough that even on a slow machine, a call is refused because the quota is used up and not
+  // because it waited too long.
   await first.api('PUT', '/api/option/', { key: 'HoldWaitTime', value: '60' })
   const gateways = [first]
   while (gateways.length < processes) gateways.push(await installation.start())

@@ -13,7 +13,7 @@ const timeoutMs = 300_000
 
 forEachSetup((database, processes) => {
   test(
-    `with a limit of ${perMinute} calls a minute and ${atOnce} concurrent calls, exactly these are served`,
+    `with a limit of ${perMinute} calls a minute and ${atOnce} concurrent calls, exactly that many are served`,
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, upstream, gate, installation } = setup
@@ -24,7 +24,7 @@ forEachSetup((database, processes) => {
         const served = seen.filter(({ status }) => status === 200)
         expect(served).toHaveLength(perMinute)
         expect(gate.most).toBe(atOnce)
-        // The limit of the minute is used up, whichever process gets the call.
+        // The limit for this minute is used up in every process.
         const further = await Promise.all(Array.from({ length: 30 }, (_, index) => call(gateways, index, token.key)))
         expect(new Set(further.map(({ status, code }) => `${status} ${code}`))).toEqual(
           new Set(['429 rate_limit_exceeded']),
@@ -45,7 +45,7 @@ forEachSetup((database, processes) => {
   )
 
   test(
-    'callers who call as fast as they can do not get more than the limit',
+    'callers who call as fast as they can get no more calls than the limit allows',
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, gate, installation } = setup
@@ -70,7 +70,7 @@ forEachSetup((database, processes) => {
   )
 
   test(
-    'a daily budget for 60 of 300 concurrent calls lets exactly 60 be served',
+    'with a daily budget for 60 calls, exactly 60 of 300 concurrent calls are served',
     async () => {
       await using setup = await start(await database(), processes)
       const { gateways, gate, installation } = setup
@@ -125,7 +125,7 @@ function forEachSetup(suite: (database: () => Promise<Database>, processes: numb
 interface Gate {
   /** When true, every call is answered at once. */
   open: boolean
-  /** Calls that wait for their response, and the highest number of them so far. */
+  /** Calls that wait for their response, and the highest number that have waited at once. */
   waiting: (() => void)[]
   most: number
 }
@@ -212,8 +212,8 @@ async function call(gateways: readonly GatewayProcess[], index: number, key: str
 }
 
 /**
- * Makes three times as many concurrent calls as allowed, through all processes. None is answered until all others have
- * been refused.
+ * Makes three times as many concurrent calls as allowed, through all processes. No admitted call is answered until all
+ * the others have been refused.
  */
 async function roundOfCalls({ gateways, upstream, gate }: Setup, key: string): Promise<Seen[]> {
   let refused = 0
@@ -229,7 +229,7 @@ async function roundOfCalls({ gateways, upstream, gate }: Setup, key: string): P
 }
 
 /**
- * Expects that this many calls of the token are charged and logged, that none is open, and that the ledger is
+ * Expects that this many calls of the token are charged and logged, that no call is still open, and that the ledger is
  * consistent.
  */
 async function expectBooks(installation: Installation, tokenId: number, calls: number): Promise<void> {

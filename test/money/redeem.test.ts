@@ -50,7 +50,7 @@ async function expectOneWinner(store: Store, answers: { success: boolean; data?:
 }
 
 forEachDatabaseUrl((name, freshUrl) => {
-  test('a hundred people redeem one code at once: one wins', async () => {
+  test('when a hundred people redeem one code at once, exactly one gets the quota', async () => {
     const url = await freshUrl()
     const first = openStore({ url })
     await migrate(first)
@@ -130,7 +130,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   if (name === 'postgres') {
-    test('a hundred people redeem one code at three processes: one wins', async () => {
+    test('when a hundred people redeem one code through three processes, exactly one gets the quota', async () => {
       const secretKey = 'secret key of the three processes'
       await using installation = new Installation(await freshUrl(), { SECRET_KEY: secretKey })
       const gateways = [

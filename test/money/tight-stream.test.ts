@@ -6,7 +6,7 @@ import { messages, model, promptTokens } from './installed.ts'
 /** A word of fourteen characters that is one token, so that an estimate by length is far too high. */
 const word = ' international'
 const paidWords = 40
-/** With a slice of 100 tokens, a piece has 1,600 bytes. */
+/** With a slice of 100 tokens, a stream is checked in pieces of 1,600 bytes, which contain this many words. */
 const wordsPerPiece = 12
 const quota = promptTokens + paidWords * 2
 

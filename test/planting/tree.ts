@@ -22,8 +22,8 @@ const configs = [
 ]
 
 /**
- * Typings that the projects name. Everything else in node_modules is a stub, so that a planted file needs no real
- * package.
+ * Typings that the TypeScript projects name. Everything else in node_modules is a stub, so that a planted file needs no
+ * real package.
  */
 const linked = ['@types/node', '@types/bun', 'bun-types', 'undici-types']
 

@@ -49,7 +49,7 @@ describe('Anthropic', () => {
     expect(read).toMatchObject({ content: 'Hello', finish: 'stop', done: true })
   })
 
-  test('gets the bytes, version and beta features of callers of its own dialect unchanged', async () => {
+  test('receives requests in its own dialect with their bytes, version and beta features unchanged', async () => {
     await wired.channel(14, 'm')
     wired.service.answer = () => Response.json({ ...message, new_field: 1 })
     const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }], unknown: { a: 1 } }
@@ -62,7 +62,7 @@ describe('Anthropic', () => {
     expect(seen?.headers.get('anthropic-beta')).toBe('some-feature')
   })
 
-  test('accepts old model names and sends the versions that one-api assigned to them', async () => {
+  test('gets the versioned names that one-api assigned to old model names', async () => {
     await wired.channel(14, 'claude-2')
     wired.service.answer = () => Response.json(message)
     await wired.chat()

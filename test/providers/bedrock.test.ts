@@ -71,7 +71,7 @@ describe('Bedrock', () => {
     expect(seen && authorization.endsWith(`Signature=${signatureOf(seen, 'secret')}`)).toBe(true)
   })
 
-  test('streams AWS’s frames to a caller of OpenAI’s chat', async () => {
+  test('sends AWS’s frames as a stream of chunks to a caller of OpenAI’s chat', async () => {
     await wired.channel(33, 'amazon.nova-lite-v1:0', { key })
     wired.service.answer = converseStream
     const read = readChunks(await (await wired.chat({ stream: true, stream_options: { include_usage: true } })).text())
@@ -214,7 +214,7 @@ test('a malformed key gets an error that describes the right format', () => {
     expect(bedrock.keyFault?.(wrong)).toContain('AccessKey|SecretKey|region')
 })
 
-test('common model names become the ids of the region', async () => {
+test('common model names are mapped to the ids of the region', async () => {
   const signing = { body: '', nowMs: 0, tokens: { get: async () => '' }, fetchJson: async () => ({}) }
   const urlOf = async (model: string, region: string) => {
     const upstream = { baseUrl: bedrock.meta.defaultBaseUrl, key: '', other: '', config: { ak: 'A', sk: 'S', region } }

@@ -56,7 +56,7 @@ for (const [code, stream] of [
   [110, false],
   [111, true],
 ] as const) {
-  test(`a cached token that the service revokes (${code}) is replaced, which callers do not notice`, async () => {
+  test(`a cached token that the service revokes (${code}) is replaced without callers noticing`, async () => {
     const caller = await rig.caller()
     const said = { result: 'Hello', is_end: true, usage }
     rig.upstream.always(stream ? streams(said) : answers(said))
@@ -189,7 +189,7 @@ test('a stream without its last event is reported as broken off', async () => {
   expect(got.error?.code).toBe('upstream_stream_incomplete')
 })
 
-test('errors with status 200 get the status that they mean', async () => {
+test('errors with status 200 get the status that matches their meaning', async () => {
   const cases = [
     [336_003, 400],
     [111, 503],

@@ -39,7 +39,7 @@ describe('Gemini', () => {
     expect(wired.service.seen[0]?.headers.get('x-goog-api-key')).toBe('k')
   })
 
-  test('gets the bytes of callers of its own dialect unchanged, at the API version that the channel names', async () => {
+  test('receives requests in its own dialect byte for byte, at the API version that the channel names', async () => {
     await wired.channel(24, 'm', { other: 'v1' })
     wired.service.answer = () => Response.json({ ...answer, newField: 1 })
     const body = { contents, newOption: 1 }
@@ -81,7 +81,7 @@ describe('Gemini', () => {
     expect((await wired.post('/v1/embeddings', { model: 'm', input: [[1, 2]] })).status).toBe(400)
   })
 
-  test('makes images with both kinds of image models', async () => {
+  test('generates images with both kinds of image models', async () => {
     wired.service.answer = ({ path }) =>
       path.endsWith(':predict')
         ? Response.json({ predictions: [{ bytesBase64Encoded: 'AAAA', mimeType: 'image/png' }] })
@@ -106,7 +106,7 @@ describe('Gemini', () => {
     expect(await refused.text()).toContain('IMAGE_SAFETY')
   })
 
-  test('makes speech', async () => {
+  test('generates speech', async () => {
     await wired.channel(24, 'gemini-tts')
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AQACAA==' }
     wired.service.answer = () => Response.json({ candidates: [{ content: { parts: [{ inlineData }] } }] })

@@ -129,7 +129,7 @@ test('an error inside a stream is reported', async () => {
   expect(got.error?.message).toContain('internal error')
 })
 
-test('errors with status 200 get the status that they mean, and a wrong clock is reported to admins', async () => {
+test('errors with status 200 get the status that matches their meaning, and a wrong clock is reported to admins', async () => {
   const cases = [
     ['InvalidParameter', 400],
     ['AuthFailure.SignatureFailure', 503],

@@ -1,5 +1,5 @@
-// A response with status 200 that is not an answer: a message of the relay itself, or something else entirely. It must
-// never be treated as an empty answer.
+// A response with status 200 that is not an answer: a message from the relay itself, or something else entirely. It
+// must never be treated as an empty answer.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startWired, type Wired } from './service.ts'
 

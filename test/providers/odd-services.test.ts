@@ -1,4 +1,5 @@
-// Behaviour of services that their documentation omits or hides, and input of callers that no header can contain.
+// Behaviour of services that is missing from their documentation or hard to find there, and input from callers that no
+// header can contain.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type OpenAI from 'openai'
 import { clientsOf } from '../matrix/support/callers.ts'
@@ -87,7 +88,7 @@ test('a malformed data URL does not cause a gateway failure', async () => {
   expect(wired.service.seen.at(-1)?.text).toContain('100% 50%')
 })
 
-test('calls to which a service gives the same index are kept as several calls', async () => {
+test('calls that a service sends with the same index stay separate calls', async () => {
   await wired.channel(8, 'x')
   const call = (id: string, x: number) => ({
     tool_calls: [{ index: 0, id, type: 'function', function: { name: 'f', arguments: `{"x":${x}}` } }],
@@ -149,7 +150,7 @@ describe('sources that Google sends in the event with the signature at the end o
   )
 })
 
-test('a signature that arrives beside its call is kept for callers of the Responses API', async () => {
+test('a signature that arrives together with its call is kept for callers of the Responses API', async () => {
   await wired.channel(20, 'google/gemini-3-pro')
   const seal = { type: 'reasoning.encrypted', data: 'c2ln', format: 'google-gemini-v1', index: 0, id: 'a' }
   const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }

@@ -17,7 +17,7 @@ interface Completion {
 }
 const completion = async (response: Response) => (await response.json()) as Completion
 
-/** The log rows of the current channel, as soon as there are any. */
+/** The log rows of aborted calls, as soon as there are any. */
 async function untilLogged({ rig }: Wired) {
   for (;;) {
     const rows = (await rig.gateway.logs()).filter(({ outcome }) => outcome === 'aborted')
@@ -203,7 +203,7 @@ describe('Cloudflare', () => {
     expect(await response.text()).toContain('account id')
   })
 
-  test('makes images, whether the service returns the image itself or an object that contains it', async () => {
+  test('generates images, whether the service returns the image itself or an object that contains it', async () => {
     await wired.channel(37, '@cf/paint', { key: 'acc|token' })
     const body = { model: 'm', prompt: 'A cat', size: '1024x1024' }
     wired.service.answer = () => new Response(new Uint8Array([1, 2, 3]), { headers: { 'content-type': 'image/png' } })
@@ -296,7 +296,7 @@ describe('Replicate', () => {
     expect(wired.service.seen[1]?.headers.get('authorization')).toBe('Bearer k')
   })
 
-  test('streams, and gets the usage at the end', async () => {
+  test('streams, and reports the usage at the end', async () => {
     await wired.channel(46, 'meta/llama')
     const text =
       'event: output\nid: 1\ndata: Hel\n\nevent: output\nid: 2\ndata: lo\ndata: \ndata: you\n\nevent: done\ndata: {}\n\n'
@@ -310,7 +310,7 @@ describe('Replicate', () => {
     expect(read).toMatchObject({ content: 'Hello\n\nyou', finish: 'stop', done: true, usage: { total_tokens: 5 } })
   })
 
-  test('cancels a prediction when nobody waits for it any more', async () => {
+  test('cancels a prediction that nobody waits for any more', async () => {
     await wired.channel(46, 'meta/llama')
     let given: () => void = () => undefined
     const cancelled = new Promise<void>((resolve) => {
@@ -342,7 +342,7 @@ describe('Replicate', () => {
     expect(await response.text()).toContain('out of memory')
   })
 
-  test('makes images', async () => {
+  test('generates images', async () => {
     await wired.channel(46, 'owner/paint')
     wired.service.answer = () =>
       Response.json(

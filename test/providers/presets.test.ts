@@ -104,7 +104,7 @@ test('a base URL that already ends with the prefix does not get it a second time
   expect(rig.upstream.requests[1]?.path).toBe('/anthropic/v1/messages')
 })
 
-test('Mistral gets no request for usage, which it reports in every stream anyway', async () => {
+test('Mistral is not asked for usage, because it reports usage in every stream anyway', async () => {
   await rig.channel({ type: 28, key: 'k' })
   await askChat(rig, { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   expect(lastBody(rig)).not.toHaveProperty('stream_options')

@@ -128,7 +128,7 @@ for (const format of formats) {
       const recorded = format.read(recording)
       const tools = [...new Set(recorded.calls.map(({ name }) => name))]
       for (const to of format.by ?? callerNames) {
-        test(`${recording.id} by ${to}`, async () => {
+        test(`${recording.id} is read in ${to}`, async () => {
           const learned = await learnedBy(format, recording, to, tools)
           const hasWordForCalls = to === 'openai-chat' || to === 'anthropic-messages'
           const end =
@@ -154,7 +154,7 @@ for (const format of formats) {
     }
 
     for (const recording of all.filter(({ status, kind }) => status === 200 && kind !== 'json')) {
-      test(`${recording.id} that is cut anywhere before its end is not a complete answer`, async () => {
+      test(`${recording.id} is never a complete answer if it is cut before its end`, async () => {
         const { body } = recording.response
         const end = Buffer.from(body).toString('latin1').search(endMark)
         expect(end).toBeGreaterThan(0)

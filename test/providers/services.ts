@@ -17,7 +17,7 @@ export function streams(...events: readonly (object | string)[]): Behaviour {
   })
 }
 
-/** What a caller of OpenAI's chat received, after assembling it. */
+/** What a caller of OpenAI's chat received, assembled. */
 export interface Got {
   status: number
   dropped: string
@@ -89,7 +89,7 @@ export function tokensOf(usage: unknown): { prompt: unknown; completion: unknown
   return { prompt, completion }
 }
 
-/** A tool, and a message that may cause a call of it. */
+/** A tool, and a message to which a model could respond with a call to it. */
 export const weather = {
   type: 'function',
   function: {

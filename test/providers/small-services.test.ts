@@ -101,10 +101,10 @@ describe("AI Proxy's knowledge bases", () => {
   })
 })
 
-describe("Spark's HTTP form", () => {
+describe("Spark's HTTP API", () => {
   beforeEach(() => rig.channel({ type: 48, key: 'password', models: 'm,x1' }))
 
-  test('gets the finish reason that its streams lack', async () => {
+  test('gets a finish reason added to its streams, which have none', async () => {
     const chunk = (content: string, rest: object = {}) =>
       `data:${JSON.stringify({ code: 0, message: 'Success', sid: 's', choices: [{ delta: { content }, index: 0 }], ...rest })}\n\n`
     rig.upstream.always(streams(chunk('Good '), chunk('day', { usage }), 'data:[DONE]\n\n'))

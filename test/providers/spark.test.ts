@@ -123,7 +123,7 @@ test('the URL is signed, and the message has the service’s format', async () =
   ])
 })
 
-test('the version is set by the model name, or else by the channel, or else it is v2.1', async () => {
+test('the version comes from the model name, or else from the channel, or else is v2.1', async () => {
   spark.state.frames = hello
   for (const model of ['SparkDesk', 'Spark-Lite', 'Spark-Pro-128K']) await ask({ model })
   await rig.clear()
@@ -140,7 +140,7 @@ test('the version is set by the model name, or else by the channel, or else it i
   expect(domains).toEqual(['generalv2', 'lite', 'pro-128k', 'generalv3'])
 })
 
-test('models without system prompts get the system prompt as the first messages', async () => {
+test('models that accept no system prompt get it as the first messages', async () => {
   spark.state.frames = hello
   const messages = [
     { role: 'system', content: 'Be brief.' },
@@ -158,7 +158,7 @@ test('models without system prompts get the system prompt as the first messages'
   })
 })
 
-test('functions are declared, called and answered, and models without functions refuse them', async () => {
+test('functions are declared, called and answered, and are refused for models that do not support them', async () => {
   spark.state.frames = [frame(2, { content: '', function_call: { name: 'weather', arguments: '{"place":"Bern"}' } })]
   for (const stream of [false, true]) {
     const got = await ask({ messages: twoCalls, tools: [weather], stream })
@@ -174,7 +174,7 @@ test('functions are declared, called and answered, and models without functions 
   expect(refused.error?.message).toContain('tools')
 })
 
-test('an error in the first frame gets the status that the error means', async () => {
+test('an error in the first frame gets the status that matches its meaning', async () => {
   for (const [code, status] of [
     [10_013, 400],
     [11_200, 503],
@@ -207,7 +207,7 @@ test('a connection that closes before the last frame is not a complete answer', 
   expect((await ask({ stream: true })).status).toBe(502)
 })
 
-test('a refused signature and a wrong clock are reported to admins as such', async () => {
+test('a refused signature and a wrong clock are each reported to admins', async () => {
   spark.state.refusal = { status: 401, body: '{"message":"HMAC signature does not match"}' }
   const refused = await ask()
   expect(refused.status).toBe(503)
@@ -218,7 +218,7 @@ test('a refused signature and a wrong clock are reported to admins as such', asy
   expect(await toldToAdmin(rig.gateway, 'Spark-Max')).toContain('the clock of this gateway may be wrong')
 })
 
-test('the test of a channel works with the service too', async () => {
+test('a channel test works with this service too', async () => {
   const [row] = await rig.gateway.context.store.read.selectFrom('channels').select('id').execute()
   const probe = async () =>
     (await (
@@ -232,7 +232,7 @@ test('the test of a channel works with the service too', async () => {
   expect(await probe()).toMatchObject({ success: false, message: expect.stringContaining('AppIdNoAuthError') })
 })
 
-test('a service that cannot be reached is an upstream error', async () => {
+test('a service that cannot be reached is reported as an upstream error', async () => {
   spark.stop()
   expect((await ask()).status).toBe(502)
 })

@@ -1,4 +1,4 @@
-// Zhipu: tokens are signed here, chatglm models use the old format, and all others use OpenAI's.
+// Zhipu: the gateway signs the tokens itself, chatglm models use the old format, and all others use OpenAI's.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { jwt } from '../../server/providers/zhipu/index.ts'

@@ -1,5 +1,5 @@
-// All text of a request that a model may read is covered by the hold, and the token count of an upstream that includes
-// it is believed.
+// The hold covers all text of a request that a model may read. If an upstream's token count includes such text, the
+// count is charged.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -19,7 +19,7 @@ const paths = {
   rerank: '/v1/rerank',
 }
 const tokens = 60_000
-/** One token per word. */
+/** Each word is one token. */
 const long = ' word'.repeat(tokens)
 const said = (fields: object) => ({
   ...chat,
@@ -52,7 +52,7 @@ const texts: [where: string, mode: keyof typeof paths, body: object][] = [
   ['the instruction of an embedding', 'embeddings', { model: 'm', input: 'Hi', instruction: long }],
 ]
 
-/** The hold covers the text of unknown fields only by its size. */
+/** For the text of unknown fields, the hold covers only an estimate from its size. */
 const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a message', 'chat', said({ inner_voice: long })],
   ['a part', 'chat', part({ type: 'tool_result', content: long })],
@@ -62,7 +62,7 @@ const unknown: [where: string, mode: keyof typeof paths, body: object][] = [
   ['a document to be ranked', 'rerank', { model: 'm', query: 'Hi', documents: [{ text: 'Hi', title: long }] }],
 ]
 
-/** Sends a call for which the upstream reports the correct token count, and checks that this count is charged. */
+/** Checks that the token count reported by the upstream, which is correct, is charged. */
 async function isBelieved(mode: keyof typeof paths, body: object): Promise<void> {
   const caller = await rig.caller()
   const completionTokens = mode === 'chat' || mode === 'completions' ? 5 : 0
@@ -81,21 +81,21 @@ async function isBelieved(mode: keyof typeof paths, body: object): Promise<void>
 const heldFor = async (mode: keyof typeof paths, body: object) =>
   whileHeld(rig, await rig.caller(), paths[mode], body, (amount) => amount)
 
-describe('text that an upstream counts is covered by the hold:', () => {
+describe('the hold covers text that upstreams count:', () => {
   test.each(texts)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens, 2 * tokens)
     await isBelieved(mode, body)
   })
 })
 
-describe('long text in an unknown field is charged as the upstream counts it, and partly covered by the hold, in', () => {
+describe('long text in an unknown field is charged as the upstream counts it, and the hold covers part of it, in', () => {
   test.each(unknown)('%s', async (_, mode, body) => {
     expect(await heldFor(mode, body)).toBeWithin(tokens / 2, tokens)
     await isBelieved(mode, body)
   })
 })
 
-test('media are counted as media in any field, and text whose field only has the name of media is not', async () => {
+test('media are counted as media in any field; a field whose name merely resembles that of a media field is not', async () => {
   const image = 765
   const plain = await heldFor('chat', said({}))
   const data = 'A'.repeat(1_000_000)
@@ -114,7 +114,7 @@ test('media are counted as media in any field, and text whose field only has the
   expect(await heldFor('rerank', { model: 'm', query: 'Hi', documents })).toBeLessThan(1000)
 })
 
-test('a thought that occurs in several fields is counted once', async () => {
+test('reasoning text that is sent in several fields is counted once', async () => {
   const details = [{ type: 'reasoning.text', text: 'I think of it.', signature: 'c2VhbGVk', format: 'unknown' }]
   const thoughts = [{ reasoning_content: 'I think of it.' }, { reasoning_details: details }]
   const own: number[] = []
@@ -127,7 +127,7 @@ test('a thought that occurs in several fields is counted once', async () => {
   expect(own).toEqual([own[0] ?? 0, own[0] ?? 0, own[0] ?? 0])
 })
 
-test('ids and cache marks cost nothing', async () => {
+test('ids and cache markers cost nothing', async () => {
   const plain = await heldFor('chat', said({}))
   const marks = { id: 'msg_1', tool_call_id: 'call_1', prefix: true, annotations: [], extra_content: { google: {} } }
   expect(await heldFor('chat', { ...said(marks), user: 'u', metadata: { a: 'b' }, audio: { voice: 'a' } })).toBe(plain)

@@ -1,5 +1,4 @@
-// Every kind of relayed response contains its request id, may be read by pages of other sites, and has each header only
-// once.
+// Every kind of relayed response contains its request id and may be read by other sites' pages; no header occurs twice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { answerByPath } from '../helpers/fake-upstream.ts'
 import { type Caller, chat, type Rig, see, startRelayRig } from './setup.ts'
@@ -50,7 +49,7 @@ const calls: readonly (readonly [name: string, path: string, body: () => unknown
   ['a refusal in Google’s format', '/v1beta/models/none:generateContent', () => contents, 503],
 ]
 
-describe('a response to a caller', () => {
+describe('response headers for a caller', () => {
   for (const [kind, callerOf] of [
     ['without limits', () => plain],
     ['with limits', () => limited],

@@ -55,7 +55,7 @@ describe('a body that is not a JSON object, or is nested too deeply, is refused:
   )
 })
 
-test('a body that is compressed twice is refused and not decompressed', async () => {
+test('a body that is compressed twice is refused without being decompressed', async () => {
   const compressed = gzipSync(Buffer.from(JSON.stringify(chat)))
   const encoded = { headers: { 'content-encoding': 'gzip, gzip' } }
   expectError(await call(chatPath, gzipSync(compressed), encoded), 415, 'unsupported_media_type')
@@ -124,12 +124,12 @@ describe('a field of the wrong type or size is named in the error:', () => {
     })
   }
 
-  test('no such request reaches the upstream', () => {
+  test('none of these requests reaches the upstream', () => {
     expect(rig.upstream.requests.filter(({ text }) => text.length < 100_000)).toEqual([])
   })
 })
 
-describe('a duplicate model field is refused, however it is spelled:', () => {
+describe('a duplicate model field is refused, even if its name is written with escapes:', () => {
   const rest = '"messages":[{"role":"user","content":"Hi"}]'
   const twice = [
     `{"model":"m",${rest},"model":"m"}`,
@@ -146,7 +146,7 @@ describe('a duplicate model field is refused, however it is spelled:', () => {
     })
   }
 
-  test('duplicates of fields that decide the price of images are refused too', async () => {
+  test('duplicates of fields that determine the price of images are refused too', async () => {
     for (const [field, first, second] of [
       ['n', 10, 1],
       ['size', '"1024x1024"', '"256x256"'],
@@ -159,14 +159,14 @@ describe('a duplicate model field is refused, however it is spelled:', () => {
     }
   })
 
-  test('duplicates of fields that decide the price of speech are refused too', async () => {
+  test('duplicates of fields that determine the price of speech are refused too', async () => {
     const text = '{"model":"tts-1","voice":"alloy","input":"a long text","input":"x"}'
     const seen = await call('/v1/audio/speech', text)
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'input' })
   })
 
-  test('a spelling with different letter case, which some parsers accept, is refused too', async () => {
+  test('a field name in different letter case, which some parsers accept, is refused too', async () => {
     for (const [to, fields, second] of [
       ['/v1/audio/speech', '"model":"tts-1","voice":"alloy","input":"x"', 'Input'],
       ['/v1/images/generations', '"model":"dall-e-2","prompt":"x","size":"256x256"', 'Size'],
@@ -178,7 +178,7 @@ describe('a duplicate model field is refused, however it is spelled:', () => {
     }
   })
 
-  test('the same name may occur inside a value or a text', async () => {
+  test('the name may also occur inside a nested value or a string', async () => {
     const text = `{"model":"m",${rest},"x":{"model":"inner"},"y":"\\"model\\":1","z":"model"}`
     expect((await call(chatPath, text)).status).toBe(200)
   })
@@ -205,13 +205,13 @@ describe('alternative models, which would bypass the model that is checked and c
     })
   }
 
-  test('an empty list that precedes another list is refused too', async () => {
+  test('a list is refused even if an empty list with the same name follows', async () => {
     const caller = await rig.caller()
     const text = `{"models":["a-dear-one"],"models":[],"model":"m",${JSON.stringify(rest).slice(1)}`
     expectError(await see(rig.gateway.post('/v1/chat/completions', text, caller.token)), 400, 'invalid_field_value')
   })
 
-  test('an empty list names no other model and is accepted', async () => {
+  test('an empty list names no other model, so it is accepted', async () => {
     const caller = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, models: [] }, caller.token))
     expect(seen.status).toBe(200)
@@ -235,7 +235,7 @@ describe('unusual but valid requests are accepted:', () => {
   ]
   for (const [name, body] of fine) test(name, async () => expect((await call(chatPath, body)).status).toBe(200))
 
-  test('an invalid content encoding', async () => {
+  test('a content encoding in unusual letter case', async () => {
     expect((await call(chatPath, chat, { headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
   })
 
@@ -248,7 +248,7 @@ describe('unusual but valid requests are accepted:', () => {
   })
 })
 
-test("line breaks in a channel's address or key do not create a header", async () => {
+test("a line break in a channel’s URL or key does not add a header", async () => {
   const attack = '\r\nx-injected: 1\r\n\r\n'
   const fields = [{ base_url: `${rig.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
   for (const [index, each] of fields.entries()) {

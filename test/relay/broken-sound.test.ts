@@ -8,7 +8,7 @@ import { see, until } from './setup.ts'
 const model = 'tts-1'
 const rootToken = 'brokensoundroottoken0123456789'
 
-test('audio that breaks off also breaks off for the caller, and only one log line is written', async () => {
+test('when upstream audio breaks off, the caller’s audio breaks off too, and only one log line is written', async () => {
   await using upstream = await startFakeUpstream()
   // The gateway runs in a separate process, so that all of its output can be read.
   await using installation = new Installation(undefined, { INITIAL_ROOT_TOKEN: rootToken })
@@ -16,7 +16,7 @@ test('audio that breaks off also breaks off for the caller, and only one log lin
   await gateway.api('PUT', '/api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
   const channel = { type: 1, name: 'sound', key: 'upstream-key', group: 'default', models: model }
   await gateway.api('POST', '/api/channel/', { ...channel, base_url: upstream.url })
-  /** Sends audio until the caller has received some of it, then ends in the given way. */
+  /** Sends audio until the caller has received some of it, then breaks the connection or stalls. */
   const begun = (name: string, end: 'reset' | 'hang', heard: Promise<void>) =>
     behaviour(name, async (exchange) => {
       exchange.head(200, [['content-type', 'audio/mpeg']])

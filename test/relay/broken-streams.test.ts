@@ -59,7 +59,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
       expectErrorEvent(seen, code)
       expect(seen.error?.type).toBe('upstream_error')
       expect(delivered(seen)).toBe(text)
-      // word0 word1 word2: three words with two tokens each.
+      // word0 word1 word2: three words of two tokens each.
       const [row, ...more] = await charged(rig, caller, promptTokens + 6)
       expect(more).toEqual([])
       expect(row).toMatchObject({
@@ -84,14 +84,14 @@ describe('a stream that breaks in the middle ends with an error event, and the d
     expect(row?.content).toContain('ended: upstream_stream_error')
   })
 
-  test('usage reported before the end is charged if it covers what was delivered', async () => {
+  test('usage reported before the end is used for the charge if it covers what was delivered', async () => {
     const { caller, seen } = await call(fake.cutsStream('fin', { after: 4, usageChunk: 'every' }))
     expectErrorEvent(seen, 'upstream_stream_error')
     const [row] = await charged(rig, caller, 13)
     expect(row).toMatchObject({ outcome: 'interrupted', estimated: 0, prompt_tokens: 10, completion_tokens: 3 })
   })
 
-  test('usage reported before the last delivered text is not charged', async () => {
+  test('usage reported before the last text is delivered is not used for the charge', async () => {
     const first = { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 }
     const { caller } = await call(usageAtOnce(first))
     const [row] = await charged(rig, caller, promptTokens + 6)
@@ -99,7 +99,7 @@ describe('a stream that breaks in the middle ends with an error event, and the d
     expect(row?.content).toContain('usage of the upstream refused')
   })
 
-  test('the time limit for the whole call applies too', async () => {
+  test('the time limit for the whole call applies to streams too', async () => {
     const id = await rig.channel({ models: 'm2', config: '{"relay_timeout":1}' })
     expect(id).toBeGreaterThan(0)
     const { caller, seen } = await call(fake.okStream({ chunks: 1000, delayMs: 50 }), { ...chatStream, model: 'm2' })
@@ -121,7 +121,7 @@ function usageAtOnce(usage: object): fake.Behaviour {
   })
 }
 
-describe('a stream that is complete despite an irregular ending counts as complete:', () => {
+describe('a stream that ends irregularly but is complete counts as complete:', () => {
   const whole: readonly { upstream: fake.Behaviour; estimated: number }[] = [
     { upstream: fake.noDone({ chunks: 5 }), estimated: 0 },
     { upstream: fake.untilClose(fake.noDone({ chunks: 5 })), estimated: 0 },
@@ -140,7 +140,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
     })
   }
 
-  test('a stream in which only one of two choices has finished does not count as complete', async () => {
+  test('a stream in which only one of two choices has finished counts as incomplete', async () => {
     const { seen } = await call(
       fake.behaviour('one of two choices', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
@@ -153,7 +153,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
     expectErrorEvent(seen, 'upstream_stream_incomplete')
   })
 
-  test('a stream in which every chunk has an empty finish_reason does not count as complete', async () => {
+  test('a stream in which every finish_reason is empty counts as incomplete', async () => {
     const { seen } = await call(
       fake.behaviour('empty finish_reason', async (exchange) => {
         exchange.head(200, fake.streamHeaders())
@@ -165,7 +165,7 @@ describe('a stream that is complete despite an irregular ending counts as comple
     expectErrorEvent(seen, 'upstream_stream_incomplete')
   })
 
-  test('a last event without its blank line is used', async () => {
+  test('the last event is used even if the blank line after it is missing', async () => {
     const { caller, seen } = await call(
       fake.behaviour('no last blank line', async (exchange) => {
         exchange.head(200, fake.streamHeaders())

@@ -48,7 +48,7 @@ async function leave({ upstream, body = chat, path = '/v1/chat/completions' }: L
   await answer
   await rig.upstream.until(({ requests, openStreams }) => requests.length > before && openStreams === 0)
   expect(rig.upstream.last.aborted).toBe(true)
-  // Nobody waits for the answer any more, so no other attempt is made.
+  // The caller no longer waits for the answer, so no other attempt is made.
   expect(rig.upstream.requests.length).toBe(before + 1)
   return caller
 }
@@ -58,7 +58,7 @@ const headThenSilence = fake.behaviour('head, then silence', (exchange) => {
   exchange.hang()
 })
 
-describe('a caller who disconnects before the first byte, while the upstream has the request, pays for the prompt', () => {
+describe('a caller who disconnects before the first byte, while the upstream is working on the request, pays for the prompt', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'of a non-streamed call', upstream: fake.neverAnswers() },
     { name: 'of a non-streamed call whose response has begun', upstream: headThenSilence },
@@ -85,7 +85,7 @@ describe('a caller who disconnects before the first byte, while the upstream has
     })
   }
 
-  test('or for speech, whose price is known before it is produced', async () => {
+  test('or, for speech, its price, which is known before the speech is produced', async () => {
     const body = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
     const whole = await rig.caller()
     await rig.gateway.post('/v1/audio/speech', body, whole.token).then((response) => response.arrayBuffer())
@@ -112,7 +112,7 @@ test('a caller who disconnects after the upstream has failed pays nothing', asyn
   await rig.gateway.setOption('RetryTimes', '2')
 })
 
-test('if a service responds with events to a call that is not streamed, a caller who disconnects stops it and pays for the prompt', async () => {
+test('if a service responds with events to a non-streamed call, a caller who disconnects ends the upstream call and pays for the prompt', async () => {
   await rig.channel({ type: 34, models: 'bot-1', model_mapping: '{"bot-1":"m"}' })
   const caller = await rig.caller()
   let written = 0
@@ -131,7 +131,7 @@ test('if a service responds with events to a call that is not streamed, a caller
   const answer = rig.gateway
     .post('/v1/chat/completions', body, caller.token, { signal: leave.signal })
     .catch(() => undefined)
-  // This is more than the buffers of the connections, so the answer is being read.
+  // This is more than the connection buffers hold, so the gateway must be reading the answer.
   await until(() => written > 48 * 1024 * 1024)
   leave.abort()
   await answer

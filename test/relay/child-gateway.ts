@@ -10,7 +10,7 @@ const rootToken = 'childgatewayroottoken0123456789'
 export interface ChildGateway extends AsyncDisposable {
   url: string
   pid: number
-  /** Root's unlimited relay token. */
+  /** A relay token of root with unlimited quota. */
   token: string
   folder: string
   /** Everything that the gateway has written to its log. */
@@ -29,7 +29,9 @@ export interface ChildLog {
   completion_tokens: number
 }
 
-/** Starts the gateway in its own folder. `trust` is a certificate that the gateway accepts from upstreams. */
+/**
+ * Starts the gateway with a data folder of its own. `trust` is a certificate that the gateway accepts from upstreams.
+ */
 export async function startChildGateway(
   options: { trust?: string; env?: Record<string, string> } = {},
 ): Promise<ChildGateway> {
@@ -40,8 +42,7 @@ export async function startChildGateway(
     cwd: folder,
     stdout: 'pipe',
     stderr: 'inherit',
-    // The 'ipc' channel closes when the test run ends, for whatever reason, so that the gateway does not outlive the
-    // run.
+    // The 'ipc' channel closes when the test run ends, however it ends, so the gateway does not outlive the run.
     ipc() {},
     env: {
       PATH: process.env['PATH'] ?? '',

@@ -1,4 +1,4 @@
-// What Anthropic bills in addition to the totals in its usage: steps that only `iterations` reports, and the region in
+// What Anthropic bills beyond the totals in its usage: steps that only `iterations` reports, and the region in
 // `inference_geo`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -39,7 +39,7 @@ const messageOf = (usage: Told) => ({
   usage,
 })
 
-/** The first event reports what is known by then: the totals of the prompt. `iterations` come at the end. */
+/** The first event reports what is known at that point: the totals of the prompt. `iterations` come at the end. */
 const eventsOf = ({ iterations, ...usage }: Told) => [
   {
     type: 'message_start',
@@ -84,7 +84,7 @@ describe.each([
   ['whole', false],
   ['streamed', true],
 ])('a %s answer with several steps', (_, stream) => {
-  test('is charged for a compaction that read the whole prompt, which the totals do not include', async () => {
+  test('is charged for a compaction that read the whole prompt, although the totals do not include it', async () => {
     const content = 'word '.repeat(180_000)
     const iterations = [step('compaction', 180_000, 3500), step('message', 23_000, 1000)]
     const caller = await call(
@@ -121,7 +121,7 @@ describe.each([
     ['one entry is not a step', [first, second, 'message', second]],
     ['a count of one step is negative', [first, second, step('message', -5, 10), second]],
     ['a count of one step is missing', [first, second, { type: 'message', input_tokens: 900 }]],
-  ])('is charged by the totals if %s', async (_name, iterations) => {
+  ])('is charged according to the totals if %s', async (_name, iterations) => {
     await charged(rig, await call({}, { input_tokens: 100, output_tokens: 40, iterations }, stream), 140)
   })
 })
@@ -131,7 +131,7 @@ const usage = { input_tokens: 10, output_tokens: 50 }
 describe.each([
   ['whole', false],
   ['streamed', true],
-])('the region of a %s answer is charged by', (_, stream) => {
+])('the region of a %s answer is charged according to', (_, stream) => {
   test.each<[string, object, object, number, string]>([
     ['the region that the answer names', { inference_geo: 'us' }, { inference_geo: 'us' }, 66, '× 1.1'],
     ['a region that the answer names although none was requested', {}, { inference_geo: 'us' }, 66, '× 1.1'],
@@ -204,7 +204,7 @@ test.each<[object, number]>([
   expect(amount).toBeLessThanOrEqual(5020 * times)
 })
 
-test('a region without a ratio is refused until it is given one', async () => {
+test('a region without a ratio is refused until the ratio is set', async () => {
   const caller = await rig.caller()
   const before = rig.upstream.requests.length
   const seen = await see(rig.gateway.post(path, { ...ask, inference_geo: 'eu' }, caller.token))
@@ -218,7 +218,7 @@ test('a region without a ratio is refused until it is given one', async () => {
   await charged(rig, await call({ inference_geo: 'eu' }, { ...usage, inference_geo: 'eu' }, false), 90)
 })
 
-test('a region for which a translation has no field is neither requested nor charged', async () => {
+test('if the translation has no field for the region, the region is neither requested nor charged', async () => {
   for (const named of [{}, { service_tier: 'default' }]) {
     const caller = await rig.caller()
     rig.upstream.next(

@@ -32,14 +32,14 @@ const send = (encoding: string, body: Uint8Array<ArrayBuffer>) =>
     }),
   )
 
-test.each(ways)('a body compressed with %s is accepted', async (encoding, compress) => {
+test.each(ways)('a request body compressed with %s is accepted', async (encoding, compress) => {
   const seen = await send(encoding, new Uint8Array(compress(JSON.stringify(chat))))
   expect([seen.status, seen.error]).toEqual([200, undefined])
   expect(JSON.parse(rig.upstream.requests.at(-1)?.text ?? '{}')).toMatchObject({ messages: chat.messages })
 })
 
 test.each(ways)(
-  'a body compressed with %s that decompresses to far more than its size is refused',
+  'a request body compressed with %s that decompresses to far more than its size is refused',
   async (encoding, compress) => {
     const bomb = JSON.stringify({ ...chat, x: 'a'.repeat(20 * 1024 * 1024) })
     const seen = await send(encoding, new Uint8Array(compress(bomb)))
@@ -47,7 +47,7 @@ test.each(ways)(
   },
 )
 
-test.each(ways)('a body compressed with %s that is truncated is refused', async (encoding, compress) => {
+test.each(ways)('a truncated request body compressed with %s is refused', async (encoding, compress) => {
   const compressed = compress(JSON.stringify(chat))
   const seen = await send(encoding, new Uint8Array(compressed.subarray(0, compressed.length - 6)))
   expect([seen.status, seen.error?.code]).toEqual([400, 'invalid_json'])
@@ -60,7 +60,7 @@ test('other encodings, and several encodings at once, are refused with an error 
   }
 })
 
-test.each(ways)('a form compressed with %s is accepted', async (encoding, compress) => {
+test.each(ways)('a multipart form compressed with %s is accepted', async (encoding, compress) => {
   const boundary = 'b0undary'
   const field = (name: string, value: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
@@ -92,7 +92,7 @@ test.each(ways)('a form compressed with %s is accepted', async (encoding, compre
   expect((await upload(new Uint8Array(compress(form)).slice(0, -6))).status).toBe(400)
 })
 
-test.each(ways)('a management call compressed with %s is accepted', async (encoding, compress) => {
+test.each(ways)('a management call whose body is compressed with %s is accepted', async (encoding, compress) => {
   const login = (body: Uint8Array<ArrayBuffer>, way: string = encoding) =>
     fetch(`${rig.gateway.url}/api/user/login`, {
       method: 'POST',
@@ -108,7 +108,7 @@ test.each(ways)('a management call compressed with %s is accepted', async (encod
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })
 
-describe.each(ways)('a response that a service compresses with %s without being asked', (encoding, compress) => {
+describe.each(ways)('a response that a service compresses with %s, although this was not requested', (encoding, compress) => {
   const sendsCompressed = (status: number, type: string, body: string) => sends(status, type, compress(body))
   const sends = (status: number, type: string, bytes: Uint8Array) =>
     behaviour('compresses its answer', async (exchange) => {
@@ -128,7 +128,7 @@ describe.each(ways)('a response that a service compresses with %s without being 
   const event = { choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }
   const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
 
-  test('is read, although the request did not ask for it', async () => {
+  test('is decompressed and read', async () => {
     rig.upstream.next(sendsCompressed(200, 'application/json', JSON.stringify(whole)))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat))
     expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
@@ -154,7 +154,7 @@ describe.each(ways)('a response that a service compresses with %s without being 
   })
 })
 
-test('a response with an unknown compression is a failure of the upstream', async () => {
+test('a response with an unknown compression counts as a failure of the upstream', async () => {
   rig.upstream.next(
     behaviour('compresses its answer', (exchange) =>
       sendBody(exchange, 200, Buffer.from('{}'), [

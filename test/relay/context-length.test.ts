@@ -1,4 +1,4 @@
-// A prompt that exceeds the context length is reported so that every client recognises it, whatever the upstream's
+// A prompt that exceeds the context length is reported in a form that every client recognises, whatever the upstream's
 // wording is.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
@@ -122,7 +122,7 @@ describe('a prompt that is too long is reported from every upstream to every cal
   )
 })
 
-describe('a prompt that is too long is reported if a stream says so before its first content:', () => {
+describe('a prompt that is too long is reported even if the error comes in a stream, before any content:', () => {
   const start = {
     type: 'message_start',
     message: {
@@ -156,7 +156,7 @@ describe('a prompt that is too long is reported if a stream says so before its f
   })
 })
 
-test('Claude Code can read from the error by how much to shorten its request', async () => {
+test('from the error, Claude Code can read by how much to shorten its request', async () => {
   await rig.channel()
   rig.upstream.always(
     answers(
@@ -173,7 +173,7 @@ test('Claude Code can read from the error by how much to shorten its request', a
   )
 })
 
-test('a request that exceeds a rate limit is still a rate limit error', async () => {
+test('exceeding a rate limit is still reported as a rate limit error', async () => {
   await rig.channel()
   rig.upstream.always(
     answers(
@@ -189,7 +189,7 @@ test('a request that exceeds a rate limit is still a rate limit error', async ()
   expect([seen.status, errorDetail(seen.text).kind]).toEqual([429, 'rate_limit_error'])
 })
 
-describe("errors about the upstream's account or its own problems are retried on another channel:", () => {
+describe("errors about the upstream’s account or the upstream’s own problems are retried on another channel:", () => {
   test.each([
     [403, 'This token has exceeded its spending limit'],
     [403, 'You have exceeded your monthly token allowance'],

@@ -4,7 +4,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { chat, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
-/** How far the gateway's clock is ahead. */
+/** How far the gateway's clock is ahead of the real time. */
 let aheadMs = 0
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// The charge for an event stream that broke off: the caller pays for what had arrived, and nothing if nothing had.
+// The charge for an event stream that broke off: the caller pays for what arrived, and nothing if nothing arrived.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chatStream, expectErrorEvent, type Rig, type Seen, see, startRelayRig } from './setup.ts'
@@ -7,7 +7,7 @@ import { charged, chatStream, expectErrorEvent, type Rig, type Seen, see, startR
 const each = 3000
 
 let rig: Rig
-/** How far the gateway's clock is ahead. */
+/** How far the gateway's clock is ahead of the real time. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -26,12 +26,12 @@ const refusal = eventOf({ error: { message: 'out of order', type: 'server_error'
 type Cut = 'broken' | 'refused' | 'overdue'
 
 /**
- * The number of keep-alives after which the answer has certainly been handed over. The first ones may be sent while
+ * After this many keep-alives, the gateway has certainly begun the caller's response. The first ones may be sent while
  * other channels can still be tried.
  */
 const someKeepAlives = 5
 
-/** Calls an upstream that sends this content and, when the caller has read it, ends in the given way. */
+/** Calls an upstream that sends these events and, once the caller has read them, ends in the given way. */
 async function cut(how: Cut, path: string, body: object, said: readonly object[]) {
   const caller = await rig.caller()
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
@@ -56,7 +56,7 @@ async function cut(how: Cut, path: string, body: object, said: readonly object[]
   return { caller, seen }
 }
 
-/** Passes a response on, and calls `then` when this many of its events have been read. */
+/** Passes a response on, and calls `then` when the given number of its events have been read. */
 function whenRead({ body, headers, status }: Response, events: number, then: () => void): Response {
   let text = ''
   const watch = new TransformStream<Uint8Array, Uint8Array>({
@@ -86,7 +86,7 @@ describe('a stream that delivered only keep-alives costs nothing:', () => {
   })
 })
 
-describe('only the images that arrived are charged:', () => {
+describe('if a stream of images breaks off, the charge is for', () => {
   const series = {
     model: 'painter',
     prompt: 'a bridge',
@@ -97,7 +97,7 @@ describe('only the images that arrived are charged:', () => {
   const picture = { type: 'image_generation.partial_succeeded', url: 'http://127.0.0.1/image.png' }
   const draft = { type: 'image_generation.partial_image', b64_json: fake.PNG_BASE64, partial_image_index: 0 }
 
-  test.each(ends.flatMap((how) => [[how, 1] as const, [how, 3] as const]))('%s after %d', async (how, count) => {
+  test.each(ends.flatMap((how) => [[how, 1] as const, [how, 3] as const]))('the images that arrived: %s after %d', async (how, count) => {
     const said = Array.from({ length: count }, () => picture)
     const { caller, seen } = await cut(how, '/v1/images/generations', series, said)
     expectEnd(how, seen)
@@ -109,7 +109,7 @@ describe('only the images that arrived are charged:', () => {
   const made = { type: 'image_generation.completed', b64_json: fake.PNG_BASE64 }
 
   test.each(ends.flatMap((how) => [[how, 1] as const, [how, 2] as const]))(
-    'if each image ends with its own event: %s after %d of 3',
+    'the images that arrived, if each image ends with its own event: %s after %d of 3',
     async (how, count) => {
       const said = Array.from({ length: count }, () => made)
       const { caller, seen } = await cut(how, '/v1/images/generations', three, said)
@@ -119,14 +119,14 @@ describe('only the images that arrived are charged:', () => {
     },
   )
 
-  test('all images, if each is complete, even though the connection then breaks', async () => {
+  test('all images, if each one is complete, even though the connection then breaks', async () => {
     const { caller, seen } = await cut('broken', '/v1/images/generations', three, [made, made, made])
     expect(seen.broken).toBe(false)
     const [row] = await charged(rig, caller, 3 * each)
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
-  test('only the images that arrived, if the service makes fewer and reports that it is done', async () => {
+  test('the images that arrived, if the service makes fewer than requested and reports that it is done', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('fewer', async (exchange) => {
@@ -140,13 +140,13 @@ describe('only the images that arrived are charged:', () => {
     expect(row).toMatchObject({ outcome: 'complete' })
   })
 
-  test('a draft does not count as an image', async () => {
+  test('no image, if only a draft arrived', async () => {
     const body = { model: 'painter', prompt: 'a bridge', stream: true, partial_images: 2 }
     const { caller } = await cut('broken', '/v1/images/generations', body, [draft])
     await charged(rig, caller, 0)
   })
 
-  test('all images, if the end of the stream had also arrived', async () => {
+  test('all images, if the end of the stream has arrived too', async () => {
     const caller = await rig.caller()
     const end = { type: 'image_generation.completed', usage: { generated_images: 2 } }
     rig.upstream.next(
@@ -162,7 +162,7 @@ describe('only the images that arrived are charged:', () => {
   })
 })
 
-describe('incomplete speech costs nothing, as events and as bytes:', () => {
+describe('incomplete speech, as events or as bytes, costs nothing if the upstream ended it:', () => {
   const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy', stream_format: 'sse' }
   const said = [{ type: 'speech.audio.delta', audio: 'AAAA' }]
 
@@ -173,7 +173,7 @@ describe('incomplete speech costs nothing, as events and as bytes:', () => {
     expect(row).toMatchObject({ outcome: 'interrupted' })
   })
 
-  test('unless the gateway’s own time limit ended it, in which case it costs its full price', async () => {
+  test('but its full price if the gateway’s own time limit ended it', async () => {
     const { caller, seen } = await cut('overdue', '/v1/audio/speech', speech, said)
     expectEnd('overdue', seen)
     const { used } = await rig.gateway.balances(caller.userId, caller.tokenId)

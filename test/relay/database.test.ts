@@ -36,7 +36,7 @@ function without(table: string): Disposable {
   }
 }
 
-/** How many times writing a charge had to be repeated. */
+/** How many times the gateway has had to retry writing a charge. */
 async function settleRetries(): Promise<number> {
   const metrics = await fetch(`${rig.gateway.url}/metrics`).then((answer) => answer.text())
   return Number(/^tollgate_settle_retries_total (\d+)/m.exec(metrics)?.[1])
@@ -66,7 +66,7 @@ describe('when the database fails', () => {
     expect((await rig.gateway.post('/v1/chat/completions', chat, caller.token)).status).toBe(200)
   })
 
-  test('a known caller gets no hold, and no call is made', async () => {
+  test('a known caller is not served from memory: without a hold, no call is made', async () => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length
     const models = () =>
@@ -109,7 +109,7 @@ describe('when the database fails', () => {
     const rows = await charged(rig, caller, 15)
     expect(rows).toHaveLength(1)
   }, 120_000)
-  test('a stream that needs more quota ends with database_unavailable, because the quota is unknown', async () => {
+  test('a stream that needs more quota ends with database_unavailable, because no more quota can be held', async () => {
     const caller = await rig.caller()
     const goOn = Promise.withResolvers<void>()
     const event = 'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
@@ -131,7 +131,7 @@ describe('when the database fails', () => {
     }
     expectErrorEvent(await seeing, 'database_unavailable')
     const { units, rows } = await chargedUnits(rig, caller)
-    // Everything that the slice covers is charged, which excludes the last chunk.
+    // The charge covers what the quota held so far pays for, which excludes the last chunk.
     expect(units).toBeWithin(350, 510)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted' })
     expect(rows[0]?.content).toContain('ended: database_unavailable')

@@ -1,4 +1,5 @@
-// Audio and images cost more than text. If an answer may contain them, the hold and the output limit use their price.
+// Audio and images cost more than text. If an answer may contain them, the hold and the limit on output tokens are
+// calculated with their price.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, promptTokens, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
@@ -6,13 +7,13 @@ const painter = 'gemini-2.5-flash-image'
 let rig: Rig
 
 beforeAll(async () => {
-  // Text costs one unit per token, audio eight.
+  // Text costs one unit per token, and audio costs eight.
   rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await rig.channel({ models: `m,${painter}` })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** The units held for a call while its upstream works. */
+/** The units held for a call while the upstream is working on it. */
 async function heldFor(body: object): Promise<number> {
   return whileHeld(rig, await rig.caller(), '/v1/chat/completions', { ...chat, ...body }, (held) => held)
 }

@@ -1,5 +1,5 @@
-// Everything around a translated call: how it ends, what it costs, content that cannot be translated, and services that
-// lack a dialect.
+// What happens around a translated call: how it ends, what it costs, content that cannot be translated, and services
+// that do not support a dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chargedUnits, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
@@ -40,14 +40,14 @@ const ask = (name: Name, token?: string, fields: object = {}) =>
 const stream = (name: Name, token?: string, init?: RequestInit) =>
   rig.gateway.post(streamPath(name), { ...dialects[name].body, ...dialects[name].stream }, token, init)
 
-/** The error in a stream's last event, if it has one. */
+/** The error in the last event of a stream, if there is one. */
 function failureIn(name: Name, text: string): unknown {
   const last = JSON.parse(eventsOf(text).at(-1) ?? '{}') as {
     message?: unknown
     error?: { message?: unknown }
     response?: { error?: { message?: unknown } }
   }
-  // OpenAI has two kinds: the stream failed, or the response failed.
+  // OpenAI reports two kinds of error: that the stream failed, or that the response failed.
   const message = name === 'openai-responses' ? (last.message ?? last.response?.error?.message) : last.error?.message
   return message
 }
@@ -61,13 +61,13 @@ const ends: Record<Name, string> = {
 
 describe.each(names)('a caller of %s', (name) => {
   beforeEach(async () => {
-    // The service reports that it has no such endpoint. The gateway finds this out once, and for this test it already
-    // knows.
+    // The service reports that it has no such endpoint. The gateway remembers this after the first call, so the tests
+    // start with it known.
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     if (name === 'openai-responses') await ask(name)
   })
 
-  test('pays for the tokens that the upstream counts, for an answer that is streamed or not', async () => {
+  test('pays for the tokens that the upstream reports, whether the answer is streamed or not', async () => {
     const caller = await rig.caller()
     rig.upstream.clear()
     expect((await ask(name, caller.token)).status).toBe(200)
@@ -83,7 +83,7 @@ describe.each(names)('a caller of %s', (name) => {
     ])
   })
 
-  test('is told that the upstream broke off, and pays for what arrived', async () => {
+  test('gets an error if the upstream breaks off, and pays for what arrived', async () => {
     const caller = await rig.caller()
     rig.upstream.clear()
     rig.upstream.next(fake.cutsInsideEvent('fin'))
@@ -95,7 +95,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(rows[0]?.outcome).toBe('interrupted')
   })
 
-  test('is told of an error that the upstream sends inside its stream', async () => {
+  test('gets an error that the upstream sends inside its stream', async () => {
     rig.upstream.clear()
     rig.upstream.next(fake.errorEvent())
     const seen = await see(stream(name))
@@ -103,7 +103,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(seen.text).not.toContain(ends[name])
   })
 
-  test('is told in the middle of a stream that the quota is used up', async () => {
+  test('gets an error in the middle of a stream if the quota is used up', async () => {
     const caller = await rig.caller({ user: 100, token: 1000 })
     rig.upstream.clear()
     rig.upstream.next(fake.endlessStream())
@@ -114,7 +114,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect([balances.holds, balances.quota >= 0]).toEqual([0, true])
   })
 
-  test('stops the upstream by disconnecting, and pays for what arrived', async () => {
+  test('stops the upstream call by disconnecting, and pays for what arrived', async () => {
     const caller = await rig.caller()
     rig.upstream.clear()
     rig.upstream.next(fake.endlessStream())
@@ -152,7 +152,7 @@ describe.each(names)('a caller of %s', (name) => {
     expect(form(unknown.text)).toEqual(wanted[name])
   })
 
-  test('gets an answer that is limited to what the balance covers', async () => {
+  test('gets an answer no longer than the balance covers', async () => {
     const caller = await rig.caller({ user: 200, token: 200 })
     rig.upstream.clear()
     const limit = {
@@ -182,7 +182,7 @@ describe.each(names)('a caller of %s', (name) => {
   })
 })
 
-describe('a field that cannot be sent to a channel’s service', () => {
+describe('a field that the channel’s service does not support', () => {
   const topK = { ...dialects['anthropic-messages'].body, top_k: 5 }
 
   test('is dropped, and reported as dropped', async () => {
@@ -201,7 +201,7 @@ describe('a field that cannot be sent to a channel’s service', () => {
     expect((await rig.gateway.balances(caller.userId, caller.tokenId)).used).toBe(0)
   })
 
-  test('an answer that is stored at one service is not requested from another', async () => {
+  test('if a previous response is stored at one of several services, the call is refused unless the caller chooses the channel', async () => {
     await rig.channel({ name: 'second' })
     const seen = await ask('openai-responses', undefined, { previous_response_id: 'resp_1' })
     expect(seen.status).toBe(400)
@@ -214,10 +214,10 @@ describe('a field that cannot be sent to a channel’s service', () => {
   })
 })
 
-describe('an answer that would be produced after the call has ended', () => {
+describe('an answer in the background, after the call has ended', () => {
   const queued = { id: 'resp_1', object: 'response', status: 'queued', background: true, output: [], usage: null }
 
-  test.each([{ background: true }, { background: true, stream: true }])('is refused: %j', async (fields) => {
+  test.each([{ background: true }, { background: true, stream: true }])('is refused if requested: %j', async (fields) => {
     const refused = async () => {
       const caller = await rig.caller()
       const seen = await ask('openai-responses', caller.token, fields)
@@ -226,7 +226,7 @@ describe('an answer that would be produced after the call has ended', () => {
     }
     await refused()
     expect(rig.upstream.requests).toEqual([])
-    // It is also refused if the service turns out not to have the Responses API.
+    // It is also refused once the gateway has found that the service does not have the Responses API.
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     await ask('openai-responses')
     rig.upstream.clear()
@@ -234,12 +234,12 @@ describe('an answer that would be produced after the call has ended', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('is not requested by a caller who sets it to false', async () => {
+  test('background: false is accepted', async () => {
     const seen = await ask('openai-responses', undefined, { background: false })
     expect(seen.status).toBe(200)
   })
 
-  test('is a failure if the upstream queues it without being asked to', async () => {
+  test('the call fails if the upstream queues the answer although that was not requested', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('queues', async (exchange) => {
@@ -255,7 +255,7 @@ describe('an answer that would be produced after the call has ended', () => {
 })
 
 describe('a service without the Responses API', () => {
-  test('is called through that API once, then in its own dialect, and never through that API again', async () => {
+  test('is called through that API once, and from then on in its own dialect', async () => {
     rig.upstream.next(fake.status(404, { shape: 'text' }))
     expect((await ask('openai-responses')).status).toBe(200)
     expect((await ask('openai-responses')).status).toBe(200)
@@ -267,7 +267,7 @@ describe('a service without the Responses API', () => {
   })
 
   test.each(["Item with id 'rs_gone' not found.", 'The model `x` does not exist.'])(
-    'a 404 for the resource does not change how the channel is called, and is reported to the caller: %s',
+    'a 404 that concerns the resource is reported to the caller and does not change how the channel is called: %s',
     async (message) => {
       rig.upstream.next(fake.status(404, { message, code: null }))
       const seen = await ask('openai-responses')
@@ -278,7 +278,7 @@ describe('a service without the Responses API', () => {
     },
   )
 
-  test('a model that the endpoint does not support is called in another way, for this call only', async () => {
+  test('a model that the endpoint does not support is called through another endpoint, for this call only', async () => {
     rig.upstream.next(fake.status(404, { message: 'This model is not served at the endpoint /v1/responses.' }))
     expect((await ask('openai-responses')).status).toBe(200)
     await ask('openai-responses')
@@ -289,7 +289,7 @@ describe('a service without the Responses API', () => {
     ])
   })
 
-  test('is shown to admins with the reason, for its channel', async () => {
+  test('is shown to admins on its channel, with the reason', async () => {
     const other = await rig.channel({ models: 'm2' })
     rig.upstream.next(fake.status(404, { message: 'Invalid URL (POST /v1/responses)', code: null }))
     await ask('openai-responses')
@@ -305,14 +305,14 @@ describe('a service without the Responses API', () => {
     expect(await missingAt(other)).toEqual([])
   })
 
-  test('a model that no channel has still gets 404', async () => {
+  test('a 404 for a model that the service does not have is passed on', async () => {
     rig.upstream.always(fake.status(404, { message: 'no such model' }))
     const seen = await ask('openai-responses')
     expect([seen.status, seen.error?.message]).toEqual([404, expect.stringContaining('no such model')])
   })
 })
 
-test('an answer as an array is well-formed JSON, even if the stream ends in an error', async () => {
+test('an answer streamed as a JSON array is well-formed, even if the stream ends in an error', async () => {
   const path = '/v1beta/models/m:streamGenerateContent'
   const whole = JSON.parse((await see(rig.gateway.post(path, { contents }))).text) as object[]
   expect(whole.length).toBeGreaterThan(1)

@@ -1,4 +1,4 @@
-// Errors that services send with status 200 in their own formats never count as an answer or a part of one, in any
+// Errors that services send with status 200 in formats of their own never count as an answer or as part of one, in any
 // dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -45,7 +45,7 @@ async function call(path: string, body: object) {
   return { caller, seen: await see(answer) }
 }
 
-describe('in the middle of a stream such an error becomes an error event, and no end marker follows:', () => {
+describe('in the middle of a stream, such an error becomes an error event, and no end marker follows:', () => {
   beforeAll(async () => {
     await rig.clear()
     await rig.channel({ models: 'm' })
@@ -72,7 +72,7 @@ describe('in the middle of a stream such an error becomes an error event, and no
   })
 })
 
-describe('if such an error is the first event, the next channel is tried, and the call costs nothing if there is none:', () => {
+describe('if such an error is the first event, the next channel is tried; if there is no other channel, the call fails and costs nothing:', () => {
   test.each(flat)('%s', async (_, body) => {
     await rig.clear({ RetryTimes: '1' })
     await rig.channel({ key: 'bad', models: 'm', priority: 1 })
@@ -88,7 +88,7 @@ describe('if such an error is the first event, the next channel is tried, and th
   })
 })
 
-describe('a complete response in that format, in place of the usual format:', () => {
+describe('such an error as the complete response, in place of the usual format, fails the call, which costs nothing:', () => {
   const upload = (format: string) => {
     const form = new FormData()
     form.set('model', 'whisper-1')

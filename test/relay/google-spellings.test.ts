@@ -1,5 +1,5 @@
-// Google accepts each name in camelCase and in snake_case. If a request sets a limit in both spellings, the gateway
-// cannot know which one counts.
+// Google accepts each name in camelCase and in snake_case. If a request contains a field in both spellings, the gateway
+// cannot know which one Google will use.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, type Rig, see, startRelayRig } from './setup.ts'

@@ -36,7 +36,7 @@ const calls: [path: string, members: string][] = [
   ['/v1beta/models/text-embedding-3-small:embedContent', '"content":{"parts":[{"text":"Hi"}]}'],
 ]
 
-describe.each(calls)('%s refuses before parsing, and sends nothing to the upstream:', (path, members) => {
+describe.each(calls)('%s with a body above a limit is refused before it is parsed, and nothing is sent to the upstream:', (path, members) => {
   test.each<[what: string, words: string, value: () => string]>([
     ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
     ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
@@ -50,7 +50,7 @@ describe.each(calls)('%s refuses before parsing, and sends nothing to the upstre
   ])('%s', async (_, words, value) => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length
-    // The end of the body is invalid JSON, which a parser would report.
+    // The end of the body is invalid JSON, so a parser would report a different error.
     const seen = await see(rig.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
     expect(seen.status).toBe(400)
     expect(seen.text).toContain(words)
@@ -116,7 +116,7 @@ describe('a body with many parts', () => {
   })
 })
 
-describe('JSON inside the strings of a request, which is parsed for a channel that needs objects there,', () => {
+describe('JSON inside the strings of a request, which the gateway parses if the channel needs objects there,', () => {
   const call = (id: number, input: string) =>
     `{"role":"assistant","tool_calls":[{"id":"c${id}","type":"function","function":{"name":"f","arguments":${JSON.stringify(input)}}}]},{"role":"tool","tool_call_id":"c${id}","content":"ok"}`
   const withCalls = (...inputs: string[]) =>
@@ -140,13 +140,13 @@ describe('JSON inside the strings of a request, which is parsed for a channel th
     expect(seen.error?.message).toContain(words)
   })
 
-  test('is passed on if it need not be parsed', async () => {
+  test('is passed on unchecked if the channel needs no objects there', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const body = withCalls(`{"x":${list(30_000, () => '[]')}}`).replace('"model":"c"', '"model":"m"')
     expect((await see(rig.gateway.post(chatPath, '', caller.token, { body }))).status).toBe(200)
   })
 
-  test('is not treated as an envelope of the gateway if it contains anything other than a few texts', async () => {
+  test('is not accepted as one of the gateway’s own signatures if it contains anything but a few strings', async () => {
     const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })
     const inside = `{"tollgate":1,"from":"gemini","value":"v","x":${list(200_000, () => '[]')}}`
     const signature = Buffer.from(inside).toString('base64')
@@ -200,7 +200,7 @@ describe('a long body is not parsed if the caller is refused anyway:', () => {
     expectError(await post((await rig.caller({ user: 100, token: 0 })).token), 401, 'token_exhausted')
   })
 
-  test('because the account has no quota, whatever its token has', async () => {
+  test('because the account has no quota, however much its token has', async () => {
     expectError(await post((await rig.caller({ user: 0 })).token), 403, 'insufficient_user_quota')
     expectError(await post((await rig.caller({ user: 0, token: 100 })).token), 403, 'insufficient_user_quota')
   })
@@ -214,12 +214,12 @@ describe('a long body is not parsed if the caller is refused anyway:', () => {
     expectError(await post((await rig.caller({ user: 0, token: 0 })).token, 'free'), 400, 'invalid_json')
   })
 
-  test('a caller with quota is told what is wrong with the body', async () => {
+  test('a caller with quota is told that the body is invalid', async () => {
     expectError(await post((await rig.caller()).token), 400, 'invalid_json')
   })
 })
 
-describe('a duplicate field is refused wherever it has an effect:', () => {
+describe('duplicates of a field that has an effect are refused:', () => {
   const twice: [path: string, body: string, place: string][] = [
     [chatPath, `{"model":"m",${said},"max_tokens":1,"max_tokens":900}`, 'max_tokens'],
     [chatPath, `{"model":"m",${said},"n":1,"n":8}`, 'n'],
@@ -256,7 +256,7 @@ describe('a duplicate field is refused wherever it has an effect:', () => {
   })
 })
 
-describe('a name that other programs may confuse with a significant name is refused:', () => {
+describe('a field name that other programs may read as the name of a significant field is refused:', () => {
   test.each([
     ['\u017ftream', 'stream'],
     ['\uff53tream', 'stream'],
@@ -294,7 +294,7 @@ describe('a name that other programs may confuse with a significant name is refu
     expectError(seen, 400, 'invalid_field_value')
   })
 
-  test('other names may use any letter case', async () => {
+  test('other field names may use any letter case', async () => {
     const caller = await rig.caller()
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], 'gr\u00f6\u00dfe': 1, TopK: 1 }
     expect((await see(rig.gateway.post(chatPath, body, caller.token))).status).toBe(200)

@@ -42,7 +42,7 @@ describe('a stream releases its hold once, on', () => {
     })
   })
 
-  test('an upstream that breaks off: what was delivered is charged by the gateway’s count', async () => {
+  test('an upstream that breaks off: what was delivered is charged according to the gateway’s own count', async () => {
     rig.upstream.next(fake.cutsStream('reset', { after: 4 }))
     const seen = await see(post(chatStream))
     expectErrorEvent(seen, 'upstream_stream_error')
@@ -88,7 +88,7 @@ describe('a stream releases its hold once, on', () => {
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', estimated: 1 })
   })
 
-  test('a settlement above the hold', async () => {
+  test('a final charge above the hold', async () => {
     rig.upstream.next(fake.ok({ chunks: 5, usage: { prompt_tokens: 10, completion_tokens: 3000, total_tokens: 3010 } }))
     await see(post(chatStream))
     const [row] = await charged(rig, caller, 3010)
@@ -96,8 +96,8 @@ describe('a stream releases its hold once, on', () => {
   })
 })
 
-describe('a caller who disconnects from a call that is not streamed', () => {
-  test('while the upstream works stops the upstream, and the prompt is charged', async () => {
+describe('a caller who disconnects from a non-streamed call', () => {
+  test('stops the upstream while it is working, and pays for the prompt', async () => {
     rig.upstream.next(fake.neverAnswers())
     const leave = new AbortController()
     const before = rig.upstream.requests.length
@@ -111,7 +111,7 @@ describe('a caller who disconnects from a call that is not streamed', () => {
   })
 })
 
-test("with HoldWaitTime 0, a call does not wait for quota that an open call may release, as the option's description says", async () => {
+test("with HoldWaitTime 0, a call does not wait for quota that an open call may release, as the option’s description says", async () => {
   const options = await rig.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
   const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
   expect(description).toEndWith(' 0 = it does not wait.')

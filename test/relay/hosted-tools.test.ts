@@ -1,5 +1,5 @@
-// Tools that a service runs: the hold covers them where they can run, and the upstream's count of them is charged, in
-// every dialect.
+// Tools that a service runs: the hold covers the tools that the service can run, and the upstream's count of them is
+// charged, in every dialect.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -7,7 +7,7 @@ import { chargedUnits, expectError, type Rig, see, startRelayRig, whileHeld } fr
 
 let rig: Rig
 
-/** The quota that one call of each tool costs, at 500,000 quota per currency unit. */
+/** What one web search costs in quota, at 500,000 quota per currency unit. */
 const search = 1000
 const prices = {
   web_search: 0.002,
@@ -71,7 +71,7 @@ async function rowOf(caller: Caller, fields: object, stream: boolean, upstream: 
   return { units, row: rows[0] }
 }
 
-/** An upstream that streams if the request asks for it. */
+/** An upstream that streams if the request does. */
 const upstreamOf = (body: object, events: readonly object[], named: boolean, end = '') =>
   fake.behaviour('hosted', (exchange) => {
     const { fields, path } = exchange.request
@@ -172,7 +172,7 @@ const searchItem = (id: string, action = 'search') => ({
 const webSearch = { tools: [{ type: 'web_search' }] }
 const claudeSearch = { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }] }
 
-describe.each([false, true])("the upstream's count is charged (streamed: %p):", (stream) => {
+describe.each([false, true])("the upstream’s count is charged (streamed: %p):", (stream) => {
   const cases: [
     name: string,
     type: number,
@@ -370,7 +370,7 @@ describe.each([false, true])("the upstream's count is charged (streamed: %p):", 
     })
 })
 
-test('a prompt that an older Gemini model grounds is charged as one search, however many searches were made', async () => {
+test('a prompt that an older Gemini model answers with grounding is charged as one search, however many searches were made', async () => {
   await rig.channel({ type: 24, models: 'gemini-2.5-flash,gemini-3-pro-preview' })
   const upstream = () => gemini({ webSearchQueries: ['a', 'b', 'c'] })
   const tools = { tools: [{ googleSearch: {} }] }
@@ -380,7 +380,7 @@ test('a prompt that an older Gemini model grounds is charged as one search, howe
   expect(await unitsOf('gemini-3-pro-preview')).toBe(tokens + 3 * search)
 })
 
-test('a model that always searches is charged one search if its service reports no count', async () => {
+test('a model that always searches is charged for one search if its service reports no count', async () => {
   await rig.channel({ models: 'gpt-4o-search-preview' })
   const cited = { annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }] }
   const found = await rowOf('chat', { model: 'gpt-4o-search-preview' }, false, chat({}, {}, cited))
@@ -388,7 +388,7 @@ test('a model that always searches is charged one search if its service reports 
 })
 
 describe.each([false, true])(
-  'a model that always searches, but whose answer reports no search (streamed: %p):',
+  'a model that always searches, with an answer that reports no search (streamed: %p):',
   (stream) => {
     const unitsOf = async (model: string, counts: object) =>
       (await rowOf('chat', { model }, stream, chat({}, counts))).units
@@ -404,7 +404,7 @@ describe.each([false, true])(
       expect(await unitsOf(model, {})).toBeWithin(ofTokens + thousandths * 500 - 1, ofTokens + thousandths * 500 + 1)
     })
 
-    test('the requested size of the search sets the price', async () => {
+    test('the search size in the request sets the price', async () => {
       await rig.gateway.setOption('ToolPrice', '{}')
       await rig.channel({ type: 58, models: 'sonar' })
       expect(await unitsOf('sonar', { search_context_size: 'high' })).toBe(8 + 6000)
@@ -471,7 +471,7 @@ test('an answer that breaks off is charged for the searches that it contains', a
   expect(units).toBeLessThan(search + 100)
 })
 
-describe('the hold is', () => {
+describe('the hold covers', () => {
   const heldFor = async (caller: Caller, fields: object) => {
     const who = await rig.caller()
     const form = forms[caller]
@@ -512,11 +512,11 @@ describe('the hold is', () => {
     await rig.channel({ type: caller === 'Messages' ? 14 : 1 })
     const none = await heldFor(caller, {})
     const held = await heldFor(caller, fields)
-    // A tool's description is also part of the prompt.
+    // A tool's description also adds tokens to the prompt.
     expect(held - none).toBeWithin(units, units + 100)
   })
 
-  test('a call is refused if the balance does not cover', async () => {
+  test('a call is refused if the balance does not cover its hold', async () => {
     await rig.channel({ type: 1 })
     const who = await rig.caller({ user: 4 * search, token: 4 * search })
     const ask = (fields: object) =>
@@ -540,7 +540,7 @@ describe('a tool without a price', () => {
     expect((await chargedUnits(rig, who)).units).toBe(0)
   })
 
-  test('costs what the option says if unpriced items are allowed', async () => {
+  test('costs the fallback price if items without a price are allowed', async () => {
     await rig.gateway.setOption('UnpricedModelPolicy', 'fallback')
     await rig.gateway.setOption('UnpricedToolPrice', '0.01')
     await rig.channel({ type: 1 })
@@ -548,7 +548,7 @@ describe('a tool without a price', () => {
     expect((await rowOf('Responses', tools, false, upstream)).units).toBe(tokens + 5000)
   })
 
-  test('is allowed when it has a price, even if only for the type of the channel', async () => {
+  test('is allowed once it has a price, even one for the channel’s type only', async () => {
     await rig.gateway.setOption('ToolPrice', '{"x_search(1)":0}')
     await rig.channel({ type: 1 })
     const upstream = response([{ type: 'x_search_call', id: 'x1', status: 'completed' }])
@@ -556,7 +556,7 @@ describe('a tool without a price', () => {
   })
 })
 
-test('without an option, the built-in prices apply, multiplied by the group ratio', async () => {
+test('if the option is empty, the built-in prices apply, multiplied by the group ratio', async () => {
   await rig.gateway.setOption('ToolPrice', '{}')
   await rig.gateway.setOption('GroupRatio', '{"default":0.5}')
   try {

@@ -3,7 +3,7 @@ import * as fake from '../helpers/fake-upstream.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, eventsOf, expectError, expectErrorEvent, type Seen, see, textOf, until } from './setup.ts'
 
-// The gateway runs in a separate process, because the certificate that it trusts must be known when it starts.
+// The gateway runs in a separate process, because the certificate that it should trust must be set when it starts.
 let upstream: fake.FakeUpstream
 let gateway: ChildGateway
 
@@ -33,12 +33,12 @@ const streamed = { ...chatStream, model: 'm2' }
 
 let last = 0
 
-/** Makes a call with a unique body, so that a call that is sent twice is detected. */
+/** Makes a call with a unique body, so that the upstream can detect a call that arrives twice. */
 function call(body: object = chat, init: RequestInit = {}): Promise<Seen> {
   return see(gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` }, init))
 }
 
-/** Makes the same call, and calls `heard` when the first word has arrived. */
+/** Makes such a call, and calls `heard` when the first word has arrived. */
 async function seeWord(body: object, heard: () => void): Promise<Seen> {
   const response = await gateway.post('/v1/chat/completions', { ...body, user: `caller-${++last}` })
   const decoder = new TextDecoder()
@@ -52,7 +52,7 @@ async function seeWord(body: object, heard: () => void): Promise<Seen> {
 }
 
 describe('HTTP/2 to the upstream', () => {
-  test('is used if the upstream offers it, with many calls over one connection', async () => {
+  test('is used if the upstream offers it, and carries many calls over one connection', async () => {
     await call()
     const before = upstream.connections
     const seen = await Promise.all(Array.from({ length: 50 }, (_, index) => call(index % 2 ? chat : chatStream)))
@@ -70,7 +70,7 @@ describe('HTTP/2 to the upstream', () => {
     expect(upstream.last.protocol).toBe('h2')
   })
 
-  test('falls back to HTTP/1.1', async () => {
+  test('is replaced by HTTP/1.1 if the upstream does not offer it', async () => {
     const old = await fake.startFakeUpstream({ tls: true, protocols: ['http/1.1'] })
     await using other = await startChildGateway({ trust: old.certificate })
     await other.api('PUT', '/api/option/', { key: 'UnpricedModelPolicy', value: 'fallback' })
@@ -88,7 +88,7 @@ describe('HTTP/2 to the upstream', () => {
     await old.close()
   })
 
-  test('an upstream with an untrusted certificate gets no request', async () => {
+  test('no request is sent to an upstream with an untrusted certificate', async () => {
     const stranger = await fake.startFakeUpstream({ tls: true })
     await gateway.api('POST', '/api/channel/', {
       type: 1,
@@ -133,7 +133,7 @@ describe('an HTTP/2 upstream that fails', () => {
     { ...fake.goesAway(), name: 'GOAWAY, call not processed' },
   ]
   for (const each of untouched) {
-    test(`${each.name}: the call may be sent again because nothing was processed, but never a third time`, async () => {
+    test(`${each.name}: the call may be sent a second time because the upstream did not process it, but never a third time`, async () => {
       await call(plain)
       upstream.next(each)
       const seen = await call(plain)
@@ -151,7 +151,7 @@ describe('an HTTP/2 upstream that fails', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('a connection that became stale while idle makes no call fail', async () => {
+  test('if a connection was closed while idle, no call fails', async () => {
     for (const how of ['fin', 'reset'] as const) {
       expect((await call(plain)).status).toBe(200)
       upstream.dropConnections(how)
@@ -185,7 +185,7 @@ describe('an HTTP/2 upstream that fails', () => {
     }, 120_000)
   }
 
-  test('a stream that is reset in the middle does not affect the others', async () => {
+  test('a stream that is reset in the middle does not affect other streams', async () => {
     upstream.next(fake.okStream({ chunks: 10, delayMs: 30 }), fake.cutsStream('stream-reset', { after: 3 }))
     const [good, cut] = await Promise.all([
       call(streamed),
@@ -197,7 +197,7 @@ describe('an HTTP/2 upstream that fails', () => {
 })
 
 describe('a caller of an HTTP/2 upstream', () => {
-  test('who disconnects ends its own stream and no other', async () => {
+  test('who disconnects ends only their own stream', async () => {
     upstream.next(fake.okStream({ chunks: 20, delayMs: 20 }), fake.stallsStream({ after: 2 }))
     const good = call(streamed)
     await until(() => upstream.requests.length === 1)
@@ -221,7 +221,7 @@ describe('a caller of an HTTP/2 upstream', () => {
     ).toEqual(['aborted', 'complete'])
   })
 
-  test('who reads slowly slows down its own stream, and not the others on the connection', async () => {
+  test('who reads slowly slows down only their own stream, not the others on the connection', async () => {
     const state = { written: 0 }
     const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
     upstream.next(

@@ -1,4 +1,5 @@
-// Images with a price per image: the charge covers the images that arrive, and the hold the most that could arrive.
+// Images with a price per image: the charge covers the images that arrive, and the hold covers the most that could
+// arrive.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'

@@ -1,4 +1,4 @@
-// A stream whose upstream has not even sent its headers gets keep-alives too. Later failures are reported by an event.
+// A stream gets keep-alives even before its upstream has sent headers. If the call then fails, an event reports it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, chat, chatStream, promptTokens, type Rig, see, startRelayRig, until } from './setup.ts'
@@ -24,20 +24,20 @@ const callers = Object.keys(calls) as (keyof typeof calls)[]
 const mistral = 28
 
 const busy = 'Too many are here.'
-/** A refusal with status 503, in the format of services that indent their errors. */
+/** A refusal with status 503, as indented JSON, which some services send. */
 const refusal = (body: unknown) =>
   fake.behaviour('refuses', async (exchange) => {
     exchange.head(503, [['content-type', 'application/json']])
     await exchange.write(JSON.stringify(body, undefined, 2))
     exchange.end()
   })
-/** Refusals of services whose errors have their own format. */
+/** Refusals from services that have their own error format. */
 const refusals: Partial<Record<number, fake.Behaviour>> = {
   14: refusal({ type: 'error', error: { type: 'overloaded_error', message: busy } }),
   24: refusal([{ error: { code: 503, message: busy, status: 'UNAVAILABLE' } }]),
 }
 
-/** An upstream that responds only when it is released. */
+/** An upstream that does not respond until `go` is called. */
 function held(inner: fake.Behaviour) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const behaviour = fake.behaviour(`held ${inner.name}`, async (exchange) => {
@@ -47,7 +47,7 @@ function held(inner: fake.Behaviour) {
   return { behaviour, go: resolve }
 }
 
-/** A call that has received its headers and a first keep-alive before the upstream sends anything. */
+/** Makes a call that receives its headers and a first keep-alive before the upstream sends anything. */
 async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behaviour) {
   const account = await rig.caller()
   const { behaviour, go } = held(inner)
@@ -59,7 +59,7 @@ async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behavio
 }
 
 describe.each(callers)('a stream of %s', (caller) => {
-  test("gets a keep-alive before its upstream's headers, and then its complete answer", async () => {
+  test("gets a keep-alive before its upstream’s headers, and then its complete answer", async () => {
     await rig.channel({ type: mistral })
     const { account, answer, go } = await waiting(caller, fake.okStream({ text: 'Hello there' }))
     expect(answer.status).toBe(200)
@@ -74,7 +74,7 @@ describe.each(callers)('a stream of %s', (caller) => {
     expect(rows).toMatchObject([{ outcome: 'complete', is_stream: 1 }])
   })
 
-  test('that then fails ends with an error event of its dialect, costs nothing and leaves a row', async () => {
+  test('that fails after the keep-alive ends with an error event in its dialect, costs nothing and leaves a log row', async () => {
     for (const type of new Set([mistral, calls[caller].type])) {
       await rig.clear()
       await rig.channel({ type })
@@ -91,7 +91,7 @@ describe.each(callers)('a stream of %s', (caller) => {
     }
   })
 
-  test('continues on the next channel if the first one fails after that', async () => {
+  test('continues on the next channel if the first channel fails after the keep-alive', async () => {
     await rig.clear({ RetryTimes: '1' })
     await rig.channel({ type: mistral, key: 'key-a', priority: 1 })
     await rig.channel({ type: mistral, key: 'key-b' })
@@ -110,7 +110,7 @@ describe.each(callers)('a stream of %s', (caller) => {
   })
 })
 
-/** The rows of a call that failed, as soon as they are written. */
+/** The log rows of a failed call, as soon as they are written. */
 async function failedRows(answer: Response): Promise<object[]> {
   const id = answer.headers.get('x-oneapi-request-id') ?? ''
   let rows: object[] = []
@@ -122,7 +122,7 @@ async function failedRows(answer: Response): Promise<object[]> {
 }
 
 /**
- * The error message in a stream's last event, which must have the form by which clients of the dialect recognise a
+ * The error message in a stream's last event. The event must have the form in which clients of the dialect recognise a
  * failure.
  */
 function failureOf(caller: keyof typeof calls, text: string): string {
@@ -151,7 +151,7 @@ function failureOf(caller: keyof typeof calls, text: string): string {
   }
 }
 
-test('a Gemini answer written as an array begins with white space', async () => {
+test('a Gemini answer in the form of an array begins with white space', async () => {
   await rig.channel({ type: mistral })
   const good = await waiting('array', fake.okStream({ text: 'Hello there' }))
   good.go()
@@ -163,7 +163,7 @@ test('a Gemini answer written as an array begins with white space', async () => 
   expect(JSON.parse((await see(bad.answer)).text)).toMatchObject([{ error: { code: 503 } }])
 })
 
-test('an upstream that does not respond in time is reported by an event', async () => {
+test('if an upstream does not respond before the time limit, an event reports it', async () => {
   await rig.channel({ config: '{"first_byte_timeout":1}' })
   const { account, answer } = await waiting('chat', fake.neverAnswers())
   const seen = await see(answer)
@@ -183,7 +183,7 @@ test('a caller who disconnects before anything has arrived ends the upstream cal
 })
 
 test.each(['chat', 'array'] as const)(
-  'a caller who disconnects from a stream of %s in the middle of an answer that began late pays for what had arrived',
+  'a caller who disconnects from a stream of %s in the middle of an answer that began late pays for what has arrived',
   async (caller) => {
     await rig.channel({ type: mistral })
     const { account, answer, go, leave } = await waiting(caller, fake.endlessStream())
@@ -196,7 +196,7 @@ test.each(['chat', 'array'] as const)(
         if (text.includes('word')) leave.abort()
       }
     } catch {
-      // A caller who disconnects does not read the end.
+      // The caller has disconnected, so reading on fails.
     }
     await rig.upstream.until(({ last }) => last.aborted)
     const { units, rows } = await chargedUnits(rig, account)
@@ -205,7 +205,7 @@ test.each(['chat', 'array'] as const)(
   },
 )
 
-test("the headers that are sent early contain the caller's limits and the dropped fields", async () => {
+test("the headers that are sent early contain the caller’s limits and the dropped fields", async () => {
   await rig.channel({ type: 14 })
   const account = await rig.caller(undefined, { token: { rpm_limit: 5 } })
   const { behaviour, go } = held(fake.status(503))
@@ -218,7 +218,7 @@ test("the headers that are sent early contain the caller's limits and the droppe
   await see(answer)
 })
 
-test('without a keep-alive interval, and for answers that are not streamed, the headers wait for the upstream', async () => {
+test('without a keep-alive interval, and for non-streamed answers, the headers wait for the upstream', async () => {
   await rig.channel()
   rig.upstream.next(fake.late(900, fake.status(503)))
   expect((await rig.gateway.post('/v1/chat/completions', chat)).status).toBe(503)

@@ -1,12 +1,12 @@
-// The charge for callers who disconnect before the last event, in dialects that report usage in the last event or at
-// the start.
+// The charge for callers who disconnect before the last event, in dialects that report usage in the last event or in
+// the first.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { pause } from '../helpers/fake-upstream/types.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Caller, chargedUnits, type Rig, see, startRelayRig, until } from './setup.ts'
 
 let rig: Rig
-/** The time at which the clock is stopped. Undefined means that it runs. */
+/** The time at which the clock is stopped; undefined if the clock is running. */
 let stoppedAtMs: number | undefined
 
 beforeAll(async () => {
@@ -87,9 +87,12 @@ interface Leaving {
   body: object
   /** The events that the upstream sends before the caller disconnects. */
   said: readonly { type: string }[]
-  /** The events that the upstream sends after that. An empty list means that it sends nothing more. */
+  /**
+   * The events that the upstream sends after the caller has disconnected. If the list is empty, the upstream sends
+   * nothing more.
+   */
   rest: readonly { type: string }[]
-  /** The text that the caller waits for, if it is not the last event itself. */
+  /** The text that the caller waits for before disconnecting. By default, it is the last event of `said`. */
   sign?: string
 }
 
@@ -103,7 +106,7 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
       await exchange.write(textOf(said))
       await left.promise
       if (rest.length === 0) return exchange.hang()
-      // This is long enough for a gateway that disconnects at once to have done so.
+      // A gateway that disconnects from the upstream at once would do so within this pause.
       await pause(300, exchange.callerLeft)
       await exchange.write(textOf(rest))
       exchange.end()
@@ -116,7 +119,8 @@ async function leave({ path, body, said, rest, sign = JSON.stringify(said.at(-1)
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true })
     if (!text.includes(sign)) continue
-    // The rest must arrive in time even on a slow machine. Leaving the loop disconnects.
+    // Stops the clock, so that the rest arrives before the gateway's time limit even on a slow machine. Leaving the
+    // loop disconnects the caller.
     if (rest.length > 0) stoppedAtMs = Date.now()
     break
   }
@@ -141,7 +145,7 @@ const messages = {
   },
 }
 
-describe('a caller who disconnects pays for reasoning that was not shown', () => {
+describe('a caller who disconnects pays for reasoning even if the reasoning was not shown', () => {
   const textItem = {
     type: 'response.output_item.done',
     output_index: 1,
@@ -167,7 +171,7 @@ describe('a caller who disconnects pays for reasoning that was not shown', () =>
   }
 })
 
-describe('for a caller who disconnects, the gateway counts usage that was not reported', () => {
+describe('if a caller disconnects before usage is reported, the gateway counts it', () => {
   const cases: readonly (Leaving & { name: string })[] = [
     { name: 'when the upstream falls silent', ...responses, said: [...textBegun, textDone], rest: [] },
     { name: 'in the middle of a text', ...responses, said: textBegun, rest: [] },
@@ -183,7 +187,7 @@ describe('for a caller who disconnects, the gateway counts usage that was not re
   }
 })
 
-describe('a prompt whose usage was reported at the start', () => {
+describe('a prompt whose usage was reported at the start of the stream', () => {
   const cached = 150_000
   const start = {
     type: 'message_start',
@@ -253,7 +257,7 @@ describe('a prompt whose usage was reported at the start', () => {
   })
 })
 
-test('an unreadable event after the caller has disconnected does not keep the hold open', async () => {
+test('an unreadable event that arrives after the caller has disconnected does not keep the hold open', async () => {
   const deep = `${'{"text":['.repeat(90_000)}"x"${']}'.repeat(90_000)}`
   const caller = await rig.caller()
   const left = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-// The limit for the length of an answer is sent under the name that the model accepts.
+// The limit for the length of an answer is sent under the field name that the model accepts.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { okChat } from '../helpers/fake-upstream.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
   rig.upstream.always(okChat({ text: 'Hi', ignoreMaxTokens: true }))
 })
 
-/** The limit fields of the request that was sent to the service, and the dropped fields that the response lists. */
+/** The limit fields of the request that the service received, and the dropped fields listed in the response header. */
 async function asked(fields: object): Promise<JsonObject> {
   const messages = [{ role: 'user', content: 'Hi' }]
   const answer = await rig.gateway.post('/v1/chat/completions', { messages, ...fields })
@@ -28,7 +28,7 @@ async function asked(fields: object): Promise<JsonObject> {
 }
 
 test.each([1, 3])(
-  'OpenAI models that reason get the newer name, and the response reports that: type %i',
+  'OpenAI’s reasoning models get the newer field name, and the response lists the older name as dropped: type %i',
   async (type) => {
     await rig.channel({ type, models: models.join(','), other: '2024-10-21' })
     for (const model of ['gpt-5.2', 'o3-mini'])
@@ -42,19 +42,19 @@ test.each([1, 3])(
   },
 )
 
-test('the model name that the channel sends decides which name is used', async () => {
+test('the model name that is sent to the service decides which field name is used', async () => {
   await rig.channel({ models: 'gpt-4o', model_mapping: '{"gpt-4o":"gpt-5.2"}' })
   expect(await asked({ model: 'gpt-4o', max_tokens: 50 })).toEqual({ max_completion_tokens: 50, named: 'max_tokens' })
 })
 
-test('under strict translation, the newer name is accepted as the same limit', async () => {
+test('under strict translation, the newer field name is accepted as the same limit', async () => {
   await rig.channel({ models: models.join(',') })
   await rig.gateway.setOption('StrictTranslationEnabled', 'true')
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toMatchObject({ max_completion_tokens: 50 })
   await rig.gateway.setOption('StrictTranslationEnabled', 'false')
 })
 
-test('other services get the name that the caller used', async () => {
+test('other services get the field name that the caller used', async () => {
   await rig.channel({ type: 8, models: models.join(',') })
   expect(await asked({ model: 'gpt-5.2', max_tokens: 50 })).toEqual({ max_tokens: 50, named: null })
 })

@@ -1,4 +1,4 @@
-// What callers get when they reach the limits of their token, account or group. The test with three processes is in
+// What callers get when they reach the limits of their token, account or group. A test with three processes is in
 // test/money.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
@@ -36,7 +36,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   const call = (caller: Caller, body: unknown = chat) => see(rig.gateway.post(path, body, caller.token))
   const get = (caller: Caller, where: string) =>
     see(fetch(rig.gateway.url + where, { headers: { authorization: `Bearer ${caller.token}` } }))
-  /** Makes the upstream's responses wait until they are released. */
+  /** Makes the upstream's responses wait until `open` is called. */
   function gate() {
     let open = () => {}
     const opened = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe('requests per minute', () => {
-    test("above the limit, a call gets 429 in OpenAI's format with Retry-After, and nothing is charged, logged or sent", async () => {
+    test("a call above the limit gets 429 in OpenAI’s format with Retry-After, and is not charged, logged or sent", async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 2 } })
       const sent = rig.upstream.requests.length
       expect((await call(caller)).status).toBe(200)
@@ -70,7 +70,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toHaveLength(2)
     })
 
-    test("every response reports the state of the limits, and never the upstream's own limits", async () => {
+    test("every response reports the state of the caller’s limits, never of the upstream’s limits", async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
       const theirs = [
         ['x-ratelimit-limit-requests', '7'],
@@ -81,7 +81,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       const reserved = promptTokens + 50
       const plain = await call(caller, { ...chat, max_tokens: 50 })
       const first = limitsIn(plain.headers)
-      // The quick estimate of the prompt is usually too high.
+      // The quick estimate of the prompt is usually higher than the actual number of tokens.
       expect(Number(first['remaining-tokens'])).toBeLessThanOrEqual(90_061 - reserved)
       expect(Number(first['remaining-tokens'])).toBeGreaterThan(90_061 - 2 * reserved)
       expect(first).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '99', 'limit-tokens': '90061' })
@@ -90,8 +90,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       const streamed = await call(caller, chatStream)
       expect(streamed.text).toEndWith('data: [DONE]\n\n')
       expect(limitsIn(streamed.headers)).toMatchObject({ 'limit-requests': '100', 'remaining-requests': '98' })
-      // A call that is refused before it reaches the ledger, a call that fails at the upstream, and calls that do not
-      // count.
+      // Next come a call that is refused before it reaches the ledger, a call that fails at the upstream, and calls
+      // that do not count.
       const unread = await call(caller, { ...chat, model: '' })
       expect(unread.status).toBe(400)
       expect(limitsIn(unread.headers)).toMatchObject({ 'remaining-requests': '98' })
@@ -161,7 +161,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     const count = (caller: Caller, [where, body]: (typeof counts)[number]) =>
       see(rig.gateway.post(where, body, caller.token))
 
-    test('counts towards the requests per minute but not the tokens, and is neither charged nor logged', async () => {
+    test('counts towards the requests per minute but not the tokens per minute, and is neither charged nor logged', async () => {
       for (const limits of [{ token: { rpm_limit: 2, tpm_limit: 500 } }, { user: { rpm_limit: 2, tpm_limit: 500 } }]) {
         const caller = await rig.caller(plenty, limits)
         for (const [at, each] of counts.entries()) {
@@ -182,7 +182,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       }
     })
 
-    test('counts as an open call, and makes room for another call when it ends', async () => {
+    test('counts as an open call until it ends', async () => {
       const caller = await rig.caller(plenty, { token: { concurrency_limit: 1 } })
       const { gated, open } = gate()
       rig.upstream.next(gated)
@@ -197,7 +197,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       for (const each of [...counts, ...counts]) expect((await count(caller, each)).status).toBe(200)
     })
 
-    test('needs quota from the account, the token and their budgets', async () => {
+    test('requires quota in the account, the token and their budgets', async () => {
       await untilDayEndIsFar()
       const spent = { daily_budget: 1, spent_today: 1, spent_at: Math.floor(Date.now() / 1000) }
       const refusals = [
@@ -209,7 +209,7 @@ forEachDatabaseUrl((name, freshUrl) => {
         const refused = await count(caller, counts[0])
         expect([refused.status, refused.error?.message]).toEqual([status, expect.stringContaining(message)])
       }
-      // Quota for the cheapest possible call is enough, and it is unchanged afterwards.
+      // Quota for the cheapest possible call is sufficient, and none of it is used.
       const poor = await rig.caller({ user: 1, token: 1 })
       for (const each of counts) expect((await count(poor, each)).status).toBe(200)
       expect(await chargedUnits(rig, poor, 1)).toEqual({ units: 0, rows: [] })
@@ -219,7 +219,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   describe('budgets', () => {
     beforeEach(untilDayEndIsFar)
 
-    test('of a token: a call may use what is left, and after that calls get 403 with the time until the next period', async () => {
+    test('of a token: a call may use what is left; after that, calls get 403 with the time until the next period', async () => {
       const caller = await rig.caller(plenty, { token: { daily_budget: 40 } })
       rig.upstream.always(fake.ok({ text: 'a b c d e', promptTokens: 10 }))
       expect((await call(caller, { ...chat, max_tokens: 20 })).status).toBe(200)
@@ -240,14 +240,14 @@ forEachDatabaseUrl((name, freshUrl) => {
       rig.upstream.always(fake.ok())
     })
 
-    test('of an account, monthly: it covers all of the account’s tokens, and a stream ends when the budget is used up', async () => {
+    test('of an account, monthly: the budget covers all of the account’s tokens, and a stream ends when the budget is used up', async () => {
       const caller = await rig.caller(plenty, { user: { monthly_budget: 100 } })
       rig.upstream.next(fake.endlessStream())
       const seen = await call(caller, chatStream)
       expectErrorEvent(seen, 'quota_exhausted_mid_stream')
       expect(textOf(seen.text.slice(0, seen.text.lastIndexOf('data: {"error"'))).length).toBeGreaterThan(20)
       const { units } = await chargedUnits(rig, caller)
-      // Text that arrived in the same piece as text that the quota does not cover is neither delivered nor charged.
+      // Text that arrived in the same chunk as text that the quota does not cover is neither delivered nor charged.
       expect(units).toBeWithin(25, 101)
       const refused = await call(caller, { ...chat, messages: [{ role: 'user', content: 'a '.repeat(100) }] })
       expectError(refused, 403, 'monthly_budget_exceeded')
@@ -256,7 +256,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   })
 
   describe('limits of accounts and groups', () => {
-    test('an admin sets the limits of an account, which cover all its tokens and apply at once', async () => {
+    test('an admin sets the limits of an account, which apply to all its tokens immediately', async () => {
       const caller = await rig.caller()
       expect((await call(caller)).status).toBe(200)
       await rig.gateway.api('PUT', '/api/user/', { id: caller.userId, rpm_limit: 1 })
@@ -268,7 +268,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect((await call(caller)).status).toBe(200)
     })
 
-    test('a group has default limits for its users, separately for each kind of limit', async () => {
+    test('a group has default limits for its users; each can be overridden separately', async () => {
       await rig.channel({ group: 'trial' })
       const limits = { trial: { rpm_limit: 1, tpm_limit: 5000 }, default: { rpm_limit: 0 } }
       await rig.gateway.setOption('GroupLimits', JSON.stringify(limits))
@@ -298,7 +298,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       })
     })
 
-    test('a limit that is set while calls are open includes those calls', async () => {
+    test('a limit that is set while calls are open counts those calls', async () => {
       const caller = await rig.caller()
       const { gated, open } = gate()
       rig.upstream.next(gated, gated)

@@ -21,8 +21,8 @@ const painter = 'gemini-2.5-flash-image'
 let rig: Rig
 
 beforeAll(async () => {
-  // Text costs one unit per token, audio eight. With the image model, a prompt token costs 0.15, a text token 1.25 and
-  // an image token 15.
+  // Text costs one unit per token, and audio costs eight. With the image model, a prompt token costs 0.15 units, a text
+  // token 1.25 and an image token 15.
   rig = await startRelayRig({ channels: false, settings: { AudioRatio: '{"m":1}', AudioCompletionRatio: '{"m":8}' } })
   await rig.channel({ models: `m,gpt-image-1,gpt-image-1.5,${painter}` })
   await rig.channel({ type: 24, models: 'gemini-3.1-flash-image' })
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const path = '/v1/chat/completions'
-/** An image in base64, as long as the smallest possible image. */
+/** An image in base64 that is as long as the smallest image. */
 const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(4000)}` } }
 /** A second of audio: 48,000 bytes. */
 const second = 'A'.repeat(64_000)
@@ -46,7 +46,7 @@ const whole = (message: object, usage?: object) => ({
   ...(usage && { usage }),
 })
 
-describe('an image that the upstream reports', () => {
+describe('an image that the upstream reports as image tokens', () => {
   const usage = {
     prompt_tokens: 10,
     completion_tokens: 1350,
@@ -54,14 +54,14 @@ describe('an image that the upstream reports', () => {
     completion_tokens_details: { reasoning_tokens: 50, image_tokens: 1290 },
   }
 
-  test('costs the image price, and the words beside it cost the text price', async () => {
+  test('costs the image price, and the text beside it costs the text price', async () => {
     const caller = await rig.caller()
     answers(whole({ content: 'Here it is.', images: [image] }, usage))
     expect((await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))).status).toBe(200)
     await charged(rig, caller, Math.ceil(10 * 0.15 + 60 * 1.25 + 1290 * 15))
   })
 
-  test('costs the text price if its tokens do not fit into the total', async () => {
+  test('costs the text price if the image tokens exceed the total', async () => {
     const caller = await rig.caller()
     const absurd = { ...usage, completion_tokens_details: { image_tokens: 1351 } }
     answers(whole({ content: 'Here it is.' }, absurd))
@@ -70,7 +70,7 @@ describe('an image that the upstream reports', () => {
   })
 })
 
-test('an image that the upstream counts, but not as an image, costs the image price', async () => {
+test('an image that the upstream counts only in its total still costs the image price', async () => {
   const caller = await rig.caller()
   answers(
     whole({ content: 'Here.', images: [image] }, { prompt_tokens: 10, completion_tokens: 1300, total_tokens: 1310 }),
@@ -79,7 +79,7 @@ test('an image that the upstream counts, but not as an image, costs the image pr
   await charged(rig, caller, Math.ceil(10 * 0.15 + 10 * 1.25 + 1290 * 15))
 })
 
-test('an image that the upstream counts in addition to a total for the words is charged too', async () => {
+test('an image that the upstream counts in addition to a total for the text is charged too', async () => {
   const caller = await rig.caller()
   const details = { completion_tokens_details: { image_tokens: 1290 } }
   const usage = { prompt_tokens: 10, completion_tokens: 60, total_tokens: 1360, ...details }
@@ -96,7 +96,7 @@ describe('the gateway counts what the upstream does not report:', () => {
     await charged(rig, caller, Math.ceil(promptTokens * 0.15 + 1290 * 15))
   })
 
-  test('an image that the upstream reports as zero tokens', async () => {
+  test('an image that the upstream counts as zero tokens', async () => {
     const caller = await rig.caller()
     answers(whole({ content: '', images: [image] }, { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 }))
     await see(rig.gateway.post(path, { ...chat, model: painter }, caller.token))
@@ -115,11 +115,11 @@ interface Leaving {
   path?: string
   body: object
   said: readonly object[]
-  /** The text that the caller receives before disconnecting. */
+  /** The text that the caller waits for before disconnecting. */
   sign: string
 }
 
-/** Disconnects from a stream when all of `said` has arrived, before the stream ends. */
+/** The upstream sends `said` and then stalls. The caller disconnects when `sign` has arrived. */
 async function leave({ path: to = path, body, said, sign }: Leaving) {
   const caller = await rig.caller()
   rig.upstream.next(
@@ -162,7 +162,7 @@ describe('a caller who disconnects pays for', () => {
     expect(units).toBe(promptTokens + 20 * 8)
   })
 
-  test('the audio in another dialect, where audio is not counted as words', async () => {
+  test('the audio in another dialect, where the audio is not counted as text', async () => {
     const said = [delta({ audio: { data: half } }), delta({ audio: { data: half } }), delta({ content: 'last words' })]
     const { rows } = await leave({
       path: '/v1beta/models/m:streamGenerateContent?alt=sse',
@@ -208,7 +208,7 @@ test('a caller who disconnects in the middle of a large image pays for it', asyn
   expect(units).toBe(Math.ceil(promptTokens * 0.15 + 1290 * 15))
 })
 
-describe('an upstream that sends more than the quota covers is stopped:', () => {
+describe('if an upstream sends more than the quota covers, it is stopped:', () => {
   const stopped = async (user: number, body: object, events: readonly object[]) => {
     const caller = await rig.caller({ user, token: user })
     rig.upstream.next(
@@ -253,7 +253,7 @@ describe('an image endpoint', () => {
       body,
       headers: { authorization: `Bearer ${token}` },
     })
-  /** The price of the prompt and of an image of 1024 × 1024 at low quality. */
+  /** What the prompt and one image of 1024 × 1024 at low quality cost. */
   const least = 6 * 2.5 + 272 * 20
   const asked = { size: '1024x1024', quality: 'low' }
 
@@ -270,7 +270,7 @@ describe('an image endpoint', () => {
     expect((await see(send(form({ ...asked, ...fields }), caller.token))).status).toBe(200)
   })
 
-  test('does not believe a report of zero tokens for images', async () => {
+  test('ignores a report of zero tokens for images', async () => {
     const caller = await rig.caller()
     const usage = { input_tokens: 10, output_tokens: 0, total_tokens: 10 }
     answers({ created: 1, data: [{ b64_json: 'AAAA' }], usage })
@@ -279,7 +279,7 @@ describe('an image endpoint', () => {
     await charged(rig, caller, least)
   })
 
-  test('charges the thoughts and words of an image model as thoughts and words', async () => {
+  test('charges reasoning and text of an image model as reasoning and text', async () => {
     const caller = await rig.caller()
     answers({
       candidates: [{ content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } }],
@@ -298,7 +298,7 @@ describe('an image endpoint', () => {
   })
 })
 
-test('an image with an empty text beside it is charged as an image, and its high token count is believed', async () => {
+test('an image with an empty text field is charged as an image, and the upstream’s high token count is accepted', async () => {
   const caller = await rig.caller()
   const content = [{ ...image, text: '' }]
   rig.upstream.next(fake.ok({ usage: { prompt_tokens: 15_000, completion_tokens: 1, total_tokens: 15_001 } }))
@@ -306,7 +306,7 @@ test('an image with an empty text beside it is charged as an image, and its high
   await charged(rig, caller, 15_001)
 })
 
-test('if images have the text price, their cached part keeps its lower price', async () => {
+test('if images cost as much as text, their cached tokens keep their lower price', async () => {
   const caller = await rig.caller()
   await rig.gateway.setOption('CacheRatio', '{"m":0.1}')
   rig.upstream.next(

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await rig.clear()
   addresses = ['127.0.0.1']
   lookups = 0
-  // Advances the clock so far that everything that earlier tests found out has expired.
+  // Advances the clock so far that all DNS results cached by earlier tests have expired.
   aheadMs += 3_600_000
 })
 
@@ -69,13 +69,13 @@ describe('a channel whose name resolves to a metadata service is not called', ()
   })
 })
 
-test('a private address may be called', async () => {
+test('a private IP address may be called', async () => {
   addresses = ['10.1.2.3', '::1']
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
 })
 
-test('a name that cannot be resolved here is left to the proxy that forwards the call', async () => {
+test('a channel whose name cannot be resolved here is called, because a forwarding proxy may resolve the name', async () => {
   addresses = []
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
@@ -90,7 +90,7 @@ test('the name is looked up from time to time, not for every call', async () => 
   expect(lookups).toBe(2)
 })
 
-test('a name that starts to resolve to a metadata service is noticed, and its channel is used again when the name resolves elsewhere', async () => {
+test('if a name starts to resolve to a metadata service, its channel is no longer called until the name resolves elsewhere', async () => {
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)
   addresses = ['169.254.169.254']
@@ -99,7 +99,7 @@ test('a name that starts to resolve to a metadata service is noticed, and its ch
   aheadMs += 1000
   expectError(await call(), 502, 'do_request_failed')
   addresses = ['127.0.0.1']
-  // The circuit breaker skips a channel that has failed this often.
+  // After this many failures, the circuit breaker would skip the channel, so a new one is created.
   await rig.clear()
   await rig.channel({ base_url: named() })
   expect((await call()).status).toBe(200)

@@ -1,5 +1,5 @@
-// What an upstream sends with status 200 in place of an answer, for every kind of call: it is reported as a failure of
-// the upstream and costs nothing.
+// Responses with status 200 that contain no answer, for every kind of call: they are reported as failures of the
+// upstream and cost nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync } from 'node:zlib'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -52,7 +52,7 @@ function call(path: string, body: object, token: string) {
   return see(fetch(rig.gateway.url + path, { method: 'POST', headers, body: isForm ? body : JSON.stringify(body) }))
 }
 
-/** Responds with exactly these bytes. */
+/** Responds with exactly this text. */
 const says = (name: string, type: string, text: string, status = 200) =>
   fake.behaviour(name, async (exchange) => {
     exchange.head(status, [['content-type', type]])
@@ -92,7 +92,7 @@ for (const [name, path, body] of kinds)
   })
 
 test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))(
-  '%s: an object that contains no answer',
+  '%s: an object without an answer is a failure of the upstream',
   async (_, path, body) => {
     const caller = await rig.caller()
     rig.upstream.next(says('an object', 'application/json', '{"hello":1}'))
@@ -101,7 +101,7 @@ test.each(kinds.filter(([name]) => !/transcript|translation|speech/.test(name)))
   },
 )
 
-test('chat without choices is a failure, unless its reported usage has to be paid for', async () => {
+test('chat without choices is a failure, unless it reports usage, which is charged', async () => {
   const caller = await rig.caller()
   rig.upstream.next(says('no choices', 'application/json', '{"choices":[]}'))
   expectError(await call('/v1/chat/completions', chat, caller.token), 502, 'bad_response_body')
@@ -112,7 +112,7 @@ test('chat without choices is a failure, unless its reported usage has to be pai
   await charged(rig, caller, 10)
 })
 
-describe('a stream that ends before it has sent anything does not count as an answer:', () => {
+describe('a stream that ends before it has sent any content does not count as an answer:', () => {
   const empty = says('an end mark alone', 'text/event-stream', 'data: [DONE]\n\n')
   const images = { model: 'painter', prompt: 'a bridge', stream: true }
   const speech = { model: 'tts-1', input: 'hi', voice: 'alloy', stream_format: 'sse' }
@@ -128,7 +128,7 @@ describe('a stream that ends before it has sent anything does not count as an an
     expect(await charged(rig, caller, 0)).toEqual([])
   })
 
-  test('after keep-alives, when it is too late for another response', async () => {
+  test('after keep-alives, when it is too late to send an error status', async () => {
     const caller = await rig.caller()
     const { promise: isWaiting, resolve: waits } = Promise.withResolvers<void>()
     rig.upstream.next(
@@ -145,7 +145,7 @@ describe('a stream that ends before it has sent anything does not count as an an
     expect(await charged(rig, caller, 0)).toMatchObject([{ outcome: 'interrupted', completion_tokens: 0 }])
   })
 
-  test('an image that arrived only as a draft is not charged, and in an unknown format the requested number of images is charged', async () => {
+  test('an image that arrived only as a draft is not charged; if the format is unknown, the requested number of images is charged', async () => {
     const caller = await rig.caller()
     const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' }
     rig.upstream.next(says('a sketch', 'text/event-stream', `data: ${JSON.stringify(sketch)}\n\ndata: [DONE]\n\n`))
@@ -158,7 +158,7 @@ describe('a stream that ends before it has sent anything does not count as an an
   })
 })
 
-test('an answer that is compressed although the request forbade that, and that decompresses beyond every limit, is refused', async () => {
+test('an answer that is compressed although the request forbids it, and that decompresses to more than any limit, is refused', async () => {
   const caller = await rig.caller()
   const text = `{"choices":[{"message":{"content":"${'a'.repeat(300_000_000)}"}}]}`
   const compressed = brotliCompressSync(text)
@@ -177,7 +177,7 @@ test('an answer that is compressed although the request forbade that, and that d
   expect(await charged(rig, caller, 0)).toEqual([])
 }, 60_000)
 
-test('a transcript in another text format, and a form that requests a stream with another spelling, count as answers', async () => {
+test('a transcript in another text format, and a stream requested with stream=True in a form, count as answers', async () => {
   const lines = says('lines', 'text/plain', '[00:00.00] Hello')
   const caller = await rig.caller()
   rig.upstream.next(lines)

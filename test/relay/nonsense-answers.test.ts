@@ -1,5 +1,5 @@
-// Upstreams put anything into fields that should contain a word or a text. That is a failure of the upstream, never of
-// the gateway.
+// Upstreams send values of any type in fields that should contain a word or a text. That is a failure of the upstream,
+// never of the gateway.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { behaviour, endlessStream, streamHeaders } from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, chat, chatStream, expectError, type Rig, see, startRelayRig } from './setup.ts'
@@ -15,7 +15,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const noText = '{"toString":1,"valueOf":2}'
 const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
-/** An upstream that responds with exactly this. */
+/** An upstream that responds with exactly this text. */
 const says = (status: number, text: string, type = 'application/json') =>
   behaviour('nonsense', async (exchange) => {
     exchange.head(status, [['content-type', type]])
@@ -49,7 +49,7 @@ const cases: readonly (readonly [name: string, status: number, body: string, see
 ]
 
 for (const [name, status, body, seenStatus, code] of cases) {
-  test(`${name}: ${seenStatus}, and nothing is charged`, async () => {
+  test(`${name}: the caller gets ${seenStatus}, and nothing is charged`, async () => {
     const caller = await rig.caller()
     rig.upstream.next(says(status, body))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
@@ -59,7 +59,7 @@ for (const [name, status, body, seenStatus, code] of cases) {
 }
 
 test.each(['x'.repeat(1_000_000), `<html>${' '.repeat(1_000_000)}`, `{"a":"${'b'.repeat(1_000_000)}`])(
-  'a megabyte on one line that is not an event, in place of a stream: 502, and nothing is charged',
+  'in place of a stream, a megabyte on one line that is not an event: 502, and nothing is charged',
   async (text) => {
     const caller = await rig.caller()
     rig.upstream.next(says(200, text, 'text/event-stream'))
@@ -76,7 +76,7 @@ test('an error event that is a list nested 100,000 levels deep: 502, and nothing
   await charged(rig, caller, 0)
 })
 
-describe('arguments nested 100,000 levels deep, which no dialect can write again:', () => {
+describe('arguments nested 100,000 levels deep, which cannot be serialised in any dialect:', () => {
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const geminiPath = '/v1beta/models/m2'
   const asked = { ...chat, model: 'm2' }
@@ -123,7 +123,7 @@ describe('arguments nested 100,000 levels deep, which no dialect can write again
     await charged(rig, caller, 0)
   })
 
-  test('as a text, in a field where another dialect has an object', async () => {
+  test('as a string, in a field where another dialect has an object', async () => {
     const { run } = behaviour('deep text', async (exchange) => {
       exchange.head(200, streamHeaders())
       const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: `{"x":${nested}}` } }
@@ -149,7 +149,7 @@ describe('arguments nested 100,000 levels deep, which no dialect can write again
   test.each([
     ['passed on', `${geminiPath}:generateContent`, { contents }],
     ['for callers of another dialect', '/v1/chat/completions', asked],
-  ] as const)('in an answer that is not streamed %s', async (_, path, body) => {
+  ] as const)('in a non-streamed answer %s', async (_, path, body) => {
     const caller = await rig.caller()
     rig.upstream.next(says(200, deep))
     const seen = await see(rig.gateway.post(path, body, caller.token))
@@ -166,7 +166,7 @@ test('an embedding nested 100,000 levels deep, in a format other than the reques
   await charged(rig, caller, 0)
 })
 
-test('a text that is a list nested 100,000 levels deep ends a stream with an error event, and the delivered part is charged', async () => {
+test('if a text field is a list nested 100,000 levels deep, the stream ends with an error event, and the delivered part is charged', async () => {
   const list = `${'[{"text":'.repeat(100_000)}""${'}]'.repeat(100_000)}`
   const said = (content: string) => `data: {"choices":[{"index":0,"delta":{"content":${content}}}]}\n\n`
   const caller = await rig.caller()
@@ -195,7 +195,7 @@ for (const [name, body] of [
   ['is passed on', chat],
   ['is translated', { ...chat, model: 'm2' }],
 ] as const) {
-  test(`an endless stream that was not requested is also stopped at the upstream if the answer ${name}`, async () => {
+  test(`an endless stream in place of a non-streamed answer is also stopped at the upstream, if the answer ${name}`, async () => {
     const caller = await rig.caller()
     rig.upstream.next(endlessStream())
     const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))

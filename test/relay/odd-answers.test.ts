@@ -1,4 +1,4 @@
-// Oddities of services that use OpenAI's chat dialect, as callers of other dialects see them.
+// Irregular answers of services that use OpenAI's chat dialect, and what callers of other dialects get.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await rig.channel({ type: 44 })
 })
 
-/** Sets a service's answer, which is sent complete or with one chunk per field. */
+/** Sets a service's answer: `message` is sent if the call is not streamed, and `pieces` in one chunk each if it is. */
 function answers(message: JsonObject, rest: JsonObject, pieces: readonly JsonObject[] = [message]): void {
   rig.upstream.always(
     behaviour('answers', async (exchange) => {
@@ -81,7 +81,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     expect(items).not.toContain('null\\n')
   })
 
-  test('an input that only looks empty at its start is passed on completely', async () => {
+  test('an input that begins with white space or null is passed on completely', async () => {
     const pieces = ['\n', '{"n', 'ull":1}'].map((text) => ({
       tool_calls: [{ index: 0, function: { arguments: text } }],
     }))
@@ -100,7 +100,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   })
 })
 
-test('audio is not treated as text, neither before nor after its transcript', async () => {
+test('audio is not treated as text, either before or after its transcript', async () => {
   const pieces = [
     { audio: { id: 'x', data: 'AAAA' } },
     { audio: { transcript: 'Hel' } },

@@ -1,4 +1,4 @@
-// Prompts that are mostly invisible to the gateway: the hold covers as much as the model can read.
+// Prompts that the gateway can see only in part: the hold covers as much as the model can read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -31,7 +31,7 @@ const input = (fields: object, ...items: object[]) => ({
 })
 const shown = (part: object) => ({ role: 'user', content: [part] })
 
-describe("the hold covers the model's whole context for", () => {
+describe("the hold covers the model’s whole context for", () => {
   test.each<[string, keyof typeof paths, object]>([
     ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
     ['a file by URL', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],
@@ -69,12 +69,12 @@ describe('the hold covers only the visible text for', () => {
   })
 })
 
-describe('with a service of Google', () => {
+describe('with a Google service', () => {
   beforeAll(() => rig.clear())
   test.each<[string, object]>([
     ['a stored prompt', { ...contents(), cachedContent: 'cachedContents/1' }],
     ['a video', contents({ fileData: { mimeType: 'video/mp4', fileUri: 'https://a.example/a.mp4' } })],
-  ])('the hold for %s is the same', async (_, body) => {
+  ])('the hold for %s also covers the whole context', async (_, body) => {
     await rig.clear()
     await rig.channel({ type: 24 })
     const caller = await rig.caller({ user: 3_000_000 })
@@ -87,10 +87,10 @@ describe('with a service of Google', () => {
   })
 })
 
-describe('an account that cannot pay for a whole context length', () => {
+describe('an account whose balance does not cover a whole context', () => {
   const body = messages({ type: 'file', file: { file_id: 'file-1' } })
 
-  test('makes one such call at a time', async () => {
+  test('can make one such call at a time', async () => {
     const caller = await rig.caller({ user: 500_000 })
     await whileHeld(rig, caller, paths.chat, body, async (held) => {
       expect(held).toBe(500_000)
@@ -108,7 +108,7 @@ describe('an account that cannot pay for a whole context length', () => {
     await charged(rig, caller, 300_005, 500_000)
   })
 
-  test('is also charged for what an item stored at the service used', async () => {
+  test('is charged for the usage of an item stored at the service too', async () => {
     const caller = await rig.caller({ user: 500_000, token: 500_000 })
     const answer = {
       id: 'resp_1',
@@ -125,7 +125,7 @@ describe('an account that cannot pay for a whole context length', () => {
     await charged(rig, caller, 100_005, 500_000)
   })
 
-  test('makes calls with visible prompts concurrently, as before', async () => {
+  test('can still make calls with visible prompts concurrently', async () => {
     const caller = await rig.caller({ user: 5000 })
     await whileHeld(rig, caller, paths.chat, { ...chat, max_tokens: 100 }, async () => {
       const seen = await see(rig.gateway.post(paths.chat, { ...chat, max_tokens: 100 }, caller.token))

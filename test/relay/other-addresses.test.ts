@@ -1,5 +1,5 @@
-// Paths that clients use in addition to the usual ones, and paths that are not served, with errors in the caller's
-// dialect.
+// Paths that clients use in addition to the usual ones, paths that are not served, and the errors for them in the
+// caller's dialect.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import { chat, type Rig, see, startRelayRig } from './setup.ts'
@@ -14,7 +14,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 const get = (path: string, headers: Record<string, string>) => see(fetch(rig.gateway.url + path, { headers }))
 const bearer = () => ({ authorization: `Bearer ${rig.gateway.token}` })
 
-test('the list of models has the format of the dialect whose header contains the key', async () => {
+test('the dialect of the list of models depends on which header contains the key', async () => {
   const { token } = rig.gateway
   for (const path of ['/v1/models', '/models', '/v1beta/openai/models']) {
     expect(JSON.parse((await get(path, bearer())).text)).toMatchObject({ object: 'list', data: [{ id: 'm' }] })
@@ -29,7 +29,7 @@ test('the list of models has the format of the dialect whose header contains the
   expect([wrong.status, errorDetail(wrong.text).kind]).toEqual([401, 'UNAUTHENTICATED'])
 })
 
-test('paths without the version are served like those with the version', async () => {
+test('paths without the API version are served like those with it', async () => {
   for (const [path, body] of [
     ['/chat/completions', chat],
     ['/v1beta/openai/chat/completions', chat],
@@ -41,7 +41,7 @@ test('paths without the version are served like those with the version', async (
   expect(away.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('health is reported at /health too', async () => {
+test('/health also reports the health', async () => {
   expect(JSON.parse((await get('/health', {})).text)).toEqual({ status: 'ok' })
 })
 
@@ -111,7 +111,7 @@ test("an unknown path is reported in the caller's dialect", async () => {
   expect(await said('/openai/v1/nothing', { 'x-api-key': token })).toMatchObject([404, { type: 'error' }])
 })
 
-test('the error for an unknown path names the request as the caller sent it, and clients do not retry it', async () => {
+test('the error for an unknown path contains the request id in the caller’s dialect, and tells clients not to retry', async () => {
   const { token } = rig.gateway
   const chat = await get('/v1/nothing', bearer())
   const id = chat.headers.get('x-oneapi-request-id') ?? 'none'
@@ -121,7 +121,7 @@ test('the error for an unknown path names the request as the caller sent it, and
   expect(JSON.parse(messages.text)).toMatchObject({ request_id: messages.headers.get('request-id') })
 })
 
-test('a call with the wrong method is told which method to use', async () => {
+test('the error for a call with the wrong method names the right method', async () => {
   expect((await get('/v1/chat/completions', bearer())).text).toContain('use POST')
   expect((await get('/v1/messages', { 'x-api-key': rig.gateway.token })).text).toContain('use POST')
   expect((await get('/v1/files', bearer())).text).toContain('ask the service itself')

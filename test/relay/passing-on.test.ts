@@ -16,20 +16,20 @@ async function call(body: unknown, init: RequestInit = {}, path = '/v1/chat/comp
   return { caller, seen, request: rig.upstream.last }
 }
 
-/** Formatting that would change if it were parsed and serialised again. */
+/** A body whose formatting would change if it were parsed and serialised again. */
 const odd =
   '{ "model" : "m","messages":[{"role":"user","content":"caf\\u00e9 \\ud83d\\ude80 \\/"}],\n\t"temperature":0.0, "top_p": 1.0e0,' +
   ' "seed": 12345678901234567890, "x_unknown": {"model":"m","deep":[1.10, null, "}"]}, "logit_bias": {"50256": -1E2}}'
 
-describe('the bytes of a request', () => {
-  test('are passed on as they arrived', async () => {
+describe('the bytes of a request body', () => {
+  test('are passed on exactly as they arrived', async () => {
     await rig.channel()
     const { seen, request } = await call(odd)
     expect(seen.status).toBe(200)
     expect(request.text).toBe(odd)
   })
 
-  test('change only in the model name if the model is mapped', async () => {
+  test('change only in the model name if the channel maps the model', async () => {
     await rig.channel({ model_mapping: '{"m":"m2"}' })
     const { caller, request } = await call(odd)
     expect(request.text).toBe(odd.replace('"model" : "m"', '"model" : "m2"'))
@@ -37,14 +37,14 @@ describe('the bytes of a request', () => {
     expect(row).toMatchObject({ model_name: 'm2' })
   })
 
-  test('change in the last of duplicate model fields, even if its name is spelled with escapes', async () => {
+  test('change in the last of duplicate model fields, even if its name contains escapes', async () => {
     await rig.channel({ model_mapping: '{"m":"m2"}' })
     const text = '{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m" }'
     const { request } = await call(text)
     expect(request.text).toBe('{"messages":[{"role":"user","content":"Hi"}],"temperature":0,"\\u006dodel":"m2" }')
   })
 
-  test('get a request for usage if the caller streams without requesting usage', async () => {
+  test('get a usage option added if the caller streams without requesting usage', async () => {
     await rig.channel()
     const text = odd.replace('"seed"', '"stream":true, "seed"')
     const { seen, request } = await call(text)
@@ -53,7 +53,7 @@ describe('the bytes of a request', () => {
     expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
   })
 
-  test('keep other stream options', async () => {
+  test('keep other stream options when the usage option is added', async () => {
     await rig.channel()
     const { seen, request } = await call({
       ...chatStream,
@@ -63,7 +63,7 @@ describe('the bytes of a request', () => {
     expect(seen.text).not.toContain('"usage"')
   })
 
-  test('stay unchanged if the caller requests usage, and the caller gets it', async () => {
+  test('stay unchanged if the caller requests usage, and the caller gets the usage', async () => {
     await rig.channel()
     const body = { ...chatStream, stream_options: { include_usage: true } }
     const { seen, request } = await call(body)
@@ -103,7 +103,7 @@ describe('a forced system prompt', () => {
 })
 
 describe('headers', () => {
-  test('of the upstream that contain account data or cookies, or are hop-by-hop, are dropped', async () => {
+  test('from the upstream that contain account data or cookies, or are hop-by-hop, are dropped', async () => {
     await rig.channel()
     for (const kind of [fake.okChat(), fake.okStream()]) {
       rig.upstream.next(fake.withHopByHop(kind))
@@ -125,7 +125,7 @@ describe('headers', () => {
     }
   })
 
-  test('of the caller that contain its token, cookies, addresses or account details are dropped', async () => {
+  test('from the caller that contain its token, cookies, IP addresses or account details are dropped', async () => {
     await rig.channel({ key: 'key-a' })
     const headers = {
       cookie: 'session=secret',
@@ -144,7 +144,7 @@ describe('headers', () => {
     expect(request.headers.get('user-agent')).not.toBe('caller/1.0')
   })
 
-  test('of a streamed answer tell proxies not to buffer it', async () => {
+  test('of a streamed response tell proxies not to buffer it', async () => {
     await rig.channel()
     const { seen } = await call(chatStream)
     expect(seen.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -152,7 +152,7 @@ describe('headers', () => {
     expect(seen.headers.get('x-accel-buffering')).toBe('no')
   })
 
-  test('JSON is declared as JSON, whatever content type the upstream gives it', async () => {
+  test('JSON responses get a JSON content type, whatever content type the upstream gives them', async () => {
     await rig.channel()
     rig.upstream.next(
       fake.behaviour('JSON as HTML', async (exchange) => {
@@ -167,7 +167,7 @@ describe('headers', () => {
 })
 
 describe('where a call is sent', () => {
-  test('Azure: the deployment in the path, the version in the query, the key in its own header', async () => {
+  test('Azure: the path names the deployment, the query contains the version, and the key has a header of its own', async () => {
     await rig.channel({
       type: 3,
       key: 'azure-key',
@@ -185,7 +185,7 @@ describe('where a call is sent', () => {
     expect(request.headers.get('authorization')).toBeNull()
   })
 
-  test('Azure: a base URL that ends in /openai is used as the URL of the resource', async () => {
+  test('Azure: a base URL ending in /openai is used as the URL of the resource', async () => {
     await rig.channel({ type: 3, other: '2024-10-21', base_url: `${rig.upstream.url}/openai` })
     const { request } = await call(chat)
     expect(request.target).toBe('/openai/deployments/m/chat/completions?api-version=2024-10-21')
@@ -210,13 +210,13 @@ describe('where a call is sent', () => {
     ['/', '/v1/chat/completions'],
     ['/v1', '/v1/chat/completions'],
     ['/proxy/openai', '/proxy/openai/v1/chat/completions'],
-  ])('a base URL ending in "%s"', async (end, path) => {
+  ])('a base URL that ends in "%s"', async (end, path) => {
     await rig.channel({ base_url: rig.upstream.url + end })
     const { request } = await call(chat)
     expect(request.target).toBe(path)
   })
 
-  test('a final slash and a query from the caller do not change the target', async () => {
+  test('a trailing slash or a query from the caller does not change the target', async () => {
     await rig.channel()
     const { seen, request } = await call(chat, {}, '/v1/chat/completions/?api-version=1&key=secret')
     expect(seen.status).toBe(200)
@@ -228,7 +228,7 @@ describe('while the upstream sends nothing', () => {
   beforeEach(() => rig.gateway.setOption('KeepAliveInterval', '0.3'))
   afterAll(() => rig.gateway.setOption('KeepAliveInterval', '15'))
 
-  test('before its first event and between two events, the caller gets comments', async () => {
+  test('before the first event and between two events, the caller gets comments', async () => {
     await rig.channel()
     rig.upstream.next(
       fake.stallsStream({ after: 0, forMs: 900, chunks: 3 }),
@@ -242,7 +242,7 @@ describe('while the upstream sends nothing', () => {
     }
   })
 
-  test('in the middle of a long event, the caller gets no comments', async () => {
+  test('in the middle of a long event, the caller gets none', async () => {
     await rig.channel()
     const half = 'x'.repeat(300_000)
     rig.upstream.next(
@@ -259,7 +259,7 @@ describe('while the upstream sends nothing', () => {
     expect(eventsOf(seen.text)).toHaveLength(2)
   })
 
-  test('the upstream’s own comments reach the caller within the interval', async () => {
+  test('the upstream’s own comments are passed on to the caller without waiting for the interval', async () => {
     await rig.channel()
     let answered = false
     rig.upstream.next(
@@ -282,7 +282,7 @@ describe('while the upstream sends nothing', () => {
   })
 })
 
-/** The exchange with its methods bound, so that one of them can be replaced. */
+/** A copy of the exchange with bound methods, so that single methods can be replaced. */
 function exchangeOf(exchange: fake.Exchange): fake.Exchange {
   return {
     request: exchange.request,

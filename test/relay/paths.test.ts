@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 /**
- * Sends a request exactly as written, because the usual client would normalise the path. Without a host it is an
+ * Sends a request exactly as written, because the usual client would normalise the path. Without a host, it sends an
  * HTTP/1.0 request.
  */
 function raw(
@@ -89,7 +89,7 @@ describe('an unknown path returns 404 with a request id:', () => {
   }
 })
 
-describe('a manipulated path serves nothing that its plain form would not serve:', () => {
+describe('a manipulated path gives access to nothing that its plain form does not:', () => {
   const tricks = [
     '/v1/../api/user/',
     '/v1/%2e%2e/api/user/',
@@ -117,7 +117,7 @@ describe('a manipulated path serves nothing that its plain form would not serve:
     })
   }
 
-  test('a path that the URL standard normalises is served like the plain one', async () => {
+  test('a path that the URL standard normalises is served like the plain path, or gets 404', async () => {
     for (const target of ['/v1/./chat/completions', '/x/../v1/chat/completions']) {
       const { status } = await raw('POST', target)
       expect([200, 404]).toContain(status)
@@ -138,7 +138,7 @@ test('requests without a host, as HTTP/1.0 health checks send them, are served l
 
 describe('browsers on other sites', () => {
   test.each(['/v1/chat/completions', '/v1beta/models/m:generateContent', '/v1alpha/models/m:generateContent'])(
-    'may send a preflight, without a token: %s',
+    'may send a preflight without a token: %s',
     async (path) => {
       const response = await fetch(rig.gateway.url + path, {
         method: 'OPTIONS',
@@ -167,7 +167,7 @@ describe('browsers on other sites', () => {
     }
   })
 
-  test('may not do so at the management API', async () => {
+  test('may not read responses of the management API', async () => {
     const response = await fetch(`${rig.gateway.url}/api/status`, { headers: { origin: 'https://app.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
@@ -190,7 +190,7 @@ test('every response has its own request id', async () => {
   await Promise.all(answers.map((answer) => answer.text()))
 })
 
-test('a model that does not exist returns 404 model_not_found, and a model name with a slash is found', async () => {
+test('an unknown model gets 404 model_not_found, and a model whose name contains a slash is found', async () => {
   await rig.channel({ models: 'vendor/model' })
   const get = (model: string) =>
     see(fetch(`${rig.gateway.url}/v1/models/${model}`, { headers: { authorization: `Bearer ${caller.token}` } }))

@@ -1,5 +1,5 @@
-// While this process is stopped (by a debugger, a migration of the machine, a long block) it receives nothing, so no
-// peer may count as silent.
+// While the gateway's process is stopped (by a debugger, a migration of the machine, a long block), it receives
+// nothing. Afterwards, it must not treat its peers as silent.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** The pause is longer than every limit, because the pause itself is tested. */
+/** Longer than every time limit in this test. */
 const pauseMs = 2_500
 
 /** Stops the process, does the work while it is stopped, and resumes it. */
@@ -68,7 +68,7 @@ const claudeEnd =
   event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage } as never) +
   event({ type: 'message_stop' })
 
-/** An upstream that continues its answer on demand. */
+/** An upstream that sends the second part of its answer on demand. */
 function inTwoParts(name: string, first: string, second: string) {
   const { promise: begun, resolve: begins } = Promise.withResolvers<void>()
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
@@ -135,7 +135,7 @@ test.each(streams)(
   30_000,
 )
 
-test('a stream that continues only after the pause is complete too, because it has as much time left as before', async () => {
+test('a stream that continues only after the pause is complete too, because the pause does not count towards the time limit', async () => {
   const { answer, begun, goOn } = inTwoParts('goes on afterwards', chunk({ content: 'Hello' }), chatEnd)
   upstream.next(answer)
   const response = gateway.post('/v1/chat/completions', { model, messages, stream: true }, token)
@@ -145,7 +145,7 @@ test('a stream that continues only after the pause is complete too, because it h
   expect(await (await response).text()).toEndWith('data: [DONE]\n\n')
 }, 30_000)
 
-test('a response that is not streamed and arrived during the pause is delivered', async () => {
+test('a non-streamed response that arrived during the pause is delivered', async () => {
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>()
   const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>()
   upstream.next(
@@ -165,7 +165,7 @@ test('a response that is not streamed and arrived during the pause is delivered'
   expect([(await response).status, await (await response).text()]).toEqual([200, expect.stringContaining('Hello')])
 }, 30_000)
 
-test('a request body whose rest arrived during the pause is read', async () => {
+test('a request body is read if the rest of it arrived during the pause', async () => {
   const body = JSON.stringify({ model, messages, padding: 'x'.repeat(200_000) })
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -173,7 +173,7 @@ test('a request body whose rest arrived during the pause is read', async () => {
   socket.once('data', (bytes) => resolve(bytes.toString()))
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
   await new Promise((done) => socket.write(head + body.slice(0, 100_000), done))
-  // A later call has been answered, so the first part of the body has arrived by now.
+  // A call made after the first part was sent has been answered, so the first part has arrived by now.
   await gateway.post('/v1/chat/completions', { model, messages }, token)
   await paused(() => new Promise((done) => socket.write(body.slice(100_000), () => done())))
   expect(await answered).toStartWith('HTTP/1.1 200')

@@ -1,5 +1,4 @@
-// What a realtime session needs from the ledger, on each database: holds that grow, limits, and a charge that is made
-// only once.
+// What a realtime session needs from the ledger, on each database: holds that grow, limits, and one charge per session.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import {
@@ -47,7 +46,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     session.socket.close()
   })
 
-  test('a caller who disconnects in the middle of a response pays what the upstream reports for the response that is stopped', async () => {
+  test('a caller who disconnects in the middle of a response pays for what the upstream reports when that response is stopped', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -65,7 +64,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect(await (await upstream.connection()).closed).toEqual({ code: 1001, reason: '' })
   })
 
-  test('the session ends when the quota runs out: speech from before is delivered, and no balance falls below zero', async () => {
+  test('the session ends when the quota runs out: audio that came before is delivered, and no balance falls below zero', async () => {
     await channel()
     const caller = await rig.caller({ user: 1000, token: 1000 })
     let count = 0
@@ -78,7 +77,8 @@ forEachDatabaseUrl((name, freshUrl) => {
       session.send({ type: 'response.create' })
       await session.event('response.done', turn)
     }
-    // Each turn reads the earlier turns again, so 700 and 350 are more than the quota.
+    // Two turns have cost 700. Each turn reads the earlier turns again, so a third one costs another 350, which is more
+    // than is left of the quota.
     session.send({ type: 'response.create' })
     expect(await session.event('error')).toMatchObject({
       error: { code: 'quota_exhausted_mid_stream', type: 'one_api_error' },
@@ -109,7 +109,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     expect([row?.outcome, Boolean(row?.estimated)]).toEqual(['interrupted', true])
   })
 
-  test('a token that is disabled gets no further response', async () => {
+  test('a token that is disabled during a session gets no further response', async () => {
     await channel()
     const caller = await rig.caller()
     let count = 0

@@ -81,7 +81,7 @@ describe('a session', () => {
     expect(await connection.closed).toEqual({ code: 1000, reason: 'bye' })
   })
 
-  test('is charged by the classes of its tokens, for the sum of all responses, each counted once', async () => {
+  test('is charged for the sum of all responses, each counted once, with a price for each kind of token', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await rig.caller()
     const usage = {
@@ -129,7 +129,7 @@ describe('a session', () => {
     await charged(rig, caller, 0)
   })
 
-  test('answers the pings of both sides', async () => {
+  test('answers pings from both sides', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, caller.token)
@@ -143,7 +143,7 @@ describe('a session', () => {
     session.socket.close()
   })
 
-  test('is authenticated by a browser through the subprotocols, and the response selects the one that is not a key', async () => {
+  test('accepts a browser’s key as a subprotocol, and selects the subprotocol that is not a key', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, '', 'model=m', {
@@ -179,7 +179,7 @@ describe('a session', () => {
     await charged(rig, caller, 10)
   })
 
-  test('is opened on Azure with either form of URL, with the deployment and the key in their proper fields', async () => {
+  test('is opened on Azure with either form of URL, with the deployment and the key in the places that Azure expects', async () => {
     const caller = await rig.caller()
     const azure = { type: 3, model_mapping: '{"m":"m.2"}' }
     const id = await channel({ ...azure, other: '2025-04-01-preview' })
@@ -201,7 +201,7 @@ describe('a session', () => {
   })
 })
 
-/** The SDK connects only over TLS, which a proxy in front of the gateway would terminate. */
+/** The SDK connects only over TLS, which is normally terminated by a proxy in front of the gateway. */
 function withoutTls<T>(connect: () => T): T {
   const { WebSocket } = globalThis
   globalThis.WebSocket = class extends WebSocket {
@@ -246,7 +246,7 @@ describe('a session that is refused before it becomes a WebSocket', () => {
     expect((await gateway.balances(caller.userId, caller.tokenId)).holds).toBe(0)
   })
 
-  test('is refused because the channel type has no sessions', async () => {
+  test('is refused because the channel’s type does not support sessions', async () => {
     const caller = await rig.caller()
     const id = await channel({ type: 14 })
     expect(await refused('model=m', caller.token)).toMatchObject({ status: 400, code: 'mode_not_supported' })
@@ -270,9 +270,9 @@ describe('a session that is refused before it becomes a WebSocket', () => {
   })
 })
 
-describe('the choice of a channel for a session', () => {
+describe('choosing a channel for a session', () => {
   for (const what of ['answers 500', 'cannot be reached']) {
-    test(`continues with another channel when the first ${what}`, async () => {
+    test(`continues with another channel if the first ${what}`, async () => {
       await rig.gateway.setOption('RetryTimes', '1')
       const first = await channel({
         priority: 10,
@@ -298,7 +298,7 @@ describe('the choice of a channel for a session', () => {
     })
   }
 
-  test('tries the other keys of a channel if one is refused', async () => {
+  test('tries a channel’s other keys if one is refused', async () => {
     await channel({ key: 'key-one\nkey-two', key_mode: 'multi' })
     upstream.answers.push(() => Response.json({ error: { message: 'bad key' } }, { status: 401 }))
     const caller = await rig.caller()
@@ -320,7 +320,7 @@ describe('the choice of a channel for a session', () => {
 })
 
 describe('the end of a session', () => {
-  test('initiated by the upstream passes on its code and reason, without the key', async () => {
+  test('initiated by the upstream: its code and reason are passed on, without the key', async () => {
     await channel({ key: 'a-secret-key' })
     const caller = await rig.caller()
     upstream.onMessage = (connection) => connection.socket.close(4001, 'over for a-secret-key')
@@ -331,7 +331,7 @@ describe('the end of a session', () => {
     expect(row).toMatchObject({ outcome: 'complete', quota: 0, estimated: 0 })
   })
 
-  test('caused by an upstream that vanishes is reported, and what was transferred is charged', async () => {
+  test('caused by an upstream that vanishes: the caller is informed, and what was transferred is charged', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -354,7 +354,7 @@ describe('the end of a session', () => {
     expect(units).toBe(11)
   })
 
-  test('charges for audio by its length if the usage never arrives', async () => {
+  test('before any usage has arrived: audio is charged by its length', async () => {
     await channel({ models: 'gpt-realtime' })
     const caller = await rig.caller()
     const second = Buffer.alloc(48_000).toString('base64')
@@ -370,12 +370,12 @@ describe('the end of a session', () => {
     session.send({ type: 'response.create' })
     await session.event('response.output_audio.delta')
     session.socket.close()
-    // A second is 10 input tokens and 20 output tokens, at 16 and 32 units each.
+    // One second is 10 input tokens and 20 output tokens, at 16 and 32 units each.
     const [row] = await charged(rig, caller, 10 * 16 + 20 * 32)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: 1, prompt_tokens: 10, completion_tokens: 20 })
   })
 
-  test('does not charge for impossible usage', async () => {
+  test('with impossible usage: that usage is not charged', async () => {
     await channel()
     const wrong = [
       { input_tokens: -5, output_tokens: 5 },
@@ -397,7 +397,7 @@ describe('the end of a session', () => {
     }
   })
 
-  test('follows from the options if both sides are idle, the upstream is silent, or the session is too long', async () => {
+  test('through a time limit from the options: both sides idle, a silent upstream, or a session that is too long', async () => {
     await channel()
     const { gateway } = rig
     for (const [option, isResponding, code] of [
@@ -426,7 +426,7 @@ describe('the end of a session', () => {
 })
 
 describe('in the middle of a session', () => {
-  test("another model's transcript of the speech is charged once, at that model's price", async () => {
+  test("a transcript of the speech by another model is charged once, at that model’s price", async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
     await channel()
@@ -449,7 +449,7 @@ describe('in the middle of a session', () => {
     expect(row?.content).toContain('transcriptions: 1, 54 units')
   })
 
-  test('a response that was requested and has not begun yet is stopped and charged like one that is running', async () => {
+  test('a response that was requested but has not begun yet is stopped and charged like a running one', async () => {
     await channel()
     const caller = await rig.caller()
     upstream.onMessage = (connection, message) => {
@@ -474,7 +474,7 @@ describe('in the middle of a session', () => {
   })
 })
 
-describe('an invalid handshake:', () => {
+describe('an upstream that does not complete the handshake:', () => {
   const answers: [string, string, { status: number; code: string | null }][] = [
     [
       'a wrong Sec-WebSocket-Accept header',
@@ -519,7 +519,7 @@ describe('an invalid handshake:', () => {
   }
 })
 
-test('over TLS, the certificate must be trusted, and back-pressure works the same way', async () => {
+test('over TLS, the certificate must be trusted, and backpressure works as without TLS', async () => {
   const certificate = selfSignedCertificate()
   await using secure = await startRealtimeUpstream(certificate)
   await channel({ base_url: secure.url })
@@ -579,7 +579,7 @@ describe('an upstream that breaks the protocol:', () => {
     })
   }
 
-  test('an upstream that answers no ping is disconnected', async () => {
+  test('an upstream that does not answer pings is disconnected', async () => {
     const { server, url } = await rawUpstream(new Uint8Array())
     let aheadMs = 0
     await using gateway = await startTestGateway({ clock: { nowMs: () => Date.now() + aheadMs } })
@@ -597,7 +597,7 @@ describe('an upstream that breaks the protocol:', () => {
   })
 })
 
-test('a caller who disconnects during the handshake ends it and is charged nothing', async () => {
+test('a caller who disconnects during the handshake ends it, and is charged nothing', async () => {
   const arrived = Promise.withResolvers<{ gone: Promise<void> }>()
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
@@ -641,7 +641,7 @@ describe('the end of the process', () => {
     return { gateway, token: key.startsWith('sk-') ? key : `sk-${key}`, logs, name }
   }
 
-  test('SIGTERM ends an idle session at once, and a session with a running response after that response, and charges both', async () => {
+  test('SIGTERM ends an idle session at once, and a session with a running response after that response; both are charged', async () => {
     const { gateway, token, name } = await start()
     upstream.onMessage = (connection, message) => {
       if (String(message).includes('response.create')) connection.send(response('r1', textUsage(10, 5))[0])
@@ -687,7 +687,7 @@ describe('the end of the process', () => {
 })
 
 describe('a side that is slow or sends too much', () => {
-  test('a caller who does not read stops the upstream, and nothing is lost', async () => {
+  test('if a caller does not read, the upstream has to wait, and nothing is lost', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, caller.token)
@@ -703,7 +703,7 @@ describe('a side that is slow or sends too much', () => {
     await charged(rig, caller, 0)
   }, 120_000)
 
-  test('an upstream that does not read stops the caller, and nothing is lost', async () => {
+  test('if an upstream does not read, the caller has to wait, and nothing is lost', async () => {
     await channel()
     const caller = await rig.caller()
     const session = await openSession(rig.gateway.url, caller.token)
@@ -718,7 +718,7 @@ describe('a side that is slow or sends too much', () => {
     await charged(rig, caller, 0)
   }, 120_000)
 
-  test('an upstream that never reads is disconnected after the time set in the option', async () => {
+  test('an upstream that never reads is disconnected after the time limit in the options', async () => {
     await channel()
     await rig.gateway.setOption('StreamIdleTimeout', '0.3')
     const caller = await rig.caller()
@@ -733,7 +733,7 @@ describe('a side that is slow or sends too much', () => {
     connection.socket.terminate()
   })
 
-  test('a caller who never reads is disconnected after the time set in the option', async () => {
+  test('a caller who never reads is disconnected after the time limit in the options', async () => {
     await channel()
     await rig.gateway.setOption('CallerIdleTimeout', '0.2')
     const caller = await rig.caller()
@@ -773,12 +773,12 @@ function inChunks(...parts: string[]): string {
 }
 
 /**
- * The number of one-megabyte messages, which is more than kernels buffer. Linux grows the buffers of a connection up to
- * 4 MB for sending and 32 MB for receiving, and there are two connections.
+ * The number of one-megabyte messages to send: more than the kernel buffers. Linux grows the buffers of a connection up
+ * to 4 MB for sending and 32 MB for receiving, and there are two connections.
  */
 const MEGABYTES = 150
 
-/** The bytes that a sender must still have when the kernels' buffers are full. */
+/** The number of bytes that must still be waiting at the sender when the kernel's buffers are full. */
 const STILL_WAITING = 60_000_000
 
 /** A message of one megabyte that contains a number. */
@@ -788,7 +788,7 @@ const numbered = (n: number) => `{"n":${n},"pad":"${'x'.repeat(1_000_000)}"}`
 const numbers = (messages: readonly unknown[]) =>
   messages.map((message) => (JSON.parse(String(message)) as { n: number }).n)
 
-/** The value that `read` returns when it has stopped changing. */
+/** Waits until `read` returns the same value several times, and returns that value. */
 async function steady(read: () => number): Promise<number> {
   for (let last = -1, same = 0; ; ) {
     await new Promise((resolve) => setTimeout(resolve, 50))

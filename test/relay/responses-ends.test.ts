@@ -15,7 +15,7 @@ beforeEach(() => rig.clear({ RetryTimes: '0' }))
 
 const said = { thought: '', text: 'The sky is blue.', calls: [] }
 
-/** Sends these parts of a stream and nothing more. */
+/** An upstream that sends these parts of a stream and then ends. */
 const sends = (pieces: readonly (string | Uint8Array)[]): Behaviour =>
   behaviour('sends a part', async (exchange) => {
     exchange.head(200, [['content-type', 'text/event-stream']])
@@ -56,7 +56,7 @@ describe.each([
 })
 
 describe('an upstream that reports no usage', () => {
-  /** The stream without any usage. */
+  /** The same stream with all usage removed. */
   const silent = (pieces: readonly (string | Uint8Array)[]) =>
     pieces.map((piece) =>
       String(piece).replace(/^data: (.*)$/m, (_line, data: string) => {
@@ -76,7 +76,7 @@ describe('an upstream that reports no usage', () => {
       'completion_tokens',
     ],
   ] as const)(
-    'is charged by an estimate, which callers of %s get at the end of the stream',
+    'is charged according to an estimate, which callers of %s get at the end of the stream',
     async (_name, path, body, prompt, completion) => {
       await rig.channel({ type: 14 })
       rig.upstream.always(sends(silent(messagesFake.pieces(said))))
@@ -92,7 +92,7 @@ describe('an upstream that reports no usage', () => {
     },
   )
 
-  test('is charged by an estimate, which callers of Messages get at the beginning and at the end of the stream', async () => {
+  test('is charged according to an estimate, which callers of Messages get at the beginning and at the end of the stream', async () => {
     await rig.channel({ type: 1, models: 'gpt-5.1-codex' })
     await rig.gateway.setOption('ModelRatio', '{"gpt-5.1-codex":1}')
     rig.upstream.always(sends(silent(responsesFake.pieces(said))))

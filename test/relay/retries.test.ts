@@ -15,7 +15,7 @@ import {
 } from './setup.ts'
 
 let rig: Rig
-/** How far the gateway's clock is ahead. */
+/** How far the gateway's clock is ahead of the real time. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('retry', () => {
     await charged(rig, caller, 0)
   })
 
-  test('after one 500 and with one retry, the other channel’s answer is charged once, and both attempts are in the log', async () => {
+  test('after one 500 and with one retry, the other channel’s answer is charged once, and the log shows both attempts', async () => {
     const first = await rig.channel({ key: 'key-a', priority: 1 })
     const second = await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '1')
@@ -60,7 +60,7 @@ describe('retry', () => {
     ])
   })
 
-  test('a channel that maps the model to one without a price is skipped while another channel is left', async () => {
+  test('a channel that maps the model to one without a price is skipped as long as another channel is left', async () => {
     const mapped = { model_mapping: '{"m":"unheard-of"}' }
     await rig.channel({ key: 'key-a', priority: 2, ...mapped })
     const priced = await rig.channel({ key: 'key-b', priority: 1 })
@@ -75,7 +75,7 @@ describe('retry', () => {
     rig.upstream.requests.length = 0
     rig.upstream.next(fake.status(500))
     const failing = await call()
-    // The error reports the failure of the upstream, not that the remaining channel has no price.
+    // The error reports that the upstream failed, not that the remaining channel has no price.
     expectError(failing.seen, 500, null)
     expect(keys()).toEqual(['key-b'])
     await charged(rig, failing.caller, 0)
@@ -89,7 +89,7 @@ describe('retry', () => {
     await charged(rig, caller, 0)
   })
 
-  test('a channel without a price for the service tier is skipped, and the missing price is reported if no other channel is left', async () => {
+  test('a channel without a price for the service tier is skipped; if no other channel is left, the error reports the missing price', async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"gpt-5.1":1}')
     await rig.gateway.setOption('ServiceTierRatio', '{"ultra:gpt-5.1":2}')
     const mapped = { model_mapping: '{"m":"gpt-5.1"}' }
@@ -102,12 +102,12 @@ describe('retry', () => {
     expect((await chargedUnits(rig, caller)).units).toBeGreaterThan(0)
     await rig.gateway.api('DELETE', `/api/channel/${other}`)
     await rig.channel({ key: 'unpriced', model_mapping: '{"m":"unheard-of"}', priority: 2 })
-    // The error reports what the caller can change, not what the operator failed to configure.
+    // The error names what the caller can change, not what the operator failed to configure.
     expectError((await call(tiered)).seen, 400, 'tier_not_priced')
     expect(keys()).toEqual(['with'])
   })
 
-  test('an admin who chose a channel without a price is told that it has none', async () => {
+  test('an admin who chose a channel without a price gets an error that says so', async () => {
     const id = await rig.channel({ key: 'chosen', model_mapping: '{"m":"unheard-of"}' })
     await rig.channel({ key: 'other' })
     const caller = await rig.caller(undefined, { user: { role: 10 } })
@@ -135,7 +135,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['able'])
     await rig.gateway.setOption('RetryTimes', '1')
     rig.upstream.always(fake.status(500))
-    // The error reports the failure of the upstream, not what the other channel would have refused.
+    // The error reports that the upstream failed, not why the other channel would have refused the call.
     expectError(await images(), 500, null)
     await rig.gateway.api('DELETE', `/api/channel/${first}`)
     expectError(await images(), 400, 'size_not_supported')
@@ -161,7 +161,7 @@ describe('retry', () => {
       .select('amount')
       .where('user_id', '=', caller.userId)
       .executeTakeFirstOrThrow()
-    // 18 tokens at 50 units each, but no more than the balance.
+    // At least 18 tokens at 50 units each, and no more than the balance.
     expect(amount).toBeWithin(18 * 50, 2001)
     leave.abort()
     await rig.upstream.until(({ openStreams }) => openStreams === 0)
@@ -230,7 +230,7 @@ describe('retry', () => {
     await charged(rig, caller, 0)
   })
 
-  test('never retries after the first byte', async () => {
+  test('a stream is never retried after its first byte', async () => {
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '3')
@@ -240,7 +240,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['key-a'])
   })
 
-  test('an admin who chose the channel gets its failure, and no other channel is tried', async () => {
+  test('an admin who chose a channel gets that channel’s failure, and no other channel is tried', async () => {
     const first = await rig.channel({ key: 'key-a' })
     await rig.channel({ key: 'key-b' })
     await rig.gateway.setOption('RetryTimes', '3')
@@ -250,7 +250,7 @@ describe('retry', () => {
     expect(keys()).toEqual(['key-a'])
   })
 
-  test('a channel whose mapping makes it more expensive is charged at its own price', async () => {
+  test('a channel whose mapping leads to a more expensive model is charged at that model’s price', async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":3}')
     await rig.channel({ key: 'key-a', priority: 1 })
     await rig.channel({ key: 'key-b', model_mapping: '{"m":"m2"}' })
@@ -262,7 +262,7 @@ describe('retry', () => {
   })
 })
 
-describe('the choice of a channel', () => {
+describe('choosing a channel', () => {
   test('depends on priority first', async () => {
     await rig.channel({ key: 'low', priority: -1 })
     await rig.channel({ key: 'high', priority: 5 })
@@ -283,7 +283,7 @@ describe('the choice of a channel', () => {
     }
     for (let index = 0; index < 300; index++) await call()
     const count = (key: string) => keys().filter((each) => each === key).length
-    // A channel without a weight counts as one with weight one.
+    // A channel without a weight is treated like one with weight one.
     expect(count('one')).toBeWithin(40, 81)
     expect(count('none')).toBeWithin(40, 81)
     expect(count('three')).toBeWithin(150, 211)
@@ -311,7 +311,7 @@ describe('the circuit breaker of a channel', () => {
     const pair = await Promise.all([call(), call()])
     expect(pair.map(({ seen }) => seen.status).sort()).toEqual([200, 503])
     expect(state()).toMatchObject([{ state: 'open' }])
-    // The pause becomes longer each time.
+    // After each failed trial, the pause is longer.
     aheadMs += 5_001
     expect(state()).toMatchObject([{ state: 'open' }])
     aheadMs += 5_001
@@ -323,7 +323,7 @@ describe('the circuit breaker of a channel', () => {
     expect(keys().at(-1)).toBe('bad')
   })
 
-  test("is not affected by the caller's mistakes", async () => {
+  test("is not affected by mistakes of the caller", async () => {
     await rig.channel({ key: 'key-a' })
     for (const status of [400, 404, 413, 422, 429]) {
       rig.upstream.always(fake.status(status))
@@ -391,7 +391,7 @@ describe('the circuit breaker of a channel', () => {
     expect((await call({ ...chat, model: 'm2' })).seen.status).toBe(200)
   })
 
-  test('does not prevent a call if the channel is the only one left', async () => {
+  test('does not prevent a call if no other channel is left', async () => {
     await rig.channel({ key: 'key-a' })
     rig.upstream.always(fake.status(503))
     for (let index = 0; index < 6; index++) await call()
@@ -400,7 +400,7 @@ describe('the circuit breaker of a channel', () => {
     expect(state()).toEqual([])
   })
 
-  test('a channel that requests a pause gets it, up to RetryAfterLimit, and a call that is running does not end the pause', async () => {
+  test('a channel whose upstream requests a pause is skipped for that time, at most for RetryAfterLimit, even if an earlier call succeeds in the meantime', async () => {
     await rig.channel({ key: 'busy', priority: 1 })
     await rig.channel({ key: 'idle' })
     rig.upstream.forKey('busy', fake.late(150, fake.okChat()), fake.status(429, { retryAfter: 3600 }), fake.okChat())
@@ -428,7 +428,7 @@ describe('AutomaticDisableChannelEnabled', () => {
 
   const dead: readonly fake.Behaviour[] = [fake.status(401), fake.outOfQuota(), fake.status(403)]
   test.each(dead.map((each) => [each.name, each] as const))(
-    '%s sets the channel to status 3, and it is no longer used',
+    '%s: the channel gets status 3 and is no longer used',
     async (_, reply) => {
       const id = await rig.channel({ key: 'dead', priority: 1 })
       await rig.channel({ key: 'alive' })
@@ -449,7 +449,7 @@ describe('AutomaticDisableChannelEnabled', () => {
     expect(await status(id)).toBe(1)
   })
 
-  test('a mistake of the caller, or an overloaded or broken upstream, disables nothing', async () => {
+  test('a mistake of the caller or an overloaded or broken upstream does not disable the channel', async () => {
     const id = await rig.channel({ key: 'key-a' })
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     const message = 'your balance of the load balancer and credit are fine'

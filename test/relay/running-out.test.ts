@@ -36,7 +36,7 @@ describe('quota that runs out in the middle of a stream', () => {
       expect(balances.holds).toBe(0)
       expect(balances.quota).toBe(quota.user - balances.used)
       expect(balances.remain).toBe(quota.token - balances.used)
-      // The text that arrived together with the end of the quota, some 70 words, is neither delivered nor charged.
+      // The chunk that exceeds the quota, some 70 words, is neither delivered nor charged.
       expect(balances.used).toBeWithin(100 - 75, 101)
       const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
       expect(row).toMatchObject({ outcome: 'interrupted', quota: balances.used, estimated: 1 })
@@ -46,7 +46,7 @@ describe('quota that runs out in the middle of a stream', () => {
     })
   }
 
-  test('output that the quota does not cover is neither delivered nor charged, however long its event is', async () => {
+  test('output that the quota does not cover is neither delivered nor charged, even if one event contains a lot of text', async () => {
     const caller = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.endlessStream(300))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -55,7 +55,7 @@ describe('quota that runs out in the middle of a stream', () => {
     const words = delivered.length / 'word '.length
     expect(words).toBeWithin(300, 992)
     const { units, rows } = await chargedUnits(rig, caller, 1000)
-    // Some tokenizers count one token more at the end.
+    // Some tokenizers count one additional token at the end.
     expect(units - promptTokens).toBeWithin(words, words + 2)
     expect(rows[0]).toMatchObject({ outcome: 'interrupted', completion_tokens: units - promptTokens })
   })
@@ -65,7 +65,7 @@ describe('quota that runs out in the middle of a stream', () => {
   test.each([
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
-  ])('an answer in one piece that is too expensive is not delivered at all (%s)', async (_, path, body) => {
+  ])('an answer that arrives all at once is not delivered at all if it is too expensive (%s)', async (_, path, body) => {
     const caller = await rig.caller({ user: 1000, token: 20 })
     rig.upstream.next(
       fake.behaviour('all at once', async (exchange) => {
@@ -86,7 +86,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances.used).toBeWithin(promptTokens, 20)
   })
 
-  test('text with one or more tokens per letter is not underestimated', async () => {
+  test('text with one or more tokens per character is not underestimated', async () => {
     const caller = await rig.caller({ user: 1000, token: 120 })
     const content = '餳鯔籤鑾麤'.repeat(60)
     rig.upstream.next(
@@ -102,7 +102,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(seen.text).not.toContain('餳')
   })
 
-  test("the upstream's count of the prompt is used when the quota runs out", async () => {
+  test("the upstream’s count of the prompt is charged when the quota runs out", async () => {
     await rig.channel({ models: 'claude', type: 14, key: 'cached' })
     await rig.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
@@ -131,12 +131,12 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(delivered).toBeGreaterThan(100)
     const [row] = (await rig.gateway.logs()).filter((each) => each.token_id === caller.tokenId)
     expect(row).toMatchObject({ prompt_tokens: 3010, outcome: 'interrupted' })
-    // 10 prompt tokens at full price and 3,000 at a tenth of it.
+    // 10 prompt tokens at full price and 3,000 at a tenth of the price.
     expect((row?.quota ?? 0) - 310).toBeWithin(delivered, delivered + 3)
   })
 
-  test('an answer in one piece is charged by the usage that comes with it, not by the gateway’s count', async () => {
-    // With this option the gateway's slices are larger.
+  test('an answer that arrives all at once is charged according to the usage that it reports, not to the gateway’s count', async () => {
+    // With this option, the gateway holds more quota at a time.
     await rig.gateway.setOption('PreConsumedQuota', '500')
     const caller = await rig.caller({ user: 1000, token: 100 })
     const usage = { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60 }
@@ -155,11 +155,11 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(balances).toMatchObject({ used: 60, holds: 0 })
   })
 
-  test('is not a fault of the upstream', () => {
+  test('does not count as a fault of the upstream', () => {
     expect(rig.gateway.context.relay.relay.breaker.snapshot()).toEqual([])
   })
 
-  test('a balance that is just enough lets the stream be completed', async () => {
+  test('does not happen if the balance is just enough: the stream completes', async () => {
     const caller = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.okStream({ chunks: 400 }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -167,7 +167,7 @@ describe('quota that runs out in the middle of a stream', () => {
     await charged(rig, caller, 410, 1000)
   })
 
-  test("does not cut a stream under one-api's policy, which allows overdrafts", async () => {
+  test("does not end a stream under one-api’s policy, which allows overdrafts", async () => {
     await rig.gateway.setOption('QuotaPolicy', 'compat')
     const caller = await rig.caller({ user: 100, token: 100 })
     rig.upstream.next(fake.okStream({ chunks: 400 }))
@@ -191,7 +191,7 @@ describe('a call that costs more than the balance', () => {
     expectError(seen, 403, 'pre_consume_token_quota_failed')
   })
 
-  test('of an empty token gets 401 token_exhausted, and the token’s status says so', async () => {
+  test('of an empty token gets 401 token_exhausted every time', async () => {
     const caller = await rig.caller({ user: 1000, token: 0 })
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
     expectError(seen, 401, 'token_exhausted')
@@ -200,12 +200,12 @@ describe('a call that costs more than the balance', () => {
   })
 
   test('is not sent to any upstream', () => {
-    // The upstream got the streams above, and no requests since then.
+    // Only the streams of the tests above have reached the upstream.
     expect(rig.upstream.requests).toHaveLength(10)
   })
 })
 
-describe('an answer that is not streamed although a stream was requested', () => {
+describe('a non-streamed answer to a streamed request', () => {
   const body = { ...chatStream, model: 'claude-whole' }
   const usage = { input_tokens: 10, output_tokens: 50 }
   const whole = fake.behaviour('answers whole', async (exchange) => {
@@ -222,7 +222,7 @@ describe('an answer that is not streamed although a stream was requested', () =>
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"claude-whole":1}')
   })
 
-  test('is delivered as a stream and charged by its usage', async () => {
+  test('is delivered as a stream and charged according to its usage', async () => {
     const caller = await rig.caller()
     rig.upstream.next(whole)
     const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
@@ -254,9 +254,7 @@ describe('a thinking budget', () => {
     await rig.gateway.setOption('CompletionRatio', `{"m":1,"${claude}":1}`)
   })
 
-  /**
-   * The request that is sent to the upstream for a caller who can pay for this many tokens in addition to the prompt.
-   */
+  /** The request that reaches the upstream for a caller who can pay for `units` tokens in addition to the prompt. */
   async function sent(path: string, fields: object, units: number): Promise<Sent> {
     const caller = await rig.caller({ user: 1_000_000, token: promptTokens + units })
     rig.upstream.next(fake.status(400))
@@ -266,7 +264,7 @@ describe('a thinking budget', () => {
     return rig.upstream.last.json as Sent
   }
 
-  test('is no larger than the limit that the hold covers', async () => {
+  test('is no larger than the output limit that the hold covers', async () => {
     const one = await sent('/v1/chat/completions', { max_completion_tokens: 1, reasoning_effort: 'high' }, 50)
     expect(one).toMatchObject({ max_tokens: 1 })
     expect(one.thinking).toBeUndefined()
@@ -287,11 +285,11 @@ describe('a thinking budget', () => {
   }
 })
 
-describe('without a slice held in advance', () => {
+describe('if nothing is held for output in advance', () => {
   beforeAll(() => rig.gateway.setOption('PreConsumedQuota', '0'))
   afterAll(() => rig.gateway.setOption('PreConsumedQuota', '20'))
 
-  test.each(['user', 'token'])('a stream continues as long as the quota of the %s lasts', async (who) => {
+  test.each(['user', 'token'])('a stream goes on until the quota of the %s runs out', async (who) => {
     const enough = await rig.caller({ user: 1000, token: 1000 })
     rig.upstream.next(fake.okStream({ chunks: 100 }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, enough.token))

@@ -17,12 +17,12 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Texts that have this many tokens by the quick estimate, at three characters per token. */
+/** The quick estimate counts `tokens` tokens for each of these texts, at three characters per token. */
 const documents = (count: number, tokens = 1) => Array.from({ length: count }, () => 'abc'.repeat(tokens))
 
 const body = (texts: readonly unknown[], query = 'q') => ({ model, query, documents: texts })
 
-/** The units charged for a call whose answer contains `beside` in addition to its results. */
+/** Makes a call whose answer contains the fields of `beside`, and checks that `units` units are charged. */
 async function ranked(asked: object, beside: object, units: number) {
   const caller = await rig.caller()
   rig.upstream.next(
@@ -38,7 +38,7 @@ async function ranked(asked: object, beside: object, units: number) {
 
 const told = (units: unknown) => ({ meta: { billed_units: { search_units: units } } })
 
-describe('the documents decide the hold, and also the charge if the answer reports nothing,', () => {
+describe('the documents determine the hold, and the charge if the answer reports no units:', () => {
   const cases: [name: string, asked: object, units: number][] = [
     ['one unit for one document', body(documents(1)), 1],
     ['one unit for a hundred documents', body(documents(100)), 1],
@@ -63,8 +63,8 @@ describe('the documents decide the hold, and also the charge if the answer repor
   })
 })
 
-test('the units that the answer reports are charged and passed on', async () => {
-  // By the estimate each document has two chunks, and by its bytes at most four.
+test('the units reported by the answer are charged and passed on', async () => {
+  // Each document has two chunks according to the estimate, and at most four according to its bytes.
   const asked = body(documents(100, 600))
   const { answer, row } = await ranked(asked, told(1), unit)
   expect(answer).toMatchObject(told(1))
@@ -72,14 +72,14 @@ test('the units that the answer reports are charged and passed on', async () => 
   await ranked(asked, told(3), 3 * unit)
 })
 
-test('units for fields other than the text, and for texts with more tokens than usual, are charged too', async () => {
+test('reported units are charged even if they exceed the estimate because of other fields or texts with unusually many tokens', async () => {
   const hidden = { ...body([{ text: 'Hi', body: 'abc'.repeat(499 * 150) }]), rank_fields: ['body'] }
   const { row } = await ranked(hidden, told(2), 2 * unit)
   expect(row).toMatchObject({ estimated: 0 })
   await ranked(body(documents(1, 499 * 150)), told(2), 2 * unit)
 })
 
-describe('more units than the documents can account for are not believed:', () => {
+describe('if the reported units are invalid or more than the documents can account for, the estimate is charged:', () => {
   const wrong: [units: unknown][] = [[0], [-1], [2.5], ['2'], [null], [3], [1e9]]
   test.each(wrong)('%p for 101 short documents', async (units) => {
     const { row } = await ranked(body(documents(101)), told(units), 2 * unit)
@@ -87,27 +87,27 @@ describe('more units than the documents can account for are not believed:', () =
   })
 })
 
-test('the same applies on Bedrock', async () => {
+test('rerank models on Bedrock are charged in the same way', async () => {
   const asked = { ...body(documents(250)), model: 'amazon.rerank-v1:0' }
   await ranked(asked, {}, 3 * 500)
   await ranked({ ...asked, documents: documents(250, 300) }, told(4), 4 * 500)
 })
 
-describe('an option for such a model', () => {
-  test('ModelPrice sets the price of a search unit', async () => {
+describe('a price option for a model that is priced per search', () => {
+  test('ModelPrice sets the price per search unit', async () => {
     await rig.gateway.setOption('ModelPrice', `{"${model}":0.01}`)
     await ranked(body(documents(101)), {}, 2 * 5_000)
     await rig.gateway.setOption('ModelPrice', '{}')
   })
 
-  test('ModelRatio sets the price of a token', async () => {
+  test('ModelRatio sets the price per token instead', async () => {
     await rig.gateway.setOption('ModelRatio', `{"${model}":1}`)
     await ranked(body(documents(101)), told(2), 102)
     await rig.gateway.setOption('ModelRatio', '{}')
   })
 })
 
-test('a model that is priced per call or per token stays so, however many documents there are', async () => {
+test('the number of documents does not change the price of a model that is priced per call or per token', async () => {
   await rig.gateway.setOption('ModelPrice', '{"my-ranks":0.01}')
   await rig.gateway.setOption('ModelRatio', '{"other-ranks":1}')
   await rig.channel({ models: 'my-ranks,other-ranks' })

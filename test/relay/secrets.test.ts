@@ -6,7 +6,7 @@ import { openServerDatabase } from '../helpers/server-database.ts'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 import { chat, chatStream, type Seen, see, until } from './setup.ts'
 
-// The gateway runs in a separate process, so that everything that it writes to its log can be read.
+// The gateway runs in a separate process, so that everything it writes to its log can be read.
 let gateway: ChildGateway
 let upstream: fake.FakeUpstream
 const seen: Seen[] = []
@@ -38,9 +38,9 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** An error of an upstream that repeats the key that it received, as some upstreams do. */
+/** An error that repeats the key that the upstream received, as some upstreams do. */
 const echo = `Incorrect API key provided: ${channelKey}. You can find your key at https://upstream.example.`
-/** The same error in JSON, escaped as some upstreams escape it. */
+/** The same error as JSON, with the escapes that some upstreams use. */
 const escapedEcho = JSON.stringify({ error: { message: echo, type: 'invalid_request_error', code: null } })
   .replaceAll('/', String.raw`\/`)
   .replaceAll('+', String.raw`\u002b`)
@@ -74,7 +74,7 @@ function call(body: object, token = gateway.token): Promise<Seen> {
   )
 }
 
-describe('no secret is shown', () => {
+describe('secrets are not shown', () => {
   test('to callers, whatever the upstream sends', async () => {
     for (const [behaviour, body] of behaviours) {
       upstream.next(behaviour)
@@ -104,7 +104,7 @@ describe('no secret is shown', () => {
       expect(rows).not.toContain(secret)
   })
 
-  test("in the gateway's own log", async () => {
+  test("in the gateway’s own log", async () => {
     await until(() => gateway.output().includes('attempt failed'))
     for (const secret of [
       channelKey,
@@ -118,7 +118,7 @@ describe('no secret is shown', () => {
       expect(gateway.output()).not.toContain(secret)
   })
 
-  test("in the gateway's own log, whatever the network error repeats, even if the key is no longer valid", async () => {
+  test("in the gateway’s own log, even if a network error repeats an invalid key", async () => {
     const inAddress = 'sk-proj-in-the-address-0987654321.invalid'
     const twoLines = 'sk-proj-first-1234567890\nsk-proj-second-1234567890'
     const channel = { type: 1, name: 'odd', group: 'default' }

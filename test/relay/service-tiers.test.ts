@@ -1,5 +1,5 @@
-// Service tiers cost more or less than usual: the charge uses the tier that the answer names, and the hold uses the
-// requested tier.
+// Service tiers cost more or less than usual: the charge is based on the tier that the answer names, and the hold on
+// the requested tier.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -67,7 +67,7 @@ async function call(dialect: Dialect, fields: object, answer: fake.Behaviour) {
 
 const whole = (body: object) => fake.behaviour('whole', (exchange) => sendJson(exchange, 200, body))
 
-/** Server-sent events, each with its name if the dialect uses event names. */
+/** Server-sent events. The event names are included if the dialect has them. */
 const events = (list: readonly object[], last = '') =>
   fake.behaviour('events', (exchange) => {
     const text = list.map((each) => {
@@ -77,7 +77,7 @@ const events = (list: readonly object[], last = '') =>
     return sendBody(exchange, 200, text.join('') + last, [['content-type', 'text/event-stream']])
   })
 
-describe('an answer that is not streamed is charged by', () => {
+describe('a non-streamed answer is charged according to', () => {
   test.each<[string, Dialect, object, object, number, string]>([
     ['the tier that it names', 'chat', { service_tier: 'priority' }, { service_tier: 'priority' }, 30, '× 2'],
     [
@@ -144,7 +144,7 @@ describe('an answer that is not streamed is charged by', () => {
   })
 })
 
-test('a tier for which a translation has no field is neither requested nor charged', async () => {
+test('if the translation has no field for the tier, the tier is neither requested nor charged', async () => {
   const asked = { model: 'claude', service_tier: 'priority', messages: [{ role: 'user', content: 'Hi' }] }
   for (const stream of [false, true]) {
     const caller = await rig.caller()
@@ -162,7 +162,7 @@ test('a tier for which a translation has no field is neither requested nor charg
   }
 })
 
-describe('a stream is charged by', () => {
+describe('a stream is charged according to', () => {
   test.each<[string, object, number]>([
     ['the tier that it names', { service_tier: 'priority' }, 30],
     ['the default tier that it names instead of the requested one', { service_tier: 'default' }, 15],
@@ -232,7 +232,7 @@ test.each([
   ['priority', 2],
   ['flex', 1],
   ['default', 1],
-])('the hold uses the requested tier if that is more expensive: %s', async (tier, times) => {
+])('the hold is based on the requested tier if that tier is more expensive: %s', async (tier, times) => {
   const body = { ...chat, max_tokens: 1000, service_tier: tier }
   const amount = await whileHeld(rig, await rig.caller(), paths.chat, body, (held) => held)
   expect(amount).toBeGreaterThan(1000 * times)

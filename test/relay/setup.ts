@@ -7,7 +7,7 @@ import { addTokenWithKey } from '../helpers/accounts.ts'
 import { type FakeUpstream, neverAnswers, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type ChannelInput, type LogRow, startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** A caller's account, with the quota that every test starts with. */
+/** A caller's user and token. */
 export interface Caller {
   userId: number
   tokenId: number
@@ -18,11 +18,11 @@ export interface Caller {
 export interface Rig extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
-  /** Adds a channel to the upstream, for model `m`. */
+  /** Adds a channel of the upstream, for model `m` by default. */
   channel(fields?: Partial<ChannelInput>): Promise<number>
-  /** Creates a user with a token. Both can be customised. */
+  /** Creates a user with a token. The fields of both can be set. */
   caller(quota?: Quota, fields?: CallerFields): Promise<Caller>
-  /** Removes all channels, rules and requests, and resets options that a test changed to the given values. */
+  /** Removes all channels, rules and requests, and sets the given options, which a test may have changed. */
   clear(options?: Record<string, string>): Promise<void>
 }
 
@@ -37,10 +37,10 @@ interface CallerFields {
   token?: Updateable<TokensTable>
 }
 
-/** Enough for every call that does not test running out of quota. */
+/** Enough quota for every call in tests that are not about running out of quota. */
 const plenty = 1_000_000
 
-/** Starts the gateway and the upstream. With `channels: false` the gateway has no channel. */
+/** Starts the gateway and the upstream. With `channels: false`, the gateway has no channels. */
 export async function startRelayRig(
   options: Parameters<typeof startTestGateway>[0] & { channels?: false; settings?: Record<string, string> } = {},
 ): Promise<Rig> {
@@ -69,7 +69,7 @@ export async function startRelayRig(
   return rig
 }
 
-/** Writes directly to the database, because password hashing would take most of a test's time. */
+/** Writes directly to the database, because password hashing would take up most of a test's time. */
 async function addCaller({ context }: TestGateway, quota: Quota, fields: CallerFields): Promise<Caller> {
   const { secrets, store } = context.api
   return store.write(async (trx) => {
@@ -116,7 +116,7 @@ export interface Seen {
   broken: boolean
 }
 
-/** Reads a response until it ends, in whatever way. */
+/** Reads a response until it ends or breaks off. */
 export async function see(answer: Response | Promise<Response>): Promise<Seen> {
   const response = await answer
   const decoder = new TextDecoder()
@@ -137,7 +137,7 @@ function errorIn(text: string): Seen['error'] {
       const body = JSON.parse(candidate) as { error?: Seen['error'] }
       if (body.error) return body.error
     } catch {
-      // This is not an error object.
+      // The data is not an error object.
     }
   }
   return undefined
@@ -182,7 +182,7 @@ export function expectError(seen: Seen, status: number, code: string | number | 
   expect(seen.error).toHaveProperty('param')
 }
 
-/** Checks that a stream began well and ended with an error event with this code, without the end marker. */
+/** Checks that a stream began with status 200 and ended with an error event with this code, without the end marker. */
 export function expectErrorEvent(seen: Seen, code: string): void {
   expect(seen.status).toBe(200)
   expect(seen.broken).toBe(false)
@@ -201,7 +201,7 @@ export async function until(condition: () => Promise<boolean> | boolean, timeout
 }
 
 /**
- * Waits until no hold is open, then checks that the charges in the user, the token and the channels match the log.
+ * Waits until no hold is open, then checks that the charges of the user, the token and the channels match the log.
  * Returns the log rows, newest first.
  */
 export async function charged(rig: Rig, caller: Caller, units: number, before = plenty): Promise<LogRow[]> {
@@ -225,7 +225,7 @@ export async function charged(rig: Rig, caller: Caller, units: number, before = 
   return rows
 }
 
-/** Sends a call to which the upstream never responds, calls `look` while the hold is open, and disconnects. */
+/** Makes a call to which the upstream never responds, calls `look` while the hold is open, and then disconnects. */
 export async function whileHeld<T>(
   { gateway, upstream }: Rig,
   caller: Caller,
@@ -249,7 +249,7 @@ export async function whileHeld<T>(
   return seen
 }
 
-/** The units charged to one caller, read when no hold is open. For cases where the exact count does not matter. */
+/** The units charged to a caller, read when no hold is open. For tests in which the exact number does not matter. */
 export async function chargedUnits(
   rig: Rig,
   caller: Caller,

@@ -1,5 +1,5 @@
-// An answer does not begin with an empty event: a failure after such an event is retried on the next channel and costs
-// nothing.
+// An empty event does not count as the beginning of an answer: a failure after it is retried on the next channel and
+// costs nothing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chargedUnits, chat, eventsOf, type Rig, see, startRelayRig } from './setup.ts'
@@ -108,7 +108,7 @@ describe.each(silent)('after %s', (_, type, events) => {
   })
 })
 
-test('an empty answer that ends properly counts as an answer', async () => {
+test('an empty answer counts as an answer if it ends properly', async () => {
   await rig.channel()
   const events = [
     chunk({ role: 'assistant', content: '' }),

@@ -12,13 +12,14 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 /**
- * A generous limit for what the sockets of both connections may buffer. Unlimited read-ahead would quickly exceed it.
+ * A generous limit for what the sockets of both connections may buffer. A gateway that reads ahead without limit would
+ * quickly exceed it.
  */
 const mostBytes = 48 * 1024 * 1024
 
 const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'word '.repeat(2000) } }] })}\n\n`
 
-/** Writes as fast as the other side reads. `written` is the number of bytes. */
+/** Writes as fast as the gateway reads. `written` is the number of bytes written. */
 function source(head: fake.Behaviour['run'], piece: string) {
   const state = { written: 0 }
   const run = fake.behaviour('source', async (exchange) => {
@@ -49,8 +50,8 @@ function callAndStopReading(path: string, body: object, { token }: Caller): Prom
 }
 
 /**
- * Continues reading. When the other side has disconnected, resolves with the last bytes of the response, which are the
- * final chunk if the response is complete.
+ * Continues reading until the gateway disconnects, and resolves with the last bytes of the response. If the response is
+ * complete, they are the final chunk.
  */
 async function lastBytes(socket: Socket): Promise<string> {
   let end = ''
@@ -76,13 +77,13 @@ async function stopsGrowing(state: { written: number }): Promise<void> {
   }
 }
 
-test('a caller who stops reading a stream stops the upstream too, and the upstream does not count as stalled', async () => {
+test('if a caller stops reading a stream, the gateway stops reading from the upstream, which does not count as stalled', async () => {
   const caller = await rig.caller({ user: 1e12, token: 1e12 })
   const { state, run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
   rig.upstream.next(run)
   const socket = await callAndStopReading('/v1/chat/completions', chatStream, caller)
   await stopsGrowing(state)
-  // This is longer than StreamIdleTimeout, but it is the caller who causes the silence.
+  // This is longer than StreamIdleTimeout, but the silence is caused by the caller.
   await new Promise((resolve) => setTimeout(resolve, 3600))
   expect(rig.upstream.openStreams).toBe(1)
   const held = state.written
@@ -99,7 +100,7 @@ test('a caller who stops reading a stream stops the upstream too, and the upstre
   expect(rows[0]).toMatchObject({ outcome: 'aborted', estimated: 1 })
 }, 120_000)
 
-test('a caller who stops reading speech also stops the upstream', async () => {
+test('if a caller stops reading speech, the gateway also stops reading from the upstream', async () => {
   const caller = await rig.caller({ user: 1e12, token: 1e12 })
   const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
   const { state, run } = source(head, '\u0001'.repeat(16_384))
@@ -113,11 +114,11 @@ test('a caller who stops reading speech also stops the upstream', async () => {
   expect(rows[0]).toMatchObject({ outcome: 'aborted' })
 }, 120_000)
 
-describe('a caller who reads nothing for longer than CallerIdleTimeout releases the upstream and the quota', () => {
+describe('if a caller reads nothing for longer than CallerIdleTimeout, the upstream call ends and the hold is released', () => {
   beforeAll(() => rig.gateway.setOption('CallerIdleTimeout', '1'))
   afterAll(() => rig.gateway.setOption('CallerIdleTimeout', '120'))
 
-  test('of a stream, which is broken off when it is read later', async () => {
+  test('for a stream: the caller gets an incomplete response when reading on', async () => {
     const caller = await rig.caller({ user: 1e12, token: 1e12 })
     const { run } = source((exchange) => exchange.head(200, fake.streamHeaders()), event)
     rig.upstream.next(run)
@@ -128,7 +129,7 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout releases 
     expect(await lastBytes(socket)).not.toBe('0\r\n\r\n')
   }, 120_000)
 
-  test('of speech, which is broken off when it is read later', async () => {
+  test('for speech: the caller gets an incomplete response when reading on', async () => {
     const caller = await rig.caller({ user: 1e12, token: 1e12 })
     const head = (exchange: fake.Exchange) => exchange.head(200, [['content-type', 'audio/mpeg']])
     const { run } = source(head, '\u0001'.repeat(16_384))
@@ -143,7 +144,7 @@ describe('a caller who reads nothing for longer than CallerIdleTimeout releases 
   }, 120_000)
 })
 
-describe('a caller who does not finish a request gets 408, and the connection is closed', () => {
+describe('a caller who does not complete a request gets 408, and the connection is closed', () => {
   beforeAll(async () => {
     await rig.gateway.setOption('CallerIdleTimeout', '0.5')
     await rig.gateway.setOption('RequestSizeLimit', '100000')
@@ -153,7 +154,7 @@ describe('a caller who does not finish a request gets 408, and the connection is
     await rig.gateway.setOption('RequestSizeLimit', '33554432')
   })
 
-  /** Sends the start of a body and nothing more. Resolves with the response when the other side has disconnected. */
+  /** Sends the beginning of a body and nothing more. Resolves with the response when the gateway has disconnected. */
   function begin(path: string, headers: readonly string[], piece: string): Promise<string> {
     const { port } = new URL(rig.gateway.url)
     const socket = connect(Number(port), '127.0.0.1')
@@ -190,7 +191,7 @@ describe('a caller who does not finish a request gets 408, and the connection is
     expect(rig.upstream.requests.length).toBe(before)
   })
 
-  test('for a management call, which needs no account for this', async () => {
+  test('for a management call, even without an account', async () => {
     const answers = await Promise.all([
       begin('/api/user/login', [long], '{"username"'),
       begin('/api/user/login', [chunked], '4\r\n{"us\r\n'),

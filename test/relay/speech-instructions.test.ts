@@ -1,13 +1,13 @@
-// Speech that is priced by tokens: instructions in addition to the text, and the usage that Google reports.
+// Speech that is priced by tokens: instructions in addition to the text, and the usage reported by Google.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
 import { charged, chargedUnits, type Rig, see, startRelayRig, whileHeld } from './setup.ts'
 
 const path = '/v1/audio/speech'
-/** A prompt token costs a quarter of a unit, and an audio token five units. */
+/** A prompt token costs a quarter of a unit, and an audio token costs five units. */
 const google = 'gemini-2.5-flash-preview-tts'
-/** A prompt token costs 0.3 units, and an audio token six. */
+/** A prompt token costs 0.3 units, and an audio token costs six. */
 const openai = 'gpt-4o-mini-tts'
 let rig: Rig
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** 900 bytes count as 300 text tokens, and as 1,250 audio tokens when they are spoken. */
+/** As text, 900 bytes count as 300 tokens; when spoken, as 1,250 audio tokens. */
 const long = 'x'.repeat(9_000)
 const body = (model: string) => ({ model, input: 'x'.repeat(900), instructions: long, voice: 'alloy' })
 
@@ -31,7 +31,7 @@ function says(beside: object): void {
   )
 }
 
-describe('instructions are covered by the hold and charged', () => {
+describe('the hold covers the instructions, and they are charged', () => {
   const asSpoken = Math.ceil(3_300 * 0.25 + 13_750 * 5)
   const asPrompt = Math.ceil(3_300 * 0.3 + 1_250 * 6)
   const cases: [how: string, model: string, units: number, ready: () => void][] = [
@@ -49,7 +49,7 @@ describe('instructions are covered by the hold and charged', () => {
   })
 })
 
-describe('the usage that Google reports', () => {
+describe('the usage reported by Google', () => {
   const usage = (prompt: number, sound: number) => ({
     usageMetadata: {
       promptTokenCount: prompt,
@@ -73,7 +73,7 @@ describe('the usage that Google reports', () => {
     ['no sound', usage(400, 0)],
     ['an absurdly large prompt', usage(9_000_000, 700)],
     ['an absurd amount of audio', usage(400, 9_000_000)],
-  ])('is not believed with %s', async (_, beside) => {
+  ])('is replaced by the gateway’s count if it contains %s', async (_, beside) => {
     const plain = { model: google, input: 'x'.repeat(900), voice: 'alloy' }
     const caller = await rig.caller()
     says(beside)

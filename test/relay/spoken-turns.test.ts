@@ -1,5 +1,5 @@
-// Parts of a history that only the caller's dialect has: the upstream gets no empty turn, and no two consecutive turns
-// of one side.
+// Histories with parts that only the caller's dialect supports: the upstream gets no empty turns, and no two
+// consecutive turns of the same side.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
 import { messagesFake } from '../matrix/support/fakes/anthropic.ts'
@@ -29,7 +29,7 @@ interface Turn {
   results: number
 }
 
-/** The turns of a request in any dialect, reduced to what can be compared. */
+/** The turns of a request in any dialect, reduced to what the tests compare. */
 function turnsOf(sent: JsonObject): Turn[] {
   const list = (sent['messages'] ?? sent['input'] ?? sent['contents'] ?? []) as JsonObject[]
   const isCall = (part: JsonObject) =>
@@ -70,7 +70,7 @@ const services: readonly (readonly [string, Parameters<Rig['channel']>[0] & obje
 ]
 
 const white = ' \n\t'
-/** Histories that would leave empty turns, and what is sent of them. */
+/** Histories that would leave empty turns, and the texts that should be sent. */
 const histories: readonly (readonly [
   string,
   string,
@@ -175,7 +175,7 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
     '/v1/responses': 'the Responses API',
   }
   const others = services.filter(([name]) => own[path] !== name && !(path.startsWith('/v1beta') && name === 'Gemini'))
-  test.each(others)('are sent to %s as non-empty turns of alternating sides', async (_name, fields, fake) => {
+  test.each(others)('are sent to %s as non-empty turns with alternating roles', async (_name, fields, fake) => {
     const model = fields.models ?? 'm'
     await rig.channel({ models: 'm', ...fields })
     rig.upstream.always(says(fake, said))
@@ -210,7 +210,7 @@ describe.each(histories)('%s', (_title, path, body, expected, lost) => {
   })
 })
 
-test('answers that consist of white space are not sent to Anthropic, even if the request is otherwise passed on unchanged', async () => {
+test('answers that consist only of white space are not sent to Anthropic, even if the request is otherwise passed on unchanged', async () => {
   await rig.channel({ type: 14 })
   rig.upstream.always(says(messagesFake, said))
   const caller = await rig.caller()
@@ -240,7 +240,7 @@ test('answers that consist of white space are not sent to Anthropic, even if the
   ])
 })
 
-test('a request without any text is sent, so that the service can refuse it', async () => {
+test('a request that contains only white space is sent, so that the service can refuse it', async () => {
   await rig.channel({ type: 44 })
   rig.upstream.always(says(chatFake, said))
   const caller = await rig.caller()

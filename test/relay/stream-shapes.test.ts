@@ -31,7 +31,7 @@ const styles: Record<string, fake.SseStyle> = {
   'named events with ids': { named: true },
 }
 
-describe('a stream arrives completely and is charged correctly if it is written as', () => {
+describe('a stream in any of these forms arrives completely and is charged correctly:', () => {
   for (const [name, style] of Object.entries(styles)) {
     test(name, async () => {
       const caller = await rig.caller()
@@ -39,14 +39,14 @@ describe('a stream arrives completely and is charged correctly if it is written 
       const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
       expect(textOf(seen.text.replace('\ufeff', ''))).toBe(words.join(''))
       expect(eventsOf(seen.text).at(-1)).toBe('[DONE]')
-      // The gateway requested the usage chunk, not the caller.
+      // The usage chunk was requested by the gateway, not by the caller.
       expect(seen.text).not.toContain('"usage"')
       const [row] = await charged(rig, caller, 10 + words.length)
       expect(row).toMatchObject({ outcome: 'complete', estimated: 0, prompt_tokens: 10 })
     })
   }
 
-  test('a caller who requests usage gets the bytes of the upstream', async () => {
+  test('a caller who requests usage gets exactly the bytes that the upstream sent', async () => {
     const caller = await rig.caller()
     rig.upstream.next(fake.okStream({ chunks: words, style: { comments: true, named: true, lineEnd: '\r\n' } }))
     const body = { ...chatStream, stream_options: { include_usage: true } }
@@ -59,7 +59,7 @@ describe('a stream arrives completely and is charged correctly if it is written 
     expect(seen.text).toBe(direct)
   })
 
-  test('a last event of several lines that has no blank line after it', async () => {
+  test('a last event of several lines that is not followed by a blank line', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('no last blank line', async (exchange) => {
@@ -89,8 +89,9 @@ describe('an event of 20 MB on one line', () => {
   const bytes = 20 * 1024 * 1024
   const usage = { prompt_tokens: 10, completion_tokens: 25, total_tokens: 35 }
 
-  test('is passed on, and what follows it is still parsed', async () => {
-    // Until the upstream reports how few tokens the text has, the quota must cover the estimate for all of it.
+  test('is passed on, and the events after it are still parsed', async () => {
+    // The upstream reports only at the end how few tokens the text has. Until then, the quota must cover the gateway's
+    // estimate for all of it.
     const caller = await rig.caller({ user: 1e9, token: 1e9 })
     rig.upstream.next(fake.hugeEvent(bytes, { chunks: 20, usage }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream, caller.token))
@@ -103,7 +104,7 @@ describe('an event of 20 MB on one line', () => {
     expect(row).toMatchObject({ outcome: 'complete', estimated: 0 })
   }, 120_000)
 
-  test('whose end arrives in one write with the usage and [DONE] is not sent twice', async () => {
+  test('is not sent twice if it arrives in one write with the usage and [DONE]', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('everything at once', async (exchange) => {
@@ -120,7 +121,7 @@ describe('an event of 20 MB on one line', () => {
     await charged(rig, caller, 35)
   })
 
-  test('that breaks off is closed before the error event is sent', async () => {
+  test('is closed before the error event is sent if it breaks off', async () => {
     const caller = await rig.caller()
     rig.upstream.next(
       fake.behaviour('half of a long event', async (exchange) => {

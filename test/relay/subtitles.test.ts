@@ -1,5 +1,5 @@
-// Transcripts in SubRip and WebVTT format: the charge depends on the length of the audio, which the last time stamp
-// gives.
+// Transcripts in SubRip and WebVTT format: the charge depends on the length of the audio, which is taken from the last
+// time stamp.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Buffer } from 'node:buffer'
 import { sendBody } from '../helpers/fake-upstream/reply.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-/** Sends 5 bytes of audio for transcription. The upstream responds with `answer`. */
+/** Sends 5 bytes of audio for transcription; the upstream responds with `answer`. */
 async function transcribe(answer: string, format: string, type: string) {
   const caller = await rig.caller()
   const form = new FormData()
@@ -36,7 +36,7 @@ async function transcribe(answer: string, format: string, type: string) {
   return caller
 }
 
-// $0.006 a minute equals 50 units a second.
+// $0.006 per minute equals 50 units per second.
 test.each([
   [
     'srt',
@@ -52,7 +52,7 @@ test.each([
     502,
   ],
   ['vtt with hours', 'text/vtt', 'WEBVTT - a title\n\n01:00:00.000 --> 01:00:02.000\nGood morning.\n', 180_100],
-])('%s: the last time stamp gives the length of the audio', async (name, type, answer, units) => {
+])('%s: the last time stamp determines the length of the audio', async (name, type, answer, units) => {
   const caller = await transcribe(answer, name.slice(0, 3), type)
   const [row] = await charged(rig, caller, units)
   expect(row).toMatchObject({ outcome: 'complete', estimated: 1 })
@@ -62,7 +62,7 @@ test.each([
 test.each([
   ['srt', 'text/plain', '1\n?? --> ??\nGood morning.\n\n2\n?? --> ??\nWell?\n'],
   ['vtt', 'text/vtt', 'WEBVTT\n\n?? --> ??\nGood morning.\n\n?? --> ??\nWell?\n'],
-])('%s with unreadable time stamps costs what its words alone would cost', async (format, type, answer) => {
+])('%s with unreadable time stamps costs as much as its words alone', async (format, type, answer) => {
   const plain = await chargedUnits(rig, await transcribe('Good morning.\n\nWell?', 'text', 'text/plain'))
   const stamped = await chargedUnits(rig, await transcribe(answer, format, type))
   expect(stamped.rows[0]?.completion_tokens).toBe(plain.rows[0]?.completion_tokens)

@@ -1,4 +1,4 @@
-// Where system messages are sent in requests to services, and `metadata` for services that refuse it.
+// Where system messages are placed in requests to services, and `metadata` for services that refuse it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Rig, see, startRelayRig } from './setup.ts'
@@ -32,8 +32,8 @@ const call = {
 const result = { role: 'tool', tool_call_id: 'c1abcdefg', content: 'warm' }
 
 /**
- * The request, what is sent to services that accept a system message only at the beginning, and what is sent if all
- * system messages become one.
+ * The caller's messages, the messages sent to services that accept a system message only at the beginning, and the
+ * messages sent if all system messages are merged into the first.
  */
 const cases: readonly (readonly [title: string, asked: object[], spoken: object[], first: object[]])[] = [
   [
@@ -101,8 +101,8 @@ const cases: readonly (readonly [title: string, asked: object[], spoken: object[
 ]
 
 describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
-  test.each([50, 8, 36, 28, 39, 56])('are sent to type %d where it accepts them', async (type) => {
-    // Several system messages at the beginning are the caller's own choice and stay.
+  test.each([50, 8, 36, 28, 39, 56])('are sent to type %d only in places where it accepts them', async (type) => {
+    // Several system messages at the beginning are the caller's own choice, so they are kept.
     const out = title === 'twice at the beginning' ? asked : spoken
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(out)
   })
@@ -111,7 +111,7 @@ describe.each(cases)('system messages %s', (title, asked, spoken, first) => {
     expect(await messagesOf('/v1/chat/completions', { messages: asked }, { type })).toEqual(asked)
   })
 
-  test('are sent where the channel’s configuration says', async () => {
+  test('are placed as the channel’s configuration says', async () => {
     const to = (type: number, system_turns: string) =>
       messagesOf('/v1/chat/completions', { messages: asked }, { type, config: JSON.stringify({ system_turns }) })
     expect(await to(50, 'keep')).toEqual(asked)
@@ -130,7 +130,7 @@ test('a channel’s own system prompt replaces the first system message, and lat
   ).toEqual([{ role: 'system', content: 'Mine.' }, user(`Hi\n\n${words}`)])
 })
 
-test('several system messages at the beginning become one if they come from another dialect', async () => {
+test('several system messages at the beginning are merged if they come from another dialect', async () => {
   const body = { instructions: 'Be brief.', input: [{ ...late, role: 'developer' }, user('Hi')] }
   const one = [{ ...system, content: 'Be brief.\n\nSpeak French.' }, user('Hi')]
   for (const type of [50, 8, 28, 36]) expect(await messagesOf('/v1/responses', body, { type })).toEqual(one)
@@ -157,7 +157,7 @@ test('Codex items in the middle become user messages for a strict service, and s
   expect((await sent(path, { input }, { type: 1 })).body['input']).toEqual(input)
 })
 
-test('system turns are sent to models of the Messages API that accept them, and become user turns for others', async () => {
+test('system turns stay system turns for models of the Messages API that accept them, and become user turns for others', async () => {
   const messages = [user('Hi'), late, assistant, user('Go on')]
   const body = { messages, max_tokens: 10 }
   const spoken = [user(`Hi\n\n${words}`), assistant, user('Go on')]
@@ -277,7 +277,7 @@ describe('in a translated request', () => {
     ])
   })
 
-  test('a request with only system messages becomes a user message for services that require a turn', async () => {
+  test('if a request has only system messages, they are sent as a user message to services that require one', async () => {
     const messages = [system, { role: 'developer', content: 'Say hello.' }]
     expect((await sent('/v1/chat/completions', { messages }, { type: 14 })).body).toMatchObject({
       system: 'Be brief.',
@@ -323,7 +323,7 @@ describe('metadata', () => {
     expect([body['metadata'], header]).toEqual([metadata, null])
   })
 
-  test('is sent to OpenAI with an answer that is to be stored', async () => {
+  test('is sent to OpenAI if the answer is to be stored', async () => {
     expect((await sent('/v1/chat/completions', { ...chat, store: true }, { type: 1 })).body['metadata']).toEqual(
       metadata,
     )
@@ -332,7 +332,7 @@ describe('metadata', () => {
     )
   })
 
-  test('of callers of the Responses API is reported as dropped too', async () => {
+  test('from callers of the Responses API is reported as dropped too', async () => {
     const { body, header } = await sent('/v1/responses', { input: 'Hi', metadata }, { type: 28 })
     expect(body).not.toHaveProperty('metadata')
     expect(header).toContain('metadata')

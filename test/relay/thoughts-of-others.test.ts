@@ -1,4 +1,4 @@
-// Reasoning state in requests that are passed on in their own dialect: what is sent, and what is reported as dropped.
+// Reasoning state in requests whose dialect the service uses too: what is sent, and what is reported as dropped.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeSeal } from '../../server/dialects/wire/thought-signature.ts'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -21,7 +21,7 @@ beforeEach(() => rig.clear({ RetryTimes: '0', StrictTranslationEnabled: 'false' 
 
 const said = { thought: '', text: 'Fine.', calls: [] }
 const seal = (from: 'anthropic-messages' | 'openai-responses' | 'gemini', to: typeof from) =>
-  // An envelope as a caller of `to` would have received it, whichever service made its content.
+  // An envelope as a caller of `to` would have received it, with content from the service `from`.
   from === to
     ? Buffer.from(JSON.stringify({ tollgate: 1, from, of: 'thought', value: 'own-state' })).toString('base64')
     : writeSeal({ from, value: 'foreign-state' }, to)
@@ -76,14 +76,14 @@ describe('a caller of Messages at Anthropic', () => {
     ['with null as its signature', { type: 'thinking', thinking: 'Hm', signature: null }],
     ['that is redacted and empty', { type: 'redacted_thinking', data: '' }],
   ]
-  test.each(foreign)('a thought %s is not passed on, and the caller is told', async (_name, thought) => {
+  test.each(foreign)('a thought %s is not passed on, and is reported as dropped', async (_name, thought) => {
     const sent = await ask([thought, text])
     expect(sent.status).toBe(200)
     expect(contentOf(sent)).toEqual([text])
     expect(sent.dropped).toBe('messages.thinking')
   })
 
-  test('a thought that Anthropic made is passed on, byte for byte', async () => {
+  test('a thought that Anthropic made is passed on byte for byte', async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: 'EqQBCgIYAhIM' }
     const hidden = { type: 'redacted_thinking', data: 'EmwKAhgBEgy3' }
     const body = `{ "model" : "${model}","max_tokens":4000,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":${JSON.stringify([thought, hidden, text])}},{"role":"user","content":"caf\\u00e9"}]}`
@@ -92,19 +92,19 @@ describe('a caller of Messages at Anthropic', () => {
     expect(sent.dropped).toBe(null)
   })
 
-  test('content in an envelope that comes back to the service that made it is passed on without the envelope', async () => {
+  test('a signature in the gateway’s envelope is sent without the envelope to the service that made it', async () => {
     const own = { type: 'thinking', thinking: 'Hm', signature: seal('anthropic-messages', 'anthropic-messages') }
     const sent = await ask([own, text])
     expect(contentOf(sent)).toEqual([{ ...own, signature: 'own-state' }, text])
     expect(sent.dropped).toBe(null)
   })
 
-  test('a turn that would be empty is not sent', async () => {
+  test('a turn that would be empty is dropped', async () => {
     const sent = await ask([{ type: 'thinking', thinking: 'Hm', signature: '' }])
     expect((sent.fields['messages'] as JsonObject[]).map(({ role }) => role)).toEqual(['user', 'user'])
   })
 
-  test('a budget does not start thinking in a loop of calls for which another service did the thinking', async () => {
+  test('thinking stays off in a tool loop that another service began, even if the caller sets a budget', async () => {
     const use = { type: 'tool_use', id: 'a', name: 'look', input: {} }
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'blue' }] }
     const thinking = { type: 'enabled', budget_tokens: 2000 }
@@ -132,7 +132,7 @@ describe('a caller of Messages at Anthropic', () => {
     expect(own.fields['thinking']).toEqual(thinking)
     expect(own.dropped).toBe(null)
     await rig.clear()
-    // The later turns of a loop need no thoughts.
+    // Only the first turn of a tool loop must begin with a thought.
     const later = await ask([], {
       thinking,
       messages: [
@@ -146,7 +146,7 @@ describe('a caller of Messages at Anthropic', () => {
     expect(later.fields['thinking']).toEqual(thinking)
   })
 
-  test("continues with unsigned thoughts if the model's vendor does not sign them", async () => {
+  test("unsigned thoughts are passed on if the model’s vendor does not sign thoughts", async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: '' }
     for (const [type, asked] of [
       [36, 'm'],
@@ -161,7 +161,7 @@ describe('a caller of Messages at Anthropic', () => {
     }
   })
 
-  test('is refused under strict translation, which forbids dropping anything', async () => {
+  test('a thought that would be dropped is refused under strict translation', async () => {
     await rig.gateway.setOption('StrictTranslationEnabled', 'true')
     await rig.channel({ type: 14, models: model })
     const caller = await rig.caller()
@@ -199,14 +199,14 @@ describe('a caller of the Responses API at OpenAI', () => {
     ],
     ['without an id or content', thought({ encrypted_content: null, content: null })],
     ['referenced by an id of the gateway that is not stored', { type: 'item_reference', id: ours }],
-  ])('a thought %s is not passed on, and the caller is told', async (_name, item) => {
+  ])('a thought %s is not passed on, and is reported as dropped', async (_name, item) => {
     const sent = await ask(item)
     expect(sent.status).toBe(200)
     expect(itemsOf(sent)).toEqual([])
     expect(sent.dropped).toBe('input.reasoning')
   })
 
-  test('what OpenAI made or stores is passed on', async () => {
+  test('reasoning state that OpenAI made or stores is passed on', async () => {
     const kept = [
       thought({ id: 'rs_0123', encrypted_content: 'gAAAAAB' }),
       thought({ id: 'rs_0123456789' }),
@@ -292,16 +292,16 @@ describe('a caller of Gemini at Google', () => {
     expect(sent.dropped).toBe(dropped)
   })
 
-  test('calls are left unchanged if the model does not require signatures', async () => {
+  test('calls without a signature are left unchanged unless the model requires signatures', async () => {
     expect(partsOf(await ask([{ functionCall }], 'gemini-2.5-pro'))).toEqual([{ functionCall }])
     await rig.clear()
-    // This name refers to the newest model of its kind, whatever its version number.
+    // This name always refers to the newest model, so the version number is unknown.
     const latest = await ask([{ functionCall }], 'gemini-flash-latest')
     expect(partsOf(latest)).toEqual([{ functionCall, thoughtSignature: dummy }])
   })
 })
 
-describe('a reasoning state that a service refuses although it looks like its own', () => {
+describe('reasoning state that a service refuses although it looks like its own', () => {
   const refusals: [string, number, string, string, number, JsonObject, JsonObject, string][] = [
     [
       'Anthropic',
@@ -391,7 +391,7 @@ describe('a reasoning state that a service refuses although it looks like its ow
     },
   )
 
-  test('is not sent in a third attempt', async () => {
+  test('is dropped only once: if the service refuses again, there is no third attempt', async () => {
     const [, type = 0, path = '', model = '', code = 0, refusal, fields] = refusals[0] ?? []
     await rig.channel({ type, models: model })
     rig.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
@@ -401,7 +401,7 @@ describe('a reasoning state that a service refuses although it looks like its ow
     expect(rig.upstream.requests).toHaveLength(2)
   })
 
-  test('does not cause a second attempt if the conversation contains no reasoning state', async () => {
+  test('is the only reason for a second attempt: a conversation without reasoning state is sent once', async () => {
     const [, type = 0, path = '', model = '', code = 0, refusal] = refusals[0] ?? []
     await rig.channel({ type, models: model })
     rig.upstream.always(behaviour('refuses', (exchange) => sendJson(exchange, code, refusal)))
@@ -412,7 +412,7 @@ describe('a reasoning state that a service refuses although it looks like its ow
   })
 })
 
-test('a retry within one call sends each channel only the thoughts that this channel’s service made', async () => {
+test('when a call is retried, each channel gets only the thoughts that its own service made', async () => {
   await rig.clear({ RetryTimes: '1' })
   await rig.channel({ type: 14, key: 'first', priority: 9 })
   await rig.channel({ type: 24, key: 'second', priority: 1 })

@@ -1,4 +1,4 @@
-// Threads of Anthropic's Messages API: the service stores the conversation, and the caller sends only the new messages.
+// Threads in Anthropic's Messages API: the service stores the conversation, and the caller sends only the new messages.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../server/lib/json.ts'
@@ -12,7 +12,10 @@ const context = 1_048_576
 let rig: Rig
 let answers = 0
 
-/** A response of Anthropic with its own thread id. It reports a thousand prompt tokens, which are stored there. */
+/**
+ * A response from Anthropic with a thread id of its own. It reports a thousand prompt tokens, which are stored at
+ * Anthropic.
+ */
 function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
   return behaviour('says', (exchange) => {
     const usage = { input_tokens: 1000, output_tokens: 5 }
@@ -36,7 +39,7 @@ function says(content: JsonObject[], stop = 'end_turn'): Behaviour {
 const sunny = says([{ type: 'text', text: 'Sunny.' }])
 const asks = says([{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Bern' } }], 'tool_use')
 
-/** The same response in the format of OpenAI's chat. */
+/** The same response in OpenAI's chat format. */
 const chat = (message: JsonObject, reason: string) =>
   behaviour('chat', (exchange) =>
     sendJson(exchange, 200, {
@@ -96,8 +99,8 @@ async function runTool(token = rig.gateway.token): Promise<string> {
   return last.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
 
-describe('a channel without threads', () => {
-  test('reports that in the format that makes a client send the whole conversation', async () => {
+describe('a channel that does not support threads', () => {
+  test('reports this with the error that makes clients send the whole conversation', async () => {
     await rig.channel()
     for (const thread of [{ type: 'create' }, goOn('msg_1')])
       expect(await errorOf(await ask(thread))).toEqual({
@@ -108,20 +111,20 @@ describe('a channel without threads', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('is skipped if another channel has threads', async () => {
+  test('is skipped if another channel supports threads', async () => {
     await rig.channel({ priority: 10 })
     await claude()
     rig.upstream.always(sunny)
     expect((await ask({ type: 'create' })).status).toBe(200)
   })
 
-  test('can also be a channel to Claude on another service', async () => {
+  test('can also be a channel for Claude on another service', async () => {
     await rig.channel({ type: 33, key: 'api-key|us-east-1', models: 'claude-sonnet-4-5' })
     const refused = await ask({ type: 'create' }, undefined, said, { model: 'claude-sonnet-4-5' })
     expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
   })
 
-  test("gets the whole conversation from the SDK's tool runner", async () => {
+  test("gets the whole conversation from the SDK’s tool runner", async () => {
     await rig.channel()
     rig.upstream.next(chatAsks)
     rig.upstream.always(chatSunny)
@@ -132,7 +135,7 @@ describe('a channel without threads', () => {
 })
 
 describe('a thread at Anthropic', () => {
-  test("continues with the SDK's tool runner, which sends only the new messages", async () => {
+  test("works with the SDK’s tool runner, which sends only the new messages", async () => {
     await claude()
     rig.upstream.next(asks)
     rig.upstream.always(sunny)
@@ -142,7 +145,7 @@ describe('a thread at Anthropic', () => {
     expect(second).toMatchObject({ thread: { type: 'continue' }, messages: [{ role: 'user' }] })
   })
 
-  test('continues on the channel that began it, whatever other channels there are', async () => {
+  test('continues on the channel on which it began, whatever other channels there are', async () => {
     const keys = ['key-a', 'key-b', 'key-c', 'key-d']
     await claude({ key: keys[0] })
     rig.upstream.always(sunny)
@@ -166,7 +169,7 @@ describe('a thread at Anthropic', () => {
     ])
   })
 
-  test('continues with the key of a channel that began it', async () => {
+  test('continues with the key with which it began', async () => {
     await claude({ key: 'key-a\nkey-b\nkey-c', key_mode: 'multi' })
     rig.upstream.always(sunny)
     let id = await idOf(await ask({ type: 'create' }))
@@ -185,7 +188,7 @@ describe('a thread at Anthropic', () => {
     }
 
     for (const others of [0, 1])
-      test(`starts again if the operator has removed that key, with ${others} other channels`, async () => {
+      test(`is reported as not found, and can begin again, if the operator has removed that key (${others} other channels)`, async () => {
         const channel = await claude(many)
         for (let at = 0; at < others; at++) await claude({ key: 'key-z', priority: -1 })
         rig.upstream.always(sunny)
@@ -198,7 +201,7 @@ describe('a thread at Anthropic', () => {
         expect((await ask({ type: 'create' })).status).toBe(200)
       })
 
-    test('starts again if that key is permanently refused, and is not sent to the account of another key', async () => {
+    test('is reported as not found if that key is permanently refused, and is not sent to the account of another key', async () => {
       await claude(many)
       rig.upstream.always(sunny)
       const { id, key } = await begin()
@@ -210,7 +213,7 @@ describe('a thread at Anthropic', () => {
       expect(keys().slice(before)).toEqual([key])
     })
 
-    test('waits for a key that is rate limited, and is not sent with another key', async () => {
+    test('gets a 429 if that key is rate limited, and is not sent with another key', async () => {
       await claude(many)
       rig.upstream.always(sunny)
       const { id, key } = await begin()
@@ -221,7 +224,7 @@ describe('a thread at Anthropic', () => {
       expect(keys().slice(before)).toEqual([key, key])
     })
 
-    test('keeps its key on a channel that an admin has chosen', async () => {
+    test('keeps that key on a channel that an admin has chosen', async () => {
       const channel = await claude(many)
       rig.upstream.always(sunny)
       const token = `${rig.gateway.token}-${channel}`
@@ -232,7 +235,7 @@ describe('a thread at Anthropic', () => {
     })
   })
 
-  test('with an unknown origin is started again by the client', async () => {
+  test('is reported as not found to the client if its origin is unknown', async () => {
     await claude()
     await claude()
     const unknown = await errorOf(await ask(goOn('msg_of_another_day')))
@@ -248,7 +251,7 @@ describe('a thread at Anthropic', () => {
     expect((await errorOf(await ask(goOn(id), other.token))).status).toBe(404)
   })
 
-  test("is sent to the only channel if there is just one, and the caller gets that channel's error", async () => {
+  test("is sent to the only channel if there is just one, and the caller gets that channel’s error", async () => {
     await claude()
     const details = { error_code: 'thread_already_continued' }
     const error = { type: 'invalid_request_error', message: 'It went on already.', details }
@@ -256,7 +259,7 @@ describe('a thread at Anthropic', () => {
     expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
   })
 
-  test("the hold treats it as a prompt that the gateway cannot see, and the charge follows the service's count", async () => {
+  test("a thread counts as a prompt that the gateway cannot see: the hold covers it, and the charge is based on the service’s count", async () => {
     await claude()
     rig.upstream.always(sunny)
     const caller = await rig.caller()

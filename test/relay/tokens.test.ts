@@ -22,7 +22,7 @@ function call(authorization: string | undefined, init: RequestInit = {}, body: u
   )
 }
 
-/** Checks that a refused call reached no upstream and changed no balance. */
+/** Checks that a refused call did not reach an upstream or change a balance. */
 async function refused(seen: Seen, status: number, code: string, caller?: Caller): Promise<void> {
   expectError(seen, status, code)
   expect(rig.upstream.requests).toEqual([])
@@ -47,7 +47,7 @@ describe('an invalid token gets 401 invalid_token:', () => {
     test(name, async () => refused(await call(value), 401, 'invalid_token'))
   }
 
-  test('an access token of the management API, and a token in other headers or in the query', async () => {
+  test('an access token of the management API, or a token in other headers or in the query', async () => {
     const { token } = await rig.caller()
     await refused(await call('testgatewayaccesstoken'), 401, 'invalid_token')
     await refused(
@@ -66,7 +66,7 @@ describe('an invalid token gets 401 invalid_token:', () => {
   })
 })
 
-describe('a token that may not be used:', () => {
+describe('a token that must not be used:', () => {
   const now = Math.floor(Date.now() / 1000)
   const cases: readonly { name: string; fields: Parameters<Rig['caller']>[1]; status: number; code: string }[] = [
     { name: 'expired by time', fields: { token: { expired_time: now - 5 } }, status: 401, code: 'token_expired' },
@@ -95,7 +95,7 @@ describe('a token that may not be used:', () => {
     })
   }
 
-  test('a token of a deleted owner gets 403 user_banned or 401 invalid_token', async () => {
+  test('a token whose owner was deleted gets 403 user_banned or 401 invalid_token', async () => {
     const caller = await rig.caller()
     expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
     rig.upstream.requests.length = 0
@@ -109,7 +109,7 @@ describe('a token that may not be used:', () => {
     expect(rig.upstream.requests).toEqual([])
   })
 
-  test('a ban applies from the next call on', async () => {
+  test('a ban takes effect with the next call', async () => {
     const caller = await rig.caller()
     expect((await call(`Bearer ${caller.token}`)).status).toBe(200)
     rig.upstream.requests.length = 0
@@ -120,7 +120,7 @@ describe('a token that may not be used:', () => {
     await refused(await call(`Bearer ${caller.token}`), 403, 'user_banned')
   })
 
-  test('an expired token is shown as expired from then on', async () => {
+  test('an expired token is marked as expired when it is used', async () => {
     const caller = await rig.caller(undefined, { token: { expired_time: now - 5 } })
     await call(`Bearer ${caller.token}`)
     const { read } = rig.gateway.context.store
@@ -129,7 +129,7 @@ describe('a token that may not be used:', () => {
     await until(async () => (await status()).status === 3)
   })
 
-  test('a subnet is compared with the address that a trusted proxy reports', async () => {
+  test('a token’s subnets are compared with the address that a trusted proxy reports', async () => {
     const caller = await rig.caller(undefined, { token: { subnet: '203.0.113.0/24,2001:db8::/32' } })
     const from = (address: string) => call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })
     for (const address of ['203.0.113.9', '::ffff:203.0.113.9', '198.51.100.1, 203.0.113.9', '2001:db8::1']) {
@@ -141,7 +141,7 @@ describe('a token that may not be used:', () => {
     }
   })
 
-  test('an IPv4 subnet may be written as IPv6, and a short form matches no address', async () => {
+  test('an IPv4 subnet may be written as IPv6, and a shortened subnet matches no address', async () => {
     const from = async (subnet: string, address: string) => {
       const caller = await rig.caller(undefined, { token: { subnet } })
       return (await call(`Bearer ${caller.token}`, { headers: { 'x-forwarded-for': address } })).status
@@ -157,7 +157,7 @@ async function userOf({ userId }: Caller): Promise<{ username: string }> {
   return read.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirstOrThrow()
 }
 
-describe('sk-…-<channel>', () => {
+describe('a key with a channel id, sk-…-<channel>', () => {
   test('gives an admin the chosen channel', async () => {
     const other = await rig.channel({ key: 'chosen', priority: -5 })
     for (let index = 0; index < 5; index++) {
@@ -173,7 +173,7 @@ describe('sk-…-<channel>', () => {
   })
 
   test.each(['999999', 'abc', '', '1.5', '-1', '1e0', '99999999999999999999'])(
-    'is refused with 400 if an admin names "%s"',
+    'is refused with 400 if an admin writes "%s" in place of an id',
     async (id) => {
       await refused(await call(`Bearer ${rig.gateway.token}-${id}`), 400, 'invalid_channel_id')
     },
@@ -186,7 +186,7 @@ describe('sk-…-<channel>', () => {
     await refused(await call(`Bearer ${rig.gateway.token}-${disabled}`), 403, 'channel_disabled')
   })
 
-  test('is refused with 400 for a channel that cannot serve the call', async () => {
+  test('is refused with 400 for a channel that does not support the call', async () => {
     const azure = await rig.channel({ type: 3 })
     const seen = await see(
       rig.gateway.post('/v1/moderations', { model: 'm', input: 'Hi' }, `${rig.gateway.token}-${azure}`),
@@ -196,7 +196,7 @@ describe('sk-…-<channel>', () => {
 })
 
 describe('a model', () => {
-  test('that no channel serves gets 503', async () => {
+  test('that is not on any channel gets 503', async () => {
     const caller = await rig.caller()
     await refused(
       await call(`Bearer ${caller.token}`, {}, { ...chat, model: 'nobody-has-it' }),
@@ -206,7 +206,7 @@ describe('a model', () => {
     )
   })
 
-  test('that no channel serves for this kind of call is refused with an error that names what was requested', async () => {
+  test('that no channel serves for this kind of call is refused with an error that names the model and the kind of call', async () => {
     await rig.channel({ type: 14, models: 'claude' })
     const { token } = await rig.caller()
     const seen = await see(rig.gateway.post('/v1/embeddings', { model: 'claude', input: 'a' }, token))
@@ -219,12 +219,12 @@ describe('a model', () => {
     ])
   })
 
-  test('that is served only to another group gets 503', async () => {
+  test('that is available only to another group gets 503', async () => {
     const caller = await rig.caller(undefined, { user: { group: 'vip' } })
     await refused(await call(`Bearer ${caller.token}`), 503, 'no_available_channel', caller)
   })
 
-  test('without a price is refused or charged at the fallback ratio, as UnpricedModelPolicy says', async () => {
+  test('without a price is refused or charged at the fallback ratio, depending on UnpricedModelPolicy', async () => {
     await rig.channel({ models: 'unheard-of' })
     const body = { ...chat, model: 'unheard-of' }
     const caller = await rig.caller()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { type ChildGateway, startChildGateway } from './child-gateway.ts'
 
-// The gateway runs in a separate process, so that its memory can be measured without that of the test.
+// The gateway runs in a separate process, so that its memory can be measured separately from the test's.
 let gateway: ChildGateway
 
 beforeAll(async () => {
@@ -20,8 +20,8 @@ async function residentBytes(): Promise<number> {
 }
 
 /**
- * Sends the headers, and then either nothing or zeros as long as they are accepted. Resolves with the response, however
- * it ends.
+ * Sends the headers and then, depending on `body`, nothing, or zeros for as long as they are accepted. Resolves with
+ * the response, even if the connection breaks off.
  */
 function send(path: string, headers: readonly string[], body: 'plain' | 'chunked' | 'none'): Promise<string> {
   const { port } = new URL(gateway.url)
@@ -61,7 +61,7 @@ function send(path: string, headers: readonly string[], body: 'plain' | 'chunked
 const json = 'content-type: application/json'
 const form = 'content-type: multipart/form-data; boundary=b'
 
-describe('a body of 100 MB is refused and does not fill the memory:', () => {
+describe('a body of 100 MB is refused without filling the memory:', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['JSON', '/v1/chat/completions', json],
     ['a form', '/v1/audio/transcriptions', form],
@@ -69,7 +69,7 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
   for (const [name, path, type] of cases) {
     test(`${name} with a Content-Length gets 413 before it is read`, async () => {
       const headers = [type, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
-      // The response is sent after the headers alone, without waiting for the body.
+      // The response is sent as soon as the headers have arrived, without waiting for the body.
       expect(await send(path, headers, 'none')).toStartWith('HTTP/1.1 413')
       await send(path, headers, 'plain')
       const before = await residentBytes()
@@ -94,7 +94,7 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
     })
   }
 
-  test('to a path that is not served', async () => {
+  test('sent to a path that is not served, it gets 404', async () => {
     const before = await residentBytes()
     const answer = await send('/v1/nothing', [json, `content-length: ${size}`], 'plain')
     expect(answer).toStartWith('HTTP/1.1 404')
@@ -102,7 +102,7 @@ describe('a body of 100 MB is refused and does not fill the memory:', () => {
   })
 })
 
-test('ten of them at once leave the gateway answering', async () => {
+test('the gateway still responds after ten of them at once', async () => {
   const headers = [json, `authorization: Bearer ${gateway.token}`, `content-length: ${size}`]
   const all = await Promise.all(Array.from({ length: 10 }, () => send('/v1/chat/completions', headers, 'plain')))
   for (const answer of all) expect(answer).toStartWith('HTTP/1.1 413')

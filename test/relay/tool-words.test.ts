@@ -1,5 +1,5 @@
-// Call ids and tool names that a service would refuse are made valid, with a unique replacement for each. In the
-// answer, the caller gets the original ones back.
+// Call ids and tool names that a service would refuse are replaced by valid and unique ones. In the answer, the caller
+// gets the original ones back.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../server/lib/json.ts'
 import { type Behaviour, behaviour } from '../helpers/fake-upstream.ts'
@@ -37,7 +37,7 @@ const calling = (name: string, ...ids: string[]): Said => ({
   calls: ids.map((id) => ({ id, name, input: {} })),
 })
 
-/** The same loop of calls in the dialects of three callers. */
+/** The same tool loop in the dialects of three callers. */
 const histories: Readonly<Record<string, (ids: readonly string[]) => JsonObject>> = {
   '/v1/messages': (ids) => ({
     model: 'm',
@@ -77,7 +77,7 @@ const histories: Readonly<Record<string, (ids: readonly string[]) => JsonObject>
   }),
 }
 
-/** The ids of the calls and of the results in a request, in order. */
+/** The ids of the calls and of the results in a request, each in order. */
 function idsIn(value: unknown): { calls: string[]; results: string[] } {
   const found = { calls: [] as string[], results: [] as string[] }
   const walk = (each: unknown): void => {
@@ -112,7 +112,7 @@ describe.each(services)('call ids that are sent to %s', (_service, fields, fake,
   const model = fields.models ?? 'm'
   const ids = ['functions.Bash:0', 'a:0', 'a.0', 'a_0', 'call_123', 'x'.repeat(90), `${'x'.repeat(90)}y`, '', '']
   test.each(Object.keys(histories))(
-    'from %s are valid, distinct, and the same in the call and its result',
+    'from %s are valid and distinct, and are the same in the call and its result',
     async (path) => {
       await rig.channel({ models: 'm', ...fields })
       rig.upstream.always(says(fake, spoken))
@@ -127,7 +127,7 @@ describe.each(services)('call ids that are sent to %s', (_service, fields, fake,
   )
 
   test.each(Object.keys(histories))(
-    'from %s are made distinct if two calls have the same id and the service requires that',
+    'from %s are made distinct if two calls have the same id and the service requires distinct ids',
     async (path) => {
       await rig.channel({ models: 'm', ...fields })
       rig.upstream.always(says(fake, spoken))
@@ -154,7 +154,7 @@ test('a request whose ids are valid is passed on byte for byte', async () => {
   }
 })
 
-test('an id that a caller could not send back is encoded inside another id, and comes back unchanged', async () => {
+test('an id that the caller’s dialect does not allow is encoded in a valid id, and is decoded when it comes back', async () => {
   await rig.channel({ type: 1 })
   const own = 'functions.Bash:0'
   for (const stream of [false, true]) {
@@ -174,7 +174,7 @@ test('an id that a caller could not send back is encoded inside another id, and 
   }
 })
 
-test('calls in an answer with missing or equal ids get separate ids', async () => {
+test('calls in an answer whose ids are missing or equal get distinct ids', async () => {
   await rig.channel({ type: 14 })
   for (const stream of [false, true]) {
     rig.upstream.always(says(messagesFake, calling('look', '', '', 'a', 'a')))
@@ -237,7 +237,7 @@ describe('tool names', () => {
     }),
   }
 
-  /** The tool names that a request offers, in whatever field its dialect has them. */
+  /** The names of the tools in a request, in whatever field its dialect has them. */
   function offered(sent: JsonObject): string[] {
     const out: string[] = []
     const walk = (value: unknown): void => {
@@ -250,7 +250,7 @@ describe('tool names', () => {
     return [...new Set(out)]
   }
 
-  /** Calls the offered tool at position `at`, counted from 0. */
+  /** A service that calls the tool at position `at` of the request, counted from 0. */
   const callsOffered = (fake: Fake, at: number): Behaviour =>
     behaviour('calls what is offered', (exchange) =>
       says(fake, calling(offered(exchange.request.fields)[at] ?? '', 'b')).run(exchange),
@@ -277,7 +277,7 @@ describe('tool names', () => {
     async (path, service, fields, fake, pattern) => {
       await rig.channel({ models: 'm', ...fields })
       const whole = tools[path]?.(fields.models ?? 'm') ?? {}
-      // If the request chooses a tool, Cohere is offered only that one, so the choice is removed.
+      // If the request chooses a tool, Cohere is sent only that tool, so the choice is removed.
       const body = service === 'Cohere' ? { ...whole, tool_choice: undefined } : whole
       for (const at of [0, 5, 7])
         for (const stream of [false, true]) {

@@ -1,4 +1,5 @@
-// A skipped channel is tried by one call at a time. A trial that ends without a verdict makes room for the next.
+// Only one call at a time tries a channel that the circuit breaker skips. A trial that ends without a verdict makes
+// room for the next.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import {
@@ -17,7 +18,7 @@ const speech = { model: 'tts-1', input: 'Hello', voice: 'alloy' }
 const sound: readonly (readonly [string, string])[] = [['content-type', 'audio/mpeg']]
 
 let rig: Rig
-/** How far the gateway's clock is ahead. */
+/** How far the gateway's clock is ahead of the real time. */
 let aheadMs = 0
 
 beforeAll(async () => {
@@ -35,7 +36,10 @@ async function call(path: string, body: object, quota?: { user: number }) {
   return see(rig.gateway.post(path, body, caller.token))
 }
 
-/** Makes the channel with the key `bad` fail until it is skipped, and advances the clock until the pause is over. */
+/**
+ * Makes the channel with the key `bad` fail until the circuit breaker skips it, and advances the clock until a trial is
+ * allowed.
+ */
 async function halfOpen(path: string, body: object): Promise<void> {
   rig.upstream.forKey('bad', fake.status(503))
   for (let count = 0; count < 5; count++) expect((await call(path, body)).status).toBe(503)
@@ -59,13 +63,13 @@ async function next(path: string, body: object): Promise<string | undefined> {
   return rig.upstream.last.key
 }
 
-test('a trial call that is refused before it is sent makes room for the next', async () => {
+test('a trial call that is refused before it is sent makes room for the next trial', async () => {
   await twoChannels(chatPath, chat)
   expectError(await call(chatPath, chat, { user: 5 }), 403, 'insufficient_user_quota')
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('a trial call that cannot pay for the channel makes room for the next', async () => {
+test('a trial call that cannot pay for the channel makes room for the next trial', async () => {
   await rig.channel({ key: 'bad', model_mapping: '{"m":"dear"}', priority: 1 })
   await rig.channel({ key: 'good' })
   await halfOpen(chatPath, chat)
@@ -78,7 +82,7 @@ test('a trial call that cannot pay for the channel makes room for the next', asy
   expect(await next(chatPath, { ...chat, max_tokens: 1 })).toBe('bad')
 })
 
-test('a trial stream whose quota runs out makes room for the next', async () => {
+test('a trial stream whose quota runs out makes room for the next trial', async () => {
   await twoChannels(chatPath, chat)
   rig.upstream.forKey('bad', fake.endlessStream())
   expectErrorEvent(await call(chatPath, chatStream, { user: 100 }), 'quota_exhausted_mid_stream')
@@ -86,7 +90,7 @@ test('a trial stream whose quota runs out makes room for the next', async () => 
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-test('trial speech whose caller disconnects makes room for the next', async () => {
+test('trial speech whose caller disconnects makes room for the next trial', async () => {
   await twoChannels('/v1/audio/speech', speech)
   rig.upstream.forKey(
     'bad',
@@ -106,13 +110,13 @@ test('trial speech whose caller disconnects makes room for the next', async () =
   expect(await next('/v1/audio/speech', speech)).toBe('bad')
 })
 
-test('a token count, which requests no answer, makes room for the next trial', async () => {
+test('a token count, which is not a request for an answer, makes room for the next trial', async () => {
   await twoChannels(chatPath, chat)
   expect((await call('/v1/messages/count_tokens', { ...chat, max_tokens: 9 })).status).toBe(200)
   expect(await next(chatPath, chat)).toBe('bad')
 })
 
-/** A behaviour that waits until it is released. */
+/** A behaviour that waits until `goOn` is called. */
 function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   const behaviour = fake.behaviour(`held, then ${then.name}`, async (exchange) => {
@@ -124,7 +128,7 @@ function held(then: fake.Behaviour): { behaviour: fake.Behaviour; goOn: () => vo
 
 const stateOfBad = () => rig.gateway.context.relay.relay.breaker.snapshot().at(-1)?.state
 
-test('calls that were already running when the channel was skipped do not lengthen the pause', async () => {
+test('calls that were already running when the circuit breaker opened do not lengthen the pause', async () => {
   await rig.channel({ key: 'bad', priority: 1 })
   await rig.channel({ key: 'good' })
   const { behaviour, goOn } = held(fake.resetsBeforeHeaders())
@@ -164,7 +168,7 @@ test.each([
   expect(stateOfBad()).toBeUndefined()
 })
 
-test('the state of a deleted channel is removed', async () => {
+test('when a channel is deleted, its state is removed', async () => {
   await twoChannels(chatPath, chat)
   const leftAlone = async () => {
     const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())

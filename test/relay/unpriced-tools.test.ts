@@ -1,5 +1,5 @@
-// Tools that a service runs with another model: images have their own price, and others are refused unless unpriced
-// items are allowed.
+// Tools that a service runs with another model: images have their own price, and other such tools are refused unless
+// items without a price are allowed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -30,7 +30,7 @@ const answer = fake.behaviour('response', (exchange) =>
   }),
 )
 
-test('image_generation has a price per image, which is charged if an image arrives', async () => {
+test('image_generation has a price per image, which is charged only if an image arrives', async () => {
   await rig.channel()
   const caller = await rig.caller()
   rig.upstream.next(answer)
@@ -40,7 +40,7 @@ test('image_generation has a price per image, which is charged if an image arriv
   await charged(rig, caller, 15)
 })
 
-test('other tools are accepted', async () => {
+test('tools other than image_generation are accepted', async () => {
   await rig.channel()
   const caller = await rig.caller()
   rig.upstream.next(answer)

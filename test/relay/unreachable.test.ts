@@ -23,7 +23,7 @@ interface SilentHost {
 
 /**
  * A port whose connections are never accepted, like that of a frozen process with a full connection queue. The kernel
- * does not respond to further connections, as with a host that is off behind a firewall.
+ * does not respond to further connections, just as with a host that is switched off behind a firewall.
  */
 async function startSilentHost(): Promise<SilentHost> {
   const program = `const { createServer } = require('node:net')
@@ -49,7 +49,8 @@ function connects(port: number, waiting: Socket[]): Promise<boolean> {
   socket.on('error', () => undefined)
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))
-    // This is long enough for a busy machine. A connection that is accepted late would make room for the next.
+    // Two seconds are enough even on a busy machine. If a connection were accepted after that, the next one could be
+    // queued.
     setTimeout(() => resolve(false), 2000)
   })
 }
@@ -68,7 +69,7 @@ describe('ConnectTimeout', () => {
     }, 120_000)
   }
 
-  test('a caller who disconnects before it is known that a host does not respond is charged nothing', async () => {
+  test('a caller who disconnects before ConnectTimeout has passed is charged nothing', async () => {
     const caller = await rig.caller()
     const leave = new AbortController()
     const body = { ...chat, model: 'm2' }
@@ -79,7 +80,7 @@ describe('ConnectTimeout', () => {
     expect(await charged(rig, caller, 0)).toEqual([])
   }, 120_000)
 
-  test('the gateway waits for an upstream that is reachable and needs time to think', async () => {
+  test('the timeout does not apply to an upstream that is reachable and needs time to think', async () => {
     const caller = await rig.caller()
     rig.upstream.next(fake.late(3000, fake.okChat()))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
@@ -87,7 +88,7 @@ describe('ConnectTimeout', () => {
     await charged(rig, caller, 15)
   })
 
-  test('another channel is tried', async () => {
+  test('after the timeout, another channel is tried', async () => {
     await rig.channel({ base_url: `http://127.0.0.1:${silent.port}`, priority: 5 })
     await rig.gateway.setOption('RetryTimes', '1')
     const caller = await rig.caller()

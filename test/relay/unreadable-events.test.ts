@@ -30,7 +30,7 @@ const sends = (pieces: readonly string[], headers = [['content-type', 'text/even
     exchange.end()
   })
 
-/** A service's response to a call in a caller's dialect that the service also uses. */
+/** Makes a call in a dialect that the service also uses; the service responds with these events. */
 async function ask(name: CallerName, pieces: readonly string[]) {
   await rig.clear()
   await rig.channel({ type: services[name].type })
@@ -45,7 +45,7 @@ async function ask(name: CallerName, pieces: readonly string[]) {
 }
 
 const piecesOf = (name: CallerName) => services[name].fake.pieces(said) as string[]
-/** The position of the second half of the text. */
+/** The index of the event with the second half of the text. */
 const middleOf = (name: CallerName) => piecesOf(name).findIndex((piece) => piece.includes('s blue.'))
 const put = (name: CallerName, at: number, ...lines: readonly string[]) => {
   const pieces = piecesOf(name)
@@ -60,7 +60,7 @@ describe.each(names)('a stream of %s', (name) => {
     ],
     ['that is a list', '["text"]'],
     ['that is a word', 'oops'],
-  ])('continues without an event %s, is charged as reported, and has a row that mentions it', async (_, line) => {
+  ])('continues without an event %s, is charged as reported, and its log row mentions the skipped event', async (_, line) => {
     const whole = await ask(name, piecesOf(name))
     const { seen, row, units } = await ask(name, put(name, middleOf(name), line))
     expect(seen.text).toBe(whole.seen.text)
@@ -69,7 +69,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
   })
 
-  test('continues without a line that has no field name, whether the line is alone or beside an event', async () => {
+  test('continues without a line that has no field name, whether the line stands alone or is part of an event', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -86,7 +86,7 @@ describe.each(names)('a stream of %s', (name) => {
     }
   })
 
-  test('can be read although no blank lines separate its events', async () => {
+  test('can be read even if no blank line separates two of its events', async () => {
     const whole = await ask(name, piecesOf(name))
     const middle = middleOf(name)
     const pieces = piecesOf(name)
@@ -98,7 +98,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).not.toContain('unreadable')
   })
 
-  test('ends with an error that arrives between its events, which is passed on unchanged', async () => {
+  test('ends if an error arrives between its events, and the error is passed on unchanged', async () => {
     const middle = middleOf(name)
     const error = '{"error":{"message":"overloaded","type":"overloaded_error"}}'
     const line = name === 'messages' ? `{"type":"error",${error.slice(1)}` : error
@@ -112,7 +112,7 @@ describe.each(names)('a stream of %s', (name) => {
     ])
   })
 
-  test('continues without several unreadable events, which are counted', async () => {
+  test('continues without several unreadable events, and its log row counts them', async () => {
     const middle = middleOf(name)
     const pieces = put(name, middle, 'oops')
     const { seen, row } = await ask(name, [
@@ -153,7 +153,7 @@ describe.each(names)('a stream of %s', (name) => {
     ],
     ['an event that may contain audio', ['{"choices":[{"index":0,"delta":{"audio":{"data":"AAAA']],
     ['an event that may begin a content block', ['{"type":"content_block_start","index":1,"con']],
-  ])('is broken by %s, which is not passed on', async (_, lines) => {
+  ])('is interrupted by %s, which is not passed on', async (_, lines) => {
     const { seen, row } = await ask(name, put(name, middleOf(name), ...lines))
     expect([seen.status, seen.broken]).toEqual([200, false])
     expect(seen.text).toContain('cannot be read')
@@ -165,7 +165,7 @@ describe.each(names)('a stream of %s', (name) => {
     expect(row?.content).not.toContain('skipped')
   })
 
-  test('without its end is broken even if it has its end marker', async () => {
+  test('is interrupted if its last content event is unreadable, even if the end marker follows', async () => {
     const end = piecesOf(name).findIndex((piece) =>
       /"(?:finish_reason|finishReason|stop_reason)":"|response\.completed/.test(piece),
     )
@@ -176,13 +176,13 @@ describe.each(names)('a stream of %s', (name) => {
   })
 })
 
-test('a truncated type of a text event does not end a stream of Messages', async () => {
+test('an event that breaks off within its type does not end a stream of Messages', async () => {
   const whole = await ask('messages', piecesOf('messages'))
   const { seen, row } = await ask('messages', put('messages', middleOf('messages'), '{"type":"content_bl'))
   expect([seen.text, row?.outcome]).toEqual([whole.seen.text, 'complete'])
 })
 
-describe('a stream that contains a call', () => {
+describe('a stream that contains a tool call', () => {
   const calling = {
     thought: '',
     text: 'I look.',
@@ -194,7 +194,7 @@ describe('a stream that contains a call', () => {
       .filter((piece) => piece !== '')
       .map((piece) => `${piece}\n\n`)
 
-  /** Each of these is an event that nothing later in the stream replaces. */
+  /** Each of these is an event that no later event of the stream replaces. */
   test.each([
     ['chat', 'the first piece of an input', /"tool_calls":\[/, 1],
     ['chat', 'the last piece of an input', /"tool_calls":\[/, 2],
@@ -207,7 +207,7 @@ describe('a stream that contains a call', () => {
     ['responses', 'the beginning of a call', /output_item\.added/, 1],
     ['responses', 'the end of a call', /output_item\.done/, 1],
     ['responses', 'the end of a message', /output_item\.done/, 0],
-  ] as const)('of %s is broken without %s', async (name, _title, isIt, which) => {
+  ] as const)('of %s is interrupted without %s', async (name, _title, isIt, which) => {
     const events = eventsIn(name)
     const at = events.flatMap((event, index) => (isIt.test(event) ? [index] : []))[which] ?? -1
     expect(at).toBeGreaterThan(0)
@@ -219,14 +219,14 @@ describe('a stream that contains a call', () => {
   test.each([
     ['message', /output_item\.added/],
     ['text', /content_part\.added/],
-  ] as const)('of responses does not begin without the start of its %s', async (_title, isIt) => {
+  ] as const)('of responses fails before it begins if the start of its %s is missing', async (_title, isIt) => {
     const events = eventsIn('responses')
     const at = events.findIndex((event) => isIt.test(event))
     const { seen } = await ask('responses', events.with(at, 'data: oops\n\n'))
     expect([seen.status, seen.error?.message]).toEqual([502, expect.stringContaining('cannot be read')])
   })
 
-  test('of words is broken by an unreadable event in the middle, because nobody can tell whether the words are complete', async () => {
+  test('with a plain-text input is interrupted by an unreadable event in the middle, because the input may be incomplete', async () => {
     const piece = (custom: object, id?: string) => ({
       id: 'c1',
       choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...(id && { id, type: 'custom' }), custom }] } }],
@@ -241,7 +241,7 @@ describe('a stream that contains a call', () => {
   })
 })
 
-test('a stream is broken if the unreadable event may have contained its usage', async () => {
+test('a stream is interrupted if the unreadable event may have contained its usage', async () => {
   const pieces = piecesOf('chat')
   const usage = pieces.findIndex((piece) => piece.includes('"usage":'))
   const { row } = await ask('chat', pieces.with(usage, 'data: oops\n\n'))
@@ -288,7 +288,7 @@ test('a transcript continues without an unreadable event', async () => {
   })
 })
 
-test('an event that has been sent in part cannot be skipped', async () => {
+test('an event that has been passed on in part cannot be skipped', async () => {
   await rig.clear()
   await rig.channel({ type: 28 })
   const long = `{"choices":[{"index":0,"delta":{"content":"${'x'.repeat(600_000)}`

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const question = { model: 'o4-mini', stream: true, messages: [{ role: 'user', content: 'hi' }] }
 
-/** Reads a stream up to its finish reason and disconnects, as `for await … break` does. */
+/** Reads a stream up to its finish reason and then disconnects, as `for await … break` does. */
 async function leaveAtFinish(token: string): Promise<void> {
   const leave = new AbortController()
   const response = await gateway.post('/v1/chat/completions', question, token, { signal: leave.signal })
@@ -39,8 +39,8 @@ async function leaveAtFinish(token: string): Promise<void> {
   leave.abort()
 }
 
-describe('reasoning that a stream does not show', () => {
-  test('is charged even if the caller disconnects at the last word', async () => {
+describe('reasoning that is not shown in a stream', () => {
+  test('is charged even if the caller disconnects after the last word', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000_000 })
     upstream.next(fake.okStream({ usage, usageChunk: 'asked', delayMs: 30 }))
     await leaveAtFinish(caller.token)
@@ -49,7 +49,7 @@ describe('reasoning that a stream does not show', () => {
     expect(row).toMatchObject({ outcome: 'complete', completion_tokens: reasoning + 5, reasoning_tokens: reasoning })
   })
 
-  test('is covered by the hold for any model that is told to think', async () => {
+  test('is covered by the hold for any model for which thinking is requested', async () => {
     await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4o' })
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     const ask = async (fields: object) => {
@@ -64,7 +64,7 @@ describe('reasoning that a stream does not show', () => {
     expect(await ask({ reasoning_effort: 'none' })).toBeUndefined()
   })
 
-  test('is covered by the hold, so the length of a stream is limited by the balance', async () => {
+  test('is covered by the hold, so the balance limits the length of the stream', async () => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     upstream.next(fake.okStream({ promptTokens: 10 }))
     const response = await gateway.post('/v1/chat/completions', question, caller.token)
@@ -76,7 +76,7 @@ describe('reasoning that a stream does not show', () => {
   })
 })
 
-describe('the larger of two limits decides the hold, and neither is sent with more than the balance covers', () => {
+describe('the larger of two limits determines the hold, and each is lowered to what the balance covers', () => {
   const sentFor = async (model: string) => {
     const caller = await gateway.addCaller({ user: 1_000_000, token: 700 })
     const body = { ...question, model, stream: false, max_completion_tokens: 1, max_tokens: 9_000 }
@@ -97,7 +97,7 @@ describe('the larger of two limits decides the hold, and neither is sent with mo
   })
 })
 
-test('a price that exceeds the balance is named in the log row', async () => {
+test('if the price exceeds the balance, the log row mentions the full price', async () => {
   await gateway.addChannel({ base_url: upstream.url, models: 'gpt-4.1' })
   const caller = await gateway.addCaller({ user: 1_000_000, token: 1_000 })
   upstream.next(fake.okChat({ usage: { prompt_tokens: 10, completion_tokens: 20_000, total_tokens: 20_010 } }))
@@ -109,7 +109,7 @@ test('a price that exceeds the balance is named in the log row', async () => {
   expect((await gateway.balances(caller.userId, caller.tokenId)).remain).toBe(0)
 })
 
-test('a second spelling of a field that decides the price is refused', async () => {
+test('a field that affects the price is refused if it is given in a second spelling', async () => {
   const caller = await gateway.addCaller({ user: 1_000, token: 1_000 })
   for (const field of ['Model', 'MAX_TOKENS', 'N']) {
     const response = await gateway.post('/v1/chat/completions', { ...question, [field]: 1 }, caller.token)

@@ -34,7 +34,7 @@ function spooled(): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-/** A part with the given headers, or a plain field if `head` is only a name. */
+/** A form part with the given headers, or a plain field if `head` is only a name. */
 function part(head: string, value: string | Uint8Array): Buffer {
   const disposition = head.includes(':') ? head : `Content-Disposition: form-data; name="${head}"`
   return Buffer.concat([
@@ -52,7 +52,7 @@ function file(bytes: Uint8Array | string = 'sound'): Buffer {
   return part('Content-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg', bytes)
 }
 
-/** Every byte value, and sequences that look like boundaries. */
+/** Bytes of every value, and sequences that look like boundaries. */
 function soundBytes(length: number): Buffer {
   const bytes = Buffer.alloc(length)
   for (let index = 0; index < length; index++) bytes[index] = (index * 31 + (index >> 8)) & 0xff
@@ -93,7 +93,7 @@ describe('an upload', () => {
     120_000,
   )
 
-  test('without a mapping arrives byte for byte, whatever surrounds its parts', async () => {
+  test('without a model mapping arrives byte for byte, whatever surrounds its parts', async () => {
     const body = Buffer.concat([
       Buffer.from('preamble\r\n'),
       form(file(), part('model', 'whisper-1')),
@@ -108,7 +108,7 @@ describe('an upload', () => {
     `multipart/form-data; x-boundary=inner; boundary=${boundary}`,
     `multipart/form-data; x="boundary=inner;"; boundary=${boundary}`,
     `multipart/form-data; boundary=${boundary}; boundary=inner`,
-  ])('is read by one boundary, which is the only one that the upstream gets: %s', async (given) => {
+  ])('is read with only one boundary, and only that one is sent to the upstream: %s', async (given) => {
     const inner = '--inner\r\nContent-Disposition: form-data; name="model"\r\n\r\ngpt-image-1\r\n--inner--\r\n'
     const { caller, seen } = await call(form(file(inner), part('model', 'whisper-1')), { type: given })
     expect(seen.status).toBe(200)
@@ -117,7 +117,7 @@ describe('an upload', () => {
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
-  test('without a model requests the charged model, in a field before the first part', async () => {
+  test('without a model gets a model field before its first part, with the model that is charged', async () => {
     const { caller, seen } = await call(Buffer.concat([Buffer.from('\r\n'), form(file())]))
     expect(seen.status).toBe(200)
     const expected = Buffer.concat([Buffer.from('\r\n'), form(part('model', 'whisper-1'), file())])
@@ -126,21 +126,21 @@ describe('an upload', () => {
     expect(rows[0]).toMatchObject({ model_name: 'whisper-1' })
   })
 
-  test('of an image whose size is a file gets 400, because some parsers accept the file as a field', async () => {
+  test('of an image gets 400 if the size is a file part, because some parsers accept file parts as fields', async () => {
     const size = part('Content-Disposition: form-data; name="size"; filename=""', '1024x1024')
     const { seen } = await call(form(part('model', 'gpt-image-1'), size, file()), { path: '/v1/images/edits' })
     expectError(seen, 400, 'invalid_field_value')
     expect(seen.error).toMatchObject({ param: 'size' })
   })
 
-  test('of an image whose n is negative gets 400, as in JSON', async () => {
+  test('of an image gets 400 if n is negative, as in JSON', async () => {
     const image = form(part('model', 'gpt-image-1'), part('prompt', 'x'), part('n', '-1'), file())
     const { seen } = await call(image, { path: '/v1/images/edits' })
     expectError(seen, 400, 'n_not_within_range')
     expect(seen.error?.message).toStartWith('n must be from 1 to 10 for gpt-image-1')
   })
 
-  test('can arrive in many small pieces and without a length', async () => {
+  test('can arrive in many small chunks and without a length', async () => {
     const body = form(part('model', 'speech'), file(soundBytes(3_000)))
     const pieces = new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect(rig.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
-  test("that cannot be stored on this machine gets 503, because it is not the caller's fault, and nothing is charged", async () => {
+  test("that cannot be stored on the gateway’s machine gets 503, because it is not the caller’s fault, and nothing is charged", async () => {
     const folder = join(rig.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')
@@ -179,7 +179,7 @@ describe('an upload', () => {
     rig.upstream.forKey('first', fake.ok())
   })
 
-  test('that the upstream refuses while it is being sent leaves no file behind', async () => {
+  test('that the upstream refuses during the transfer leaves no file behind', async () => {
     await rig.gateway.setOption('RetryTimes', '0')
     rig.upstream.forKey('first', fake.resetsDuringBody())
     const { caller, seen } = await call(form(part('model', 'whisper-1'), file(soundBytes(8_000_000))))
@@ -189,7 +189,7 @@ describe('an upload', () => {
     rig.upstream.forKey('first', fake.okTranscription())
   })
 
-  test('whose caller disconnects in the middle leaves no file and no charge behind', async () => {
+  test('whose caller disconnects in the middle leaves no file behind and is not charged', async () => {
     const caller = await rig.caller()
     const leave = new AbortController()
     const before = rig.upstream.requests.length
@@ -309,7 +309,7 @@ describe('an unreadable form', () => {
     })
   }
 
-  test('a form to a path that accepts only JSON gets 400 invalid_json', async () => {
+  test('a form sent to a path that accepts only JSON gets 400 invalid_json', async () => {
     const { seen } = await call(form(model, sound), { path: '/v1/chat/completions' })
     expectError(seen, 400, 'invalid_json')
   })
@@ -328,12 +328,12 @@ describe('an upload above RequestSizeLimit gets 413', () => {
     return see(fetch(rig.gateway.url + path, { method: 'POST', body, headers }))
   }
 
-  test('because of its length', async () => {
+  test('because of its declared length', async () => {
     expectError(await post(form(part('model', 'whisper-1'), file(soundBytes(3_000_000)))), 413, 'request_too_large')
     expect(spooled()).toEqual([])
   })
 
-  test('while it arrives, if it has no length, and its file is removed', async () => {
+  test('while it arrives, if it has no declared length, and its file is removed', async () => {
     const pieces = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(Buffer.concat([part('model', 'whisper-1'), file(soundBytes(2_500_000))]))

@@ -1,5 +1,5 @@
-// What else from an upstream's response reaches callers: no part of a key, and a request id under the caller's own
-// header name.
+// What else callers get from an upstream's response: never a part of a key, and a request id under the header name that
+// their library uses.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { chat, chatStream, type Rig, see, startRelayRig } from './setup.ts'
@@ -30,7 +30,7 @@ test('neither errors nor headers contain a part of the channel’s key or of its
       rig.upstream.always(fake.status(400, { message, headers: [['x-request-id', echo]] }))
       const seen = await see(rig.gateway.post(path, body))
       expect(seen.status).toBe(400)
-      // At most a few base64 characters precede the key, and they reveal next to nothing.
+      // At most a few base64 characters before the key remain, and they reveal next to nothing.
       expect(seen.text).toMatch(/The request with \S{0,4}\[key\]/)
       expect(seen.text + JSON.stringify([...seen.headers])).not.toContain(echo.slice(0, 16))
     }
@@ -42,13 +42,13 @@ test('neither errors nor headers contain a part of the channel’s key or of its
   }
 })
 
-test('every response has its request id in the header that the caller’s library reads', async () => {
+test('every response has a request id in the header that the caller’s library reads', async () => {
   await rig.channel({ type: 28 })
   for (const reply of [fake.ok(), fake.status(500), fake.status(401)]) {
     rig.upstream.always(reply)
     for (const [path, body, name] of Object.values(calls)) {
       const seen = await see(rig.gateway.post(path, body))
-      // The service's own id is kept if the service sent one.
+      // If the service sent an id of its own, that id is kept.
       const own = [seen.headers.get('x-oneapi-request-id'), ...(seen.status === 200 ? ['req_fake'] : [])]
       expect(own).toContain(seen.headers.get(name))
     }
@@ -69,7 +69,7 @@ test('529 is a status that only Anthropic uses, so callers of other dialects get
   }
 })
 
-test('vectors of a Gemini channel come with usage, although the service reports none', async () => {
+test('embeddings from a Gemini channel contain usage, although the service reports none', async () => {
   await rig.channel({ type: 24, models: 'text-embedding-004' })
   rig.upstream.always(
     fake.behaviour('embeds', async (exchange) => {

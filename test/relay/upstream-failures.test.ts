@@ -12,7 +12,7 @@ afterAll(() => rig[Symbol.asyncDispose]())
 interface Case {
   upstream: fake.Behaviour
   status: number
-  /** The gateway's code, or the upstream's own code if it sent an error in OpenAI's format. */
+  /** The gateway's code, or the upstream's own code if the upstream sent an error in OpenAI's format. */
   code: string | number | null
   message?: string
   only?: 'plain' | 'stream'
@@ -107,7 +107,7 @@ function neverEnds(status: number): fake.Behaviour {
 }
 
 for (const kind of ['plain', 'stream'] as const) {
-  describe(`an upstream that fails a ${kind} call before its first byte costs nothing:`, () => {
+  describe(`an upstream that fails before the first byte of a ${kind} call costs nothing:`, () => {
     for (const [index, each] of cases.entries()) {
       if (each.only && each.only !== kind) continue
       test(`${index}. ${each.upstream.name} → ${each.status} ${each.code}`, async () => {
@@ -159,8 +159,8 @@ test('error responses are counted by code, although they have no log row', async
   expect(await charged(rig, caller, 0)).toEqual([])
 })
 
-test('a short response that stops in the middle is disconnected from the upstream and costs nothing', async () => {
-  // The response is read at once if the call may be silent for a long time.
+test('if a short response stalls in the middle, the gateway disconnects from the upstream, and nothing is charged', async () => {
+  // With a long StreamIdleTimeout, the gateway reads a short response in one step.
   await rig.gateway.setOption('StreamIdleTimeout', '60')
   await rig.gateway.setOption('RelayTimeout', '1')
   const caller = await rig.caller()
@@ -198,7 +198,7 @@ test('a slow stream within the limits is not a failure', async () => {
   await charged(rig, caller, 15)
 })
 
-describe('the row of a failed call shows admins', () => {
+describe('the log row of a failed call shows admins', () => {
   const rowOf = async (upstream: fake.Behaviour, body: object = chat) => {
     await rig.clear()
     await rig.channel({ type: 8 })
@@ -230,7 +230,7 @@ describe('the row of a failed call shows admins', () => {
     expect(attempts.at(-1)?.error).toContain('<html>')
   })
 
-  test('where a redirect leads to', async () => {
+  test('the target of a redirect', async () => {
     const { row } = await rowOf(fake.redirects('http://127.0.0.1:1/elsewhere'))
     expect(row?.upstream_message).toBe('redirected to http://127.0.0.1:1/elsewhere')
   })

@@ -1,5 +1,5 @@
-// Usage whose numbers do not tell what they include, and what callers are charged for it: streamed and not, passed on
-// and translated.
+// Usage whose numbers leave open what they include, and what callers are charged for it, for streamed and non-streamed
+// answers, passed on and translated.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendBody, sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 beforeEach(() => rig.clear())
 
-/** The types of a service that supports only chat, and of Google. */
+/** The channel types of a service that supports only chat, and of Google. */
 type Type = 28 | 24
 
 const message = { role: 'assistant', content: 'Hello.' }
@@ -42,7 +42,7 @@ const geminiAnswer = (usageMetadata: object) => ({
   usageMetadata,
 })
 
-/** An upstream that responds with the last usage, or streams one chunk for each usage. */
+/** An upstream that reports the last of these usages in a non-streamed response, or each one in a chunk of a stream. */
 function reports(type: Type, usages: readonly object[]) {
   return fake.behaviour('reports', (exchange) => {
     const isStream = exchange.request.fields['stream'] === true || exchange.request.path.includes(':stream')
@@ -88,7 +88,7 @@ async function rowOf(type: Type, name: keyof typeof callers, stream: boolean, us
 const names = Object.keys(callers) as (keyof typeof callers)[]
 const each = names.flatMap((name) => [false, true].map((stream) => [name, stream ? 'streamed' : 'whole'] as const))
 
-describe.each([28, 24] as const)('an upstream of type %d,', (type) => {
+describe.each([28, 24] as const)('with an upstream of type %d,', (type) => {
   const openThoughts =
     type === 24
       ? { promptTokenCount: 9, candidatesTokenCount: 664, totalTokenCount: 1994 }
@@ -121,7 +121,7 @@ describe.each([28, 24] as const)('an upstream of type %d,', (type) => {
         }
 
   test.each(each)(
-    'a %s caller, %s: thoughts that only the total includes are charged and logged',
+    'a %s caller, %s: thoughts that are included only in the total are charged and logged',
     async (name, how) => {
       const { units, row } = await rowOf(type, name, how === 'streamed', [openThoughts])
       expect(units).toBe(9 + 1985 * 5)
@@ -136,14 +136,14 @@ describe.each([28, 24] as const)('an upstream of type %d,', (type) => {
     expect(row?.content).not.toContain('doubtful')
   })
 
-  test.each(names)('a %s caller: if zeros follow real usage, the real usage counts', async (name) => {
+  test.each(names)('a %s caller: if usage of zero follows real usage, the real usage is charged', async (name) => {
     const { units, row } = await rowOf(type, name, true, [openThoughts, zeros])
     expect(units).toBe(9 + 1985 * 5)
     expect(row).toMatchObject({ estimated: 0 })
   })
 })
 
-test.each(names)('a %s caller: reasoning tokens that exceed the completion tokens are added to them', async (name) => {
+test.each(names)('a %s caller: if there are more reasoning tokens than completion tokens, both are charged', async (name) => {
   const usage = { prompt_tokens: 36, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 690 } }
   const { units, row } = await rowOf(28, name, false, [usage])
   expect(units).toBe(36 + 700 * 5)

@@ -1,4 +1,4 @@
-// Upstreams from the time before `stream_options`, which refuse a request that contains it.
+// Upstreams that are older than `stream_options` and refuse requests that contain it.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sendJson } from '../helpers/fake-upstream/reply.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -32,7 +32,7 @@ const calls: [dialect: string, path: string, body: object][] = [
   ],
   ['the Messages API', '/v1/messages', { ...chatStream, max_tokens: 20 }],
 ]
-describe('a stream is requested again without usage, which the gateway then counts, for callers of', () => {
+describe('a stream is requested again without usage, and the gateway counts the tokens, for callers of', () => {
   for (const [dialect, path, body] of calls) {
     test(dialect, async () => {
       const caller = await rig.caller()
@@ -40,7 +40,7 @@ describe('a stream is requested again without usage, which the gateway then coun
         const seen = await see(rig.gateway.post(path, body, caller.token))
         expect([seen.status, seen.error]).toEqual([200, undefined])
         expect(seen.text).toContain('word4')
-        // The second call uses what the first call found out.
+        // The second call uses what the gateway learned from the first.
         expect(rig.upstream.requests.length).toBe(asked)
       }
       const { rows } = await chargedUnits(rig, caller)
@@ -51,7 +51,7 @@ describe('a stream is requested again without usage, which the gateway then coun
   }
 })
 
-test('a caller who requests usage is told that it is not available', async () => {
+test('a caller who requests usage gets an error, because usage is not available', async () => {
   const caller = await rig.caller()
   const body = { ...chatStream, stream_options: { include_usage: true } }
   const seen = await see(rig.gateway.post('/v1/chat/completions', body, caller.token))
@@ -66,7 +66,7 @@ const refuses = (message: string) =>
     sendJson(exchange, 400, { error: { message, type: 'invalid_request_error' } }),
   )
 
-test("an upstream error that only repeats the caller's words does not count as such a refusal", async () => {
+test("an upstream error that only repeats the caller’s words does not count as a refusal of stream_options", async () => {
   const caller = await rig.caller()
   rig.upstream.next(refuses("Invalid value: 'include_usage'. Supported values are: 'system' and 'user'."))
   const body = { ...chatStream, messages: [{ role: 'include_usage', content: 'Hi' }] }
@@ -74,7 +74,7 @@ test("an upstream error that only repeats the caller's words does not count as s
   expect(rig.upstream.requests.length).toBe(1)
 })
 
-test('the refusal of one model does not apply to others, and models that hide their reasoning are not called without usage', async () => {
+test('the refusal applies to one model only, and models that hide their reasoning are not called without usage', async () => {
   const caller = await rig.caller()
   await rig.channel({ models: 'm2,o3', priority: -1 })
   const post = (model: string) => see(rig.gateway.post('/v1/chat/completions', { ...chatStream, model }, caller.token))
@@ -104,7 +104,7 @@ test('if the caller disconnects, the refusal is not remembered', async () => {
   expect(rig.upstream.last.fields['stream_options']).toEqual({ include_usage: true })
 })
 
-test('an upstream that also refuses the call without stream_options is called twice, and is not remembered as one that refuses usage', async () => {
+test('an upstream that refuses the call without stream_options too is called twice, and the refusal is not remembered', async () => {
   rig.upstream.next(refuses('Unknown parameter: stream_options'))
   rig.upstream.next(refuses('Unknown parameter: messages'))
   const caller = await rig.caller()
@@ -115,7 +115,7 @@ test('an upstream that also refuses the call without stream_options is called tw
   await charged(rig, caller, 15)
 })
 
-test('for a service without the Responses API that also refuses stream_options, both facts are found out and remembered', async () => {
+test('for a service that has no Responses API and refuses stream_options, the first call finds out both, and later calls use what it found', async () => {
   rig.upstream.next(fake.status(404, { shape: 'text' }))
   rig.upstream.next(refuses('Unknown parameter: stream_options'))
   const caller = await rig.caller()
@@ -137,7 +137,7 @@ test('for a service without the Responses API that also refuses stream_options, 
   expect(rows.map(({ attempts }) => attempts === '')).toEqual([true, false])
 })
 
-test('the other forms of a call are tried again with the next key and on the next channel', async () => {
+test('on the next channel, a call is again tried first with stream_options and then without', async () => {
   const caller = await rig.caller()
   await rig.gateway.setOption('RetryTimes', '1')
   await rig.channel({ priority: -1 })

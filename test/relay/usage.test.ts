@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => rig[Symbol.asyncDispose]())
 
 const text = 'word0 word1 word2 word3 word4'
-/** The number of tokens that the gateway counts for that text. */
+/** The number of tokens that the gateway counts for `text`. */
 const textTokens = 10
 const words = ['word0', ' word1', ' word2', ' word3', ' word4']
 const counted = { estimated: 1, prompt_tokens: promptTokens, completion_tokens: textTokens }
@@ -31,7 +31,7 @@ async function call(kind: 'plain' | 'stream', upstream: fake.Behaviour, body: ob
 }
 
 for (const kind of ['plain', 'stream'] as const) {
-  describe(`impossible usage of a ${kind} answer is rejected, and the gateway's count is charged:`, () => {
+  describe(`impossible usage of a ${kind} answer is rejected, and the gateway’s count is charged:`, () => {
     for (const name of Object.keys(fake.WRONG_USAGE) as (keyof typeof fake.WRONG_USAGE)[]) {
       test(name, async () => {
         const { caller } = await call(kind, fake.wrongUsage(name, { text, chunks: words }))
@@ -41,7 +41,7 @@ for (const kind of ['plain', 'stream'] as const) {
       })
     }
 
-    test('missing usage is not reported as rejected', async () => {
+    test('missing usage is not reported as rejected usage', async () => {
       const { caller } = await call(kind, fake.missingUsage({ text, chunks: words }))
       const [row] = await charged(rig, caller, promptTokens + textTokens)
       expect(row).toMatchObject({ outcome: 'complete', ...counted })
@@ -50,20 +50,20 @@ for (const kind of ['plain', 'stream'] as const) {
   })
 }
 
-describe('usage that is sent more than once', () => {
+describe('usage that is reported more than once', () => {
   test('is charged once if both reports are equal', async () => {
     const { caller } = await call('stream', fake.duplicateUsage({ chunks: words }))
     const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
-  test('is charged by the last report if the reports are running totals', async () => {
+  test('is charged according to the last report if the reports are running totals', async () => {
     const { caller } = await call('stream', fake.runningUsage({ chunks: words }))
     const [row] = await charged(rig, caller, 15)
     expect(row).toMatchObject({ estimated: 0, prompt_tokens: 10, completion_tokens: 5 })
   })
 
-  test('is charged by the gateway’s count if the last total is impossible, even if an earlier one was plausible', async () => {
+  test('is charged according to the gateway’s count if the last total is impossible, even if an earlier one was plausible', async () => {
     const { caller } = await call('stream', fake.wrongUsage('negative', { chunks: words, usageChunk: 'twice' }))
     const [row] = await charged(rig, caller, promptTokens + textTokens)
     expect(row).toMatchObject(counted)
@@ -71,12 +71,12 @@ describe('usage that is sent more than once', () => {
 })
 
 describe('an upstream that ignores max_tokens', () => {
-  test('is charged by what it reports, within reason', async () => {
+  test('is charged for what it reports, within reason', async () => {
     const { caller } = await call('plain', fake.ignoresMaxTokens(50), { max_tokens: 5 })
     await charged(rig, caller, 60)
   })
 
-  test('cannot take the balance below zero', async () => {
+  test('cannot reduce the balance below zero', async () => {
     const caller = await rig.caller({ user: 40, token: 40 })
     rig.upstream.next(fake.ignoresMaxTokens(100))
     const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, max_tokens: 5 }, caller.token))
@@ -85,7 +85,7 @@ describe('an upstream that ignores max_tokens', () => {
     expect(row).toMatchObject({ prompt_tokens: 10, completion_tokens: 100, quota: 40 })
   })
 
-  test('the length of an answer that is not streamed is limited by the balance', async () => {
+  test('the balance limits the length of a non-streamed answer', async () => {
     const caller = await rig.caller({ user: 40, token: 40 })
     rig.upstream.next(fake.okChat({ text: 'word '.repeat(100).trim() }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chat, caller.token))
@@ -97,7 +97,7 @@ describe('an upstream that ignores max_tokens', () => {
   })
 })
 
-test('the metrics report what calls used, regardless of how often they are read', async () => {
+test('the metrics report what calls have used, however often the metrics are read', async () => {
   const figures = async () => {
     const metrics = await fetch(`${rig.gateway.url}/metrics`).then((response) => response.text())
     const figure = (name: string) =>

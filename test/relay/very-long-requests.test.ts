@@ -1,5 +1,5 @@
-// One request must not block all the others. If the work grew with the number of pairs of its many parts, these
-// requests would take minutes.
+// One request must not block all others. These requests have so many parts that they would take minutes if every part
+// were compared with every other.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as fake from '../helpers/fake-upstream.ts'
 import { type Rig, see, startRelayRig } from './setup.ts'
@@ -63,7 +63,7 @@ const requests: [name: string, path: string, body: () => object | string][] = [
   ],
 ]
 
-describe('is passed on quickly:', () => {
+describe('a very long request is passed on quickly:', () => {
   test.each(requests)(
     '%s',
     async (_, path, body) => {
@@ -77,7 +77,7 @@ describe('is passed on quickly:', () => {
   )
 })
 
-test('is refused quickly: a name in both spellings among many fields', async () => {
+test('a very long request with a name in both spellings is refused quickly', async () => {
   const caller = await rig.caller()
   const fields = Object.fromEntries(times(4_000, (index) => [`k${index}`, 0]))
   const body = { ...fields, some_field: 0, someField: 0 }

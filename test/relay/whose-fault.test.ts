@@ -1,5 +1,5 @@
-// Who is at fault for a failure, whether a retry can help, and what callers are told when an upstream refuses the
-// operator's account.
+// Who is at fault for a failure, whether a retry can help, and what callers see when an upstream refuses the operator's
+// account.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { errorDetail } from '../helpers/error-detail.ts'
 import * as fake from '../helpers/fake-upstream.ts'
@@ -49,7 +49,7 @@ const json = (status: number, body: unknown, headers: readonly (readonly [string
     exchange.end()
   })
 
-/** Words that make a client ask its user for another key, or make a person check their own bill. */
+/** Words that make a client ask its user for another key, or make users think that their own account is at fault. */
 const alarming =
   /key|auth|credential|log.?in|token|quota|credit|billing|balance|account|plan|permission|forbidden|40[0-9]/i
 
@@ -67,7 +67,7 @@ function expectUnavailable(caller: CallerName, seen: Awaited<ReturnType<typeof s
   expect(seen.headers.get('retry-after')).toBeNull()
 }
 
-describe("an upstream's refusal of the operator's account is 503 for the caller:", () => {
+describe("if an upstream refuses the operator’s account, the caller gets 503:", () => {
   const openAi = (status: number, message: string, code: string | null, type = 'invalid_request_error') =>
     json(status, { error: { message, type, param: null, code } })
   const refusals: readonly (readonly [fake.Behaviour, keyof typeof channelTypes])[] = [
@@ -124,7 +124,7 @@ describe("an upstream's refusal of the operator's account is 503 for the caller:
     },
   )
 
-  test('other channels and keys are tried first', async () => {
+  test('but other channels and keys are tried first', async () => {
     await rig.gateway.setOption('RetryTimes', '1')
     await rig.channel({ key: 'first-key\nsecond-key', key_mode: 'multi', priority: 1 })
     await rig.channel({ key: 'third-key' })
@@ -135,7 +135,7 @@ describe("an upstream's refusal of the operator's account is 503 for the caller:
     )
   })
 
-  test('the refusal is also reported in a stream that has begun', async () => {
+  test('and in a stream that has begun, an error event reports it', async () => {
     await rig.channel()
     const refused = {
       error: { message: 'Your credit balance is too low', type: 'billing_error', code: 'insufficient_quota' },
@@ -155,7 +155,7 @@ describe("an upstream's refusal of the operator's account is 503 for the caller:
   })
 })
 
-describe("errors in the caller's own request are passed on:", () => {
+describe("errors that concern the caller’s own request are passed on:", () => {
   test.each([
     ['Your chosen model requires moderation and your input was flagged for "violence".'],
     ['Content violates usage guidelines.'],
@@ -170,7 +170,7 @@ describe("errors in the caller's own request are passed on:", () => {
 })
 
 describe('whether a retry can help', () => {
-  test("an upstream's x-should-retry is passed on", async () => {
+  test("an upstream’s x-should-retry header is passed on", async () => {
     await rig.channel()
     for (const [status, said] of [
       [429, 'false'],
@@ -185,7 +185,7 @@ describe('whether a retry can help', () => {
     expect((await ask('chat')).seen.headers.get('x-should-retry')).toBeNull()
   })
 
-  test('a permanent refusal tells the caller that another call will not help, in every dialect', async () => {
+  test('permanent refusals carry x-should-retry: false in every dialect', async () => {
     await rig.channel()
     const empty = await rig.caller({ user: 1_000, token: 0 }, { token: { status: 4 } })
     const banned = await rig.caller(undefined, { user: { status: 2 } })
@@ -200,14 +200,14 @@ describe('whether a retry can help', () => {
     }
   })
 
-  test('an invalid call also tells the caller that, and a call that found no channel does not', async () => {
+  test('an invalid call also gets x-should-retry: false, but a call for which no channel was found does not', async () => {
     const none = (await ask('chat')).seen
     expect([none.status, none.headers.get('x-should-retry')]).toEqual([503, null])
     const wrong = await see(rig.gateway.post('/v1/chat/completions', { model: 'm' }))
     expect([wrong.status, wrong.headers.get('x-should-retry')]).toEqual([400, 'false'])
   })
 
-  test('Codex, which ignores the x-should-retry header, gets the only status that it does not retry', async () => {
+  test('Codex, which ignores x-should-retry, gets the only status that it does not retry', async () => {
     await rig.channel()
     const marks: Record<string, string>[] = [
       { originator: 'codex_exec' },
@@ -221,7 +221,7 @@ describe('whether a retry can help', () => {
     expect((await ask('responses', { headers: { originator: 'codex_exec' } })).seen.status).toBe(503)
   })
 
-  test('for a stream that never began, x-should-retry is passed on as for an answer that is not streamed', async () => {
+  test('for a stream that fails before it begins, x-should-retry is passed on as for a non-streamed answer', async () => {
     await rig.channel()
     rig.upstream.always(fake.status(429, { headers: [['x-should-retry', 'false']] }))
     const seen = await see(rig.gateway.post('/v1/chat/completions', chatStream))

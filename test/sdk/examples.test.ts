@@ -48,14 +48,14 @@ const all = async (stream: Promise<AsyncIterable<unknown>>) => {
 }
 
 describe('the official SDK', () => {
-  test('chat', async () => {
+  test('completes a chat', async () => {
     rig.answer(json(chatReply({ content: 'Four degrees.' }), 200, { 'x-request-id': 'req-7' }))
     const value = await expectSame((sdk) => sdk.chat.completions.create({ model, messages }))
     expect(value).toMatchObject({ _request_id: 'req-7' })
     await expectLog(12, 7)
   })
 
-  test('a stream, without the usage event if the caller did not request it', async () => {
+  test('reads a stream, without the usage event if the caller did not request it', async () => {
     const told = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Four ° ☀' }), chunk({}, 'stop')]
     rig.answer(events(...told, usageChunk, '[DONE]'))
     const ask = (include_usage: boolean) => (sdk: OpenAI) =>
@@ -66,7 +66,7 @@ describe('the official SDK', () => {
     await expectLog(12, 7)
   })
 
-  test('a tool loop by runTools, streamed and not', async () => {
+  test('runs a tool loop with runTools, streamed and not', async () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'warmth', arguments: '{"city":"Oslo"}' } }
     const loops = [
       [json(chatReply({ content: null, tool_calls: [call] }, 'tool_calls')), json(chatReply({ content: 'Four.' }))],
@@ -106,14 +106,14 @@ describe('the official SDK', () => {
     }
   })
 
-  test('structured output by parse', async () => {
+  test('parses structured output with parse', async () => {
     rig.answer(json(chatReply({ content: '{"city":"Oslo","degrees":4}' })))
     const response_format = zodResponseFormat(z.object({ city: z.string(), degrees: z.number() }), 'warmth')
     const value = await expectSame((sdk) => sdk.chat.completions.parse({ model, messages, response_format }))
     expect(value).toMatchObject({ choices: [{ message: { parsed: { city: 'Oslo', degrees: 4 } } }] })
   })
 
-  test('embeddings, which the SDK requests as base64', async () => {
+  test('gets embeddings, which it requests as base64', async () => {
     const embedding = Buffer.from(new Float32Array([0.25, -1, 3]).buffer).toString('base64')
     const data = [{ object: 'embedding', index: 0, embedding }]
     rig.answer(
@@ -124,7 +124,7 @@ describe('the official SDK', () => {
     await expectLog(5, 0)
   })
 
-  test('images', async () => {
+  test('generates images', async () => {
     rig.answer(
       json({ created: 1, data: [{ url: 'https://images.example/1.png' }, { url: 'https://images.example/2.png' }] }),
     )
@@ -143,7 +143,7 @@ describe('the official SDK', () => {
     expect([row.prompt_tokens, row.completion_tokens, Boolean(row.estimated)]).toEqual([320, 1056, false])
   })
 
-  test('speech', async () => {
+  test('generates speech', async () => {
     rig.answer(answer(new Uint8Array([255, 251, 144, 0, 1, 2]), { 'content-type': 'audio/mpeg' }))
     const input = 'Fjære, så vidt 🌊'
     await expectSame(async (sdk) => {
@@ -153,7 +153,7 @@ describe('the official SDK', () => {
     expect((await rig.lastLog()).quota).toBe(plainCharge([...input].length, 0))
   })
 
-  test('transcriptions as JSON, as text and as a stream', async () => {
+  test('gets transcriptions as JSON, as text and as a stream', async () => {
     const file = await toFile(Buffer.alloc(2000), 'speech.wav')
     rig.answer(json({ text: 'Good morning.', usage: { type: 'duration', seconds: 30 } }))
     await expectSame((sdk) => sdk.audio.transcriptions.create({ model: 'whisper-1', file }))
@@ -180,13 +180,13 @@ describe('the official SDK', () => {
     await expectLog(40, 3, 40 * 16 + 3 * 40)
   })
 
-  test('moderations', async () => {
+  test('gets moderations', async () => {
     const result = { flagged: false, categories: { violence: false }, category_scores: { violence: 0.01 } }
     rig.answer(json({ id: 'modr-1', model: 'omni-moderation-latest', results: [result] }))
     await expectSame((sdk) => sdk.moderations.create({ model: 'omni-moderation-latest', input: 'a calm sentence' }))
   })
 
-  test('models', async () => {
+  test('lists models', async () => {
     await rig.gateway.addChannel({ base_url: rig.upstream.url, models: `${model},house/special` })
     const ids: string[] = []
     for await (const { id } of client.models.list()) ids.push(id)
@@ -198,7 +198,7 @@ describe('the official SDK', () => {
     })
   })
 
-  test('an error keeps its class, code, parameter and Retry-After', async () => {
+  test('gets errors with their class, code, parameter and Retry-After', async () => {
     const error = { message: 'Slow down.', type: 'requests', param: null, code: 'rate_limit_exceeded' }
     rig.answer(json({ error }, 429, { 'retry-after': '7' }))
     const failed = await client.chat.completions.create({ model, messages }).catch((thrown: unknown) => thrown)
@@ -209,7 +209,7 @@ describe('the official SDK', () => {
     expect(headers.get('retry-after')).toBe('7')
   })
 
-  test('an answer that breaks off, or stops without its end, makes the SDK throw', async () => {
+  test('throws if an answer breaks off or stops without its end', async () => {
     rig.answer(events(chunk({ role: 'assistant', content: 'Half an ans' })))
     const got: unknown[] = []
     const read = async () => {
@@ -278,7 +278,7 @@ describe('the official SDK', () => {
       912,
     ],
   ]
-  test.each(variants)('usage with %s', async (_name, usage, prompt, completion, quota) => {
+  test.each(variants)('usage with %s is charged correctly', async (_name, usage, prompt, completion, quota) => {
     rig.answer(json({ ...(chatReply({ content: 'Four.' }) as object), usage }))
     await client.chat.completions.create({ model, messages })
     await expectLog(prompt, completion, quota)

@@ -134,7 +134,8 @@ async function expectHonestEnd(client: OpenAI, recording: RecordingCase, bytes: 
     >
   const got = await collected(call)
   const where = `${recording.id} cut at ${bytes} by ${ending}`
-  // When a connection breaks, data that had arrived but was not read yet may be lost. In that case the SDK must throw.
+  // When a connection breaks, data that had arrived but had not been read yet can be lost. In that case the SDK must
+  // throw.
   const begun = chunks.some(saysSomething) ? chunks : []
   const read = recording.api === 'chat' ? numberedCalls(begun.map(asRead)) : begun
   const expected = ending === 'fin' && got.error ? read.slice(0, got.value.length) : read

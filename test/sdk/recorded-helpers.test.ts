@@ -74,7 +74,8 @@ describe.skipIf(!recordingsAvailable)('recorded structured outputs through parse
       const { name, schema } = schemaOf(recording) ?? { name: '', schema: {} }
       const body: JsonObject = { ...requestOf(recording) }
       body['response_format'] = zodResponseFormat(z.fromJSONSchema(schema), name)
-      // With tools, the SDK parses answers only if the tools are strict, and those are made by another helper.
+      // If there are tools, the SDK parses answers only if the tools are strict, and strict tools are made by another
+      // helper.
       delete body['tools']
       delete body['tool_choice']
       const run = (client: OpenAI) =>

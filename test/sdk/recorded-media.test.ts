@@ -65,7 +65,7 @@ describe.skipIf(!recordingsAvailable)('recorded images (skipped without recordin
   for (const recording of edits) {
     test(recording.id, async () => {
       if (recording.requestJson) {
-        // The SDK's own method supports only the form. Services that accept JSON are called by path.
+        // The SDK's own method supports only multipart forms. Services that accept JSON are called by path.
         const body = requestOf(recording)
         await expectSame(recording, (client) => client.post('/images/edits', { body }))
         expect(rig.upstream.last.json).toEqual(body)
@@ -151,7 +151,7 @@ describe.skipIf(!recordingsAvailable)('recorded transcriptions (skipped without 
 })
 
 describe.skipIf(!recordingsAvailable)('recorded model lists (skipped without recordings)', () => {
-  test('every listed model is listed by the gateway when a channel has it, and can be looked up', async () => {
+  test('every model in the recorded lists is listed by the gateway when a channel has it, and can be looked up', async () => {
     const listed = allOpenaiCases('models', ok)
       .filter(({ responseJson }) => isObject(responseJson) && Array.isArray(responseJson['data']))
       .flatMap(({ responseJson }) => (responseJson as { data: { id: string }[] }).data.map(({ id }) => id))

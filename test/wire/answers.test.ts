@@ -8,12 +8,12 @@ import { promisedBy } from './document.ts'
 import { endpoints, type Person, startWireGate, type WireGate } from './gate.ts'
 import { type Me, successes } from './successes.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const promised = promisedBy(openApiDocument('0'))
 
-test('every endpoint has a call here that succeeds', () => {
+test('every endpoint has a successful call here', () => {
   expect(
     differences(
       endpoints.map(({ name }) => name),
@@ -26,7 +26,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   let gate: WireGate
   let user: Person
 
-  /** A user with the lowest role that may make the call. */
+  /** A user with the lowest role that is allowed to make the call. */
   async function caller(access: Access): Promise<Me> {
     const { id, username, tokenId, cookie } =
       access === 'user' || access === 'public' ? user : await gate.person(access)
@@ -42,7 +42,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   beforeAll(async () => {
     gate = await startWireGate(kind === 'postgres' ? await freshUrl() : undefined)
     user = await gate.person('user')
-    // The gateway is used first, so that logs and totals contain something.
+    // The gateway is used before the tests, so that logs and totals are not empty.
     const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] }
     const as = { relayToken: user.relayToken }
     expect((await gate.call('POST', '/v1/chat/completions', { as, body })).status).toBe(200)
@@ -51,7 +51,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
   })
   afterAll(() => gate[Symbol.asyncDispose]())
 
-  /** These calls end their caller's account or session, so each of them gets a new user. */
+  /** These calls end their caller's account or session, so each of them gets its own user. */
   const endsCaller = ['userDeleteSelf', 'tokenRemove', 'authLogout']
 
   for (const { name, endpoint } of endpoints) {
@@ -65,12 +65,12 @@ forEachDatabaseUrl((kind, freshUrl) => {
       if (typeof body === 'string') return
       if (endpoint.envelope !== 'bare' && endpoint.media === undefined) expect(body).toMatchObject({ success: true })
       const { data } = body as { data?: unknown }
-      // An empty list would match any row schema.
+      // An empty list would match any schema of rows.
       if (Array.isArray(data)) expect([name, data.length > 0]).toEqual([name, true])
     })
   }
 
-  test('a login that binds an account, a change of only the status, and a test that fails have their own formats', async () => {
+  test('a login that binds an account, a change of the status only, and a failed channel test have their own response formats', async () => {
     const { id, username, tokenId, cookie } = user
     const me = { id, username, tokenId, as: { cookie } }
     expect(await answerOf('oauthGithub', me)).toEqual({ success: true, message: 'bind' })

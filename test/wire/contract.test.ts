@@ -7,7 +7,7 @@ import { forEachDatabase } from '../helpers/databases.ts'
 
 const endpoints: Endpoint[] = Object.values(contract).flatMap((resource) => Object.values(resource))
 
-/** The path with values for its parameters, with and without the final slash. */
+/** The path with values for its parameters, with and without the trailing slash. */
 function forms({ path }: Endpoint): string[] {
   const bare = path.replaceAll(/\{\w+\}/g, '1').replace(/\/$/, '')
   return [bare, `${bare}/`]
@@ -29,7 +29,7 @@ forEachDatabase((_, openFresh) => {
   })
   afterAll(() => api.store.close())
 
-  test('every endpoint is served with and without the final slash, without a redirect', async () => {
+  test('every endpoint is served with and without the trailing slash, without a redirect', async () => {
     for (const endpoint of endpoints) {
       for (const path of forms(endpoint)) {
         const { status } = await api.call(endpoint.method, path)
@@ -42,7 +42,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('every endpoint refuses roles below its access, and the response is an envelope', async () => {
+  test('every endpoint refuses roles below the required one, and the response is an envelope', async () => {
     for (const endpoint of endpoints) {
       for (const role of [1, 10, 100]) {
         if (mayAccess(role, endpoint.access)) continue
@@ -53,9 +53,9 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('the response of every GET to root matches its schema', async () => {
+  test('the response to every GET by root matches its schema', async () => {
     for (const endpoint of endpoints) {
-      // Responses that are not JSON have no schema and may not end. answers.test.ts tests them.
+      // Responses that are not JSON have no schema, and some of them never end. answers.test.ts tests them.
       if (endpoint.method !== 'GET' || endpoint.path === '/api/user/token' || endpoint.media !== undefined) continue
       const { status, headers, json } = await api.call('GET', forms(endpoint)[0] ?? '', { as: people[100] ?? '' })
       expect([endpoint.path, status]).toEqual([endpoint.path, 200])
@@ -66,7 +66,7 @@ forEachDatabase((_, openFresh) => {
     expect(api.warnings).toEqual([])
   })
 
-  test('nothing is served under /api that is not in the contract', () => {
+  test('every route under /api is in the contract', () => {
     const named = new Set(
       endpoints.flatMap(({ method, path }) => {
         const bare = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/\/$/, '')

@@ -8,7 +8,7 @@ import { operationsOf, promisedBy } from './document.ts'
 import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -36,11 +36,11 @@ const send = ({ path, method, operation }: (typeof calls)[number], token = user.
     }),
   })
 
-test('every path of the dialects is in the OpenAPI document', () => {
+test('every path of these dialects is in the OpenAPI document', () => {
   expect(calls.length).toBe(paths.size)
 })
 
-test('successes', async () => {
+test('every call succeeds as documented', async () => {
   for (const call of calls) {
     const response = await send(call)
     expect([call.name, response.status]).toEqual([call.name, 200])
@@ -48,7 +48,7 @@ test('successes', async () => {
   }
 })
 
-test('401, 400 and 403: unknown token, invalid JSON, unknown channel', async () => {
+test('401, 400 and 403: an unknown token, invalid JSON, an unknown channel', async () => {
   for (const call of calls) {
     const response = await send(call, 'sk-nobody')
     expect([call.name, response.status]).toEqual([call.name, 401])
@@ -66,7 +66,7 @@ test('401, 400 and 403: unknown token, invalid JSON, unknown channel', async () 
 
 test('502: the upstream breaks off', async () => {
   for (const call of posts) {
-    // The gateway counts tokens itself if the service does not, so such a call does not fail.
+    // If the service does not count tokens, the gateway counts them itself, so such a call does not fail.
     if (/count/i.test(call.path)) continue
     gate.upstream.next(resetsBeforeHeaders(), resetsBeforeHeaders())
     const response = await send(call)
@@ -76,7 +76,7 @@ test('502: the upstream breaks off', async () => {
   }
 })
 
-test('the token is accepted in the form that the clients of each service use', async () => {
+test('the token is accepted in every form that the clients of a service use', async () => {
   const [messages, gemini] = [
     { url: '/v1/messages', body: { model: 'gpt-4o', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] } },
     { url: '/v1beta/models/gpt-4o:generateContent', body: { contents: [{ parts: [{ text: 'hi' }] }] } },

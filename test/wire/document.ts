@@ -9,24 +9,24 @@ import type {
   ResponseObject,
 } from '../../server/api/openapi/types.ts'
 
-/** Every operation in a document. */
+/** All operations in a document. */
 export function operationsOf({ paths }: OpenApi): { path: string; method: Method; operation: Operation }[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method as Method, operation })),
   )
 }
 
-/** What a document promises about responses. */
+/** Checks of responses against an OpenAPI document. */
 export interface Promised {
-  /** Throws unless the operation promises such a response. Returns the body, which is parsed if it is JSON. */
+  /** Throws unless the document promises such a response for the operation. Returns the body, parsed if it is JSON. */
   check(operationId: string, response: Response): Promise<unknown>
-  /** The errors that a value has under a schema of the document. */
+  /** The validation errors of a value under a schema of the document. */
   errorsOf(schema: JsonSchema, value: unknown): string[]
 }
 
-/** Checks responses against an OpenAPI document. */
+/** Returns checks of responses against this OpenAPI document. */
 export function promisedBy(document: OpenApi): Promised {
-  // Strict mode: a misspelled keyword in our schemas is an error and is not ignored.
+  // Strict mode, so that a misspelled keyword in our schemas is an error instead of being ignored.
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true })
   ajv.addVocabulary(['components', 'example'])
   const compiled = new Map<JsonSchema, ValidateFunction>()
@@ -35,7 +35,7 @@ export function promisedBy(document: OpenApi): Promised {
   function errorsOf(schema: JsonSchema, value: unknown): string[] {
     let validate = compiled.get(schema)
     if (!validate) {
-      // References start at the root of the document.
+      // References are resolved from the root of the compiled schema, so it contains the document's components.
       validate = ajv.compile({ allOf: [schema], components: document.components })
       compiled.set(schema, validate)
     }

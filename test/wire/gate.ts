@@ -17,7 +17,7 @@ import {
 } from '../helpers/outside-services.ts'
 import { startTestGateway, type TestGateway } from '../helpers/test-gateway.ts'
 
-/** Every endpoint of the contract, with its name in the OpenAPI document. */
+/** Every endpoint of the contract, with its operation id in the OpenAPI document. */
 export const endpoints: readonly { name: string; endpoint: Endpoint }[] = Object.entries(contract).flatMap(
   ([group, each]) =>
     Object.entries<Endpoint>(each).map(([key, endpoint]) => ({
@@ -56,7 +56,7 @@ interface CallOptions {
   headers?: Record<string, string>
 }
 
-/** A gateway with everything that its calls use: an upstream, a mail server, external logins. */
+/** A gateway with everything that its calls use: an upstream, a mail server and services for external logins. */
 export interface WireGate extends AsyncDisposable {
   gateway: TestGateway
   upstream: FakeUpstream
@@ -64,9 +64,9 @@ export interface WireGate extends AsyncDisposable {
   hub: OAuthServer
   helper: WeChatHelper
   channelId: number
-  /** Makes a call from a new address each time, so that no rate limit counts the calls together. */
+  /** Makes each call from a different address, so that no rate limit counts them together. */
   call(method: string, path: string, options?: CallOptions): Promise<Response>
-  /** Creates a new user. Banned and deleted users got their session and tokens before they were banned or deleted. */
+  /** Creates a new user. Banned and deleted users get a session and tokens first, and are then banned or deleted. */
   person(who: Exclude<Who, 'none'>): Promise<Person>
 }
 

@@ -15,7 +15,7 @@ import { startTestGateway } from '../helpers/test-gateway.ts'
 import { operationsOf, promisedBy } from './document.ts'
 import { endpoints } from './gate.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('1.2.3')
@@ -76,7 +76,7 @@ test('the document contains every endpoint of the contract and every call of the
   expect(repeated(operations.map(({ operation }) => operation.operationId))).toEqual([])
 })
 
-test('every operation states what it does, who may call it and what it needs', () => {
+test('every operation states what it does, who may call it and what it requires', () => {
   const tags = new Set(document.tags.map(({ name }) => name))
   for (const { path, operation } of operations) {
     expect([path, operation.summary.length > 3]).toEqual([path, true])
@@ -92,7 +92,7 @@ test('every operation states what it does, who may call it and what it needs', (
   }
 })
 
-test('responses of the management API declare every field, so that a matching response has no undeclared field', () => {
+test('responses of the management API declare all their fields, so that a matching response has no undeclared field', () => {
   for (const { name } of endpoints) {
     const found = operations.find(({ operation }) => operation.operationId === name)?.operation
     const content = found?.responses['200'] && 'content' in found.responses['200'] ? found.responses['200'].content : {}
@@ -107,7 +107,7 @@ test('responses of the management API declare every field, so that a matching re
   }
 })
 
-test('every JSON body has an example, which matches its schema', () => {
+test('every JSON body has an example that matches its schema', () => {
   const { errorsOf } = promisedBy(document)
   for (const { operation } of operations) {
     const json = operation.requestBody?.content['application/json']
@@ -130,7 +130,7 @@ test('every form has an example with the fields of its schema', () => {
   }
 })
 
-test('links lead to existing calls, and fill in their parameters', () => {
+test('links refer to existing operations and fill in their parameters', () => {
   const byId = new Map(operations.map(({ operation }) => [operation.operationId, operation]))
   const links = operations.flatMap(({ operation }) => {
     const done = operation.responses['200']
@@ -151,7 +151,7 @@ test('links lead to existing calls, and fill in their parameters', () => {
   }
 })
 
-test('patterns can be used in other languages, and quota, limits and budgets have a maximum', () => {
+test('patterns are valid in other languages too, and quota, limits and budgets have a maximum', () => {
   for (const schema of schemasIn(document)) {
     if (typeof schema['pattern'] === 'string') expect(schema['pattern']).not.toMatch(/\\p\{|\(\?[<!=]/)
     for (const [name, field] of Object.entries(schema.properties ?? {})) {
@@ -175,7 +175,7 @@ test('counts and ids are whole numbers', () => {
   expect([...loose]).toEqual([])
 })
 
-test('a gateway serves the document to everybody, and serves it again only if it has changed', async () => {
+test('a gateway serves the document to everybody, and sends it again only if it has changed', async () => {
   await using gateway = await startTestGateway()
   for (const path of ['/api/openapi.json', '/api/docs']) {
     const first = await fetch(gateway.url + path)
@@ -193,14 +193,14 @@ test('a gateway serves the document to everybody, and serves it again only if it
   expect(served).toEqual(JSON.parse(JSON.stringify(openApiDocument(version))))
 })
 
-test('behind a base path, the document and the page contain the base path', async () => {
+test('under a base path, the document and the page contain the base path', async () => {
   await using gateway = await startTestGateway({ env: { BASE_PATH: '/gate' } })
   const { servers } = (await (await fetch(`${gateway.url}/api/openapi.json`)).json()) as typeof document
   expect(servers[0]?.url).toBe('/gate')
   expect(await (await fetch(`${gateway.url}/api/docs`)).text()).toContain('href="/gate/api/openapi.json"')
 })
 
-test('the page shows every operation and loads no script, no image and no other URL', async () => {
+test('the page shows every operation and loads no script, no image and no other resource', async () => {
   await using gateway = await startTestGateway()
   const response = await fetch(`${gateway.url}/api/docs`)
   const html = await response.text()

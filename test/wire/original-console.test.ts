@@ -20,7 +20,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, body?: unknown) =>
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body }) })).json
 
-  /** The channel form as the console sends it, including the list that the server does not use. */
+  /** The channel form as the console sends it, including the list `groups`, which the server does not use. */
   const channelForm = {
     name: 'one',
     type: 1,
@@ -33,7 +33,7 @@ forEachDatabase((_, openFresh) => {
     group: 'default',
   }
 
-  test('the seconds of a test and the amount of a balance are at the top level, on success and on failure', async () => {
+  test('the seconds of a channel test and the amount of a balance are at the top level, on success and on failure', async () => {
     await call('POST', '/api/channel/', channelForm)
     expect(await call('GET', '/api/channel/test/1/')).toEqual({ success: true, message: '', time: 1.234 })
     expect(await call('GET', '/api/channel/update_balance/1/')).toEqual({ success: true, message: '', balance: 12.5 })
@@ -43,13 +43,13 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('page texts are returned as text, even if nothing was saved', async () => {
+  test('page texts are returned as strings, even if nothing was saved', async () => {
     for (const path of ['/api/notice', '/api/about', '/api/home_page_content']) {
       expect([path, await call('GET', path)]).toEqual([path, { success: true, message: '', data: '' }])
     }
   })
 
-  test('every toggle returns the new status', async () => {
+  test('every change of a status returns the new status', async () => {
     const person = await api.addPerson()
     await call('POST', '/api/channel/', channelForm)
     await call('POST', '/api/token/', { name: 't', remain_quota: 1, expired_time: -1, unlimited_quota: false })
@@ -76,7 +76,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a page of a list has at most ten rows, the newest first, and is an empty list if there are none', async () => {
+  test('a page of a list has at most ten rows, newest first, and is an empty list if there are no rows', async () => {
     await call('POST', '/api/redemption/', { name: 'r', quota: 1, count: 11 })
     for (let made = 0; made < 11; made++) {
       await api.addPerson()
@@ -97,7 +97,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('whole records that are sent back as they were shown, with boxes left empty, change only what was edited', async () => {
+  test('if whole records are sent back as they were shown, with some boxes left empty, only what was edited changes', async () => {
     await call('POST', '/api/channel/', channelForm)
     const channel = (await call('GET', '/api/channel/1')).data
     const saved = await call('PUT', '/api/channel/', {
@@ -114,7 +114,7 @@ forEachDatabase((_, openFresh) => {
     expect((await call('PUT', '/api/user/', { ...user, password: '', quota: 77 })).success).toBe(true)
     expect((await call('GET', `/api/user/${person.id}`)).data).toEqual({ ...user, quota: 77 })
 
-    // An empty quota box is NaN, which JSON writes as null.
+    // The value of an empty quota box is NaN, which is null in JSON.
     expect(
       (await call('POST', '/api/token/', { name: 'n', remain_quota: null, expired_time: -1, unlimited_quota: false }))
         .success,
@@ -126,7 +126,7 @@ forEachDatabase((_, openFresh) => {
       name: 'renamed',
     })
 
-    // Without an invitation, the invitation code is null.
+    // If nobody invited the user, the invitation code is null.
     const body = {
       username: 'fresh',
       password: 'long enough',
@@ -138,7 +138,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('POST', '/api/user/register?turnstile=', { body })).json.success).toBe(true)
   })
 
-  test('an external login of this console has no state and is refused, unless the compatibility option is on', async () => {
+  test('an external login by this console has no state, so it is refused unless the compatibility option is on', async () => {
     await using hub = await startOAuthServer()
     await setOptions(api, {
       GitHubOAuthBaseURL: hub.url,

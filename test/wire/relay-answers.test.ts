@@ -1,4 +1,5 @@
-// Every call of the relay responds as documented: its success in each format, and each error that it promises.
+// Every call of the relay responds as documented: with success in each format, and with each error that the document
+// promises.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { enginePath, relayPaths, relayReads } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -8,11 +9,11 @@ import { operationsOf, promisedBy } from './document.ts'
 import { type Person, startWireGate, type WireGate } from './gate.ts'
 import { addressOf, bodyOf } from './relay-bodies.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
-/** The paths whose errors have a code. The others are tested in dialect-answers.test.ts. */
+/** The paths whose errors have a code. The other paths are tested in dialect-answers.test.ts. */
 const openaiPaths = new Set<string>([...relayPaths.map(({ path }) => path), enginePath, ...relayReads])
 const promised = promisedBy(document)
 const calls = operationsOf(document)
@@ -65,7 +66,7 @@ beforeAll(async () => {
 beforeEach(() => gate.upstream.always(answerByPath()))
 afterAll(() => gate[Symbol.asyncDispose]())
 
-test('successes', async () => {
+test('200: every call succeeds', async () => {
   for (const call of calls) {
     const response = await send(call)
     expect([call.name, response.status]).toEqual([call.name, 200])
@@ -73,7 +74,7 @@ test('successes', async () => {
   }
 })
 
-test('successes in the other promised formats: events, audio, plain text', async () => {
+test('200: the other promised formats (events, audio, plain text)', async () => {
   for (const call of posts.filter(({ path }) => path.endsWith('/completions'))) {
     const response = await send(call, { fields: { stream: true } })
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
@@ -124,7 +125,7 @@ const jsonType = { 'content-type': 'application/json' }
 const typeOf = ({ operation }: (typeof calls)[number]) =>
   operation.requestBody?.content['multipart/form-data'] ? formType : jsonType
 
-test('413 and 415: a body that is too large, a body with an unsupported compression, and a body that should be a form', async () => {
+test('413 and 415: a body that is too large, a body with an unsupported compression, a body that should be a form', async () => {
   const body = `{"a": "${'a'.repeat(3000)}"}`
   await gate.gateway.setOption('RequestSizeLimit', '2048')
   expect(names(having(413))).toEqual(names(posts))
@@ -159,7 +160,7 @@ test('408: a body that never ends', async () => {
 
 const billing = calls.filter(({ path }) => path.includes('/billing/'))
 
-test('429: more requests to the billing pages than an address may make', async () => {
+test('429: one address makes more requests to the billing endpoints than its limit allows', async () => {
   const { token, url, close } = await startTestGateway({ env: { GLOBAL_API_RATE_LIMIT: '1' } })
   const ask = (path: string) => fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
   expect((await ask(billing[0]?.path ?? '')).status).toBe(200)
@@ -171,7 +172,7 @@ test('429: more requests to the billing pages than an address may make', async (
   await close()
 })
 
-test('429: more calls in a minute than the token may make, with headers that report the limit', async () => {
+test('429: a token makes more calls per minute than its limit allows, and headers report the limit', async () => {
   const limited = await gate.person('user')
   await gate.gateway.context.store.write((trx) =>
     trx.updateTable('tokens').set({ rpm_limit: 1 }).where('id', '=', limited.tokenId).execute(),
@@ -192,7 +193,7 @@ test('429: more calls in a minute than the token may make, with headers that rep
   }
 })
 
-test('502: the upstream breaks off, or sends its own status', async () => {
+test('502: the upstream breaks off; an error status of the upstream’s own is passed on', async () => {
   expect(names(having(502))).toEqual(names(posts))
   for (const call of posts) {
     gate.upstream.next(resetsBeforeHeaders())
@@ -212,7 +213,7 @@ test('504: the upstream sends nothing', async () => {
   await gate.gateway.setOption('FirstByteTimeout', '120')
 })
 
-test('503: no channel serves the model, and a server that is shutting down', async () => {
+test('503: no channel serves the model, or the server is shutting down', async () => {
   expect(names(having(503))).toEqual(names(calls))
   for (const call of posts) {
     const body = bodyOf(call.path, call.operation, { model: 'nobody-has-this' })
@@ -228,7 +229,7 @@ test('503: no channel serves the model, and a server that is shutting down', asy
   }
 })
 
-test('500: an error of the gateway', async () => {
+test('500: an internal error of the gateway', async () => {
   expect(names(having(500))).toEqual(names(calls))
   await using other = await startWireGate()
   const person = await other.person('user')

@@ -1,6 +1,6 @@
 import type { Operation } from '../../server/api/openapi/types.ts'
 
-/** The model that serves each path. The fake upstream has one model for each kind of call. */
+/** The model for a path. The fake upstream has one model for each kind of call. */
 const modelOf = (path: string) =>
   [
     [/rerank/, 'rerank-v3.5'],
@@ -13,10 +13,10 @@ const modelOf = (path: string) =>
     [/audio/, 'whisper-1'],
   ].find(([pattern]) => (pattern as RegExp).test(path))?.[1] as string
 
-/** The path, with a model that the gateway serves. */
+/** The path, with a model that the gateway serves filled in. */
 export const addressOf = (path: string, model = modelOf(path) ?? 'gpt-4o') => path.replace('{model}', model)
 
-/** A body that the path accepts: the document's example with a model that the gateway serves, or a form. */
+/** A body that the path accepts: the document's example, with a model that the gateway serves, or a form. */
 export function bodyOf(path: string, { requestBody }: Operation, fields: object = {}): unknown {
   const content = requestBody?.content ?? {}
   if (!content['multipart/form-data']) {

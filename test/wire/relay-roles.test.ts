@@ -1,5 +1,5 @@
-// Who may call the relay and the routes that belong to neither API: every row of the tables is tested against a whole
-// gateway.
+// Who may call the relay, and the routes that are part of neither the relay nor the management API. Every row of the
+// tables is tested against a complete gateway.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { notServedPaths } from '../../contract/relay-paths.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -9,7 +9,7 @@ import { type Credentials, startWireGate, type Who, type WireGate, whoNames } fr
 import { addressOf, bodyOf } from './relay-bodies.ts'
 import { tables } from './role-tables.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const operations = new Map(
@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => gate[Symbol.asyncDispose]())
 
-test('the relay', async () => {
+test('relay calls have the status in the table', async () => {
   for (const { route, cells } of tables.relay) {
     const [method = '', path = ''] = route.split(' ')
     const operation = operations.get(route)
@@ -69,7 +69,7 @@ test('only admins can choose a channel in the token', async () => {
   }
 })
 
-test('only callers with a token are told which parts of OpenAI’s API this gateway lacks', async () => {
+test('only callers with a usable token get a 501 for the parts of OpenAI’s API that this gateway does not have', async () => {
   for (const path of notServedPaths) {
     for (const each of [path, `${path}/thing`]) {
       for (const [who, status] of [
@@ -84,7 +84,7 @@ test('only callers with a token are told which parts of OpenAI’s API this gate
   }
 })
 
-test('routes that belong to neither API', async () => {
+test('routes outside the relay and the management API have the status in the table', async () => {
   for (const { route, cells } of tables.other) {
     const [method = '', path = ''] = route.split(' ')
     for (const [column, word] of Object.entries(cells)) {
@@ -100,14 +100,14 @@ test('routes that belong to neither API', async () => {
   }
 })
 
-/** All ways in which a caller may authenticate. */
+/** All forms of credentials that a caller may have. */
 async function ways(who: Who): Promise<Credentials[]> {
   if (who === 'none') return [{}]
   const { cookie, accessToken, relayToken } = await gate.person(who)
   return [{ cookie }, { accessToken }, { relayToken }]
 }
 
-test('only this machine may read the metrics, or any caller with METRICS_TOKEN, regardless of the role', async () => {
+test('the metrics can be read only from localhost or, if METRICS_TOKEN is set, with that token, whatever the caller’s role', async () => {
   const away = await gate.gateway.app.fetch(new Request('http://gate/metrics'), { socketAddress: '203.0.113.9' })
   expect(away.status).toBe(403)
   await using guarded = await startTestGateway({ env: { METRICS_TOKEN: 'the metrics token' } })

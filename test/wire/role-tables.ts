@@ -1,8 +1,8 @@
-// Who may do what, as tables with a row for every route of the program.
+// Who may do what, as tables with a row for every route of the server.
 
 /**
- * The outcomes of a management call. A word names the outcome. `a|b` means `a` with the session cookie and `b` with the
- * access token.
+ * The outcomes of a management call, by the word in the table. `a|b` means outcome `a` with the session cookie and
+ * outcome `b` with the access token.
  */
 export const outcomes: Readonly<Record<string, { status: number; message?: RegExp }>> = {
   ok: { status: 200 },
@@ -17,7 +17,10 @@ export const outcomes: Readonly<Record<string, { status: number; message?: RegEx
   root: { status: 200, message: /only a super admin/i },
 }
 
-/** Banned users still have their old session and access token. Deleted users have none that the server knows. */
+/**
+ * What each kind of user gets from each management call. Banned users still have an old session and access token;
+ * deleted users have none that the server accepts.
+ */
 const managementRows = `
                                           none  user  admin root  banned deleted
 GET    /api/status                        ok    ok    ok    ok    ok     ok
@@ -124,7 +127,9 @@ POST   /api/user/topup                    401   ok    ok    ok    ban    401|bad
 POST   /api/topup                         401   no    ok    ok    ban    401|bad
 `
 
-/** What callers may do to a user. First an admin: to a user, to another admin, to root and to themselves. Then root. */
+/**
+ * What callers may do to a user: first an admin, to a user, another admin, root and themselves; then root, to the same.
+ */
 const whoseRows = `
                           admin→user admin→admin admin→root admin→self root→user root→admin root→root root→self
 GET    /api/user/{id}     ok         above       above      ok         ok        ok         ok        ok
@@ -138,8 +143,8 @@ DELETE /api/token/{id}    none       none        none       ok         none     
 `
 
 /**
- * The status of a relay call, by the role of the token's owner, for invalid tokens, and for credentials that are not
- * relay tokens.
+ * The status of a relay call: by the role of the token's owner, for tokens that must not be used, and for credentials
+ * that are not relay tokens.
  */
 const relayRows = `
                                                       none user admin root banned deleted | disabled expired used-up | cookie access
@@ -174,7 +179,10 @@ GET  /v1beta/models                                   401  200  200   200  403  
 GET  /v1beta/models/{model}                           401  200  200   200  403    403     | 401      401     401     | 401    401
 `
 
-/** The status of routes that belong to neither API. ALL means every method, and * means any path below. */
+/**
+ * The status of routes that are part of neither the relay nor the management API. ALL means every method, and * means
+ * any path below.
+ */
 const otherRows = `
                          none user admin root banned deleted
 GET /healthz             200  200  200   200  200    200
@@ -189,7 +197,7 @@ ALL /v1alpha/*           404  404  404   404  404    404
 ALL /v1beta/*            404  404  404   404  404    404
 `
 
-/** Middleware that requests pass through: limits and authentication. It serves no responses itself. */
+/** Middleware that requests pass through, for limits and authentication. It does not serve responses itself. */
 export const middleware = ['ALL /*', 'ALL /v1/dashboard/*']
 
 export interface Row {

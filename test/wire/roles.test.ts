@@ -1,5 +1,5 @@
-// Who may do what: every row of the tables is tested against a whole gateway. A route without a row, or a row without a
-// route, fails the test.
+// Who may do what: every row of the tables is tested against a complete gateway. If a route has no row, or a row has no
+// route, the test fails.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import * as z from 'zod/mini'
 import {
@@ -16,7 +16,7 @@ import { type Credentials, endpoints, type Person, startWireGate, type Who, type
 import { middleware, outcomes, type Row, tables } from './role-tables.ts'
 import { type Me, successes } from './successes.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const routesOf = (rows: readonly Row[]) => rows.map(({ route }) => route)
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => gate[Symbol.asyncDispose]())
 
-/** How a user authenticates to the management API, each way alone. */
+/** The ways to authenticate to the management API, each tested separately. */
 const ways = {
   cookie: ({ cookie }: Person): Credentials => ({ cookie }),
   token: ({ accessToken }: Person): Credentials => ({ accessToken }),
@@ -38,7 +38,10 @@ function meOf(person: Person, as: Credentials): Me {
   return { id: person.id, username: person.username, tokenId: person.tokenId, as }
 }
 
-/** The expected outcome. If the cell is `a|b`, the one for the caller's authentication. */
+/**
+ * The expected outcome for a way to authenticate, if the cell has the form `a|b`; otherwise the only outcome in the
+ * cell.
+ */
 function wordOf(cell: string, way: keyof typeof ways): string {
   const [byCookie = '', byToken = byCookie] = cell.split('|')
   return way === 'cookie' ? byCookie : byToken
@@ -70,7 +73,7 @@ test('the tables have a row for every route, and no row without a route', () => 
   for (const rows of Object.values(tables)) expect(repeated(routesOf(rows))).toEqual([])
 })
 
-test('no registered route is missing in the tables', () => {
+test('no registered route is missing from the tables', () => {
   const known = new Set([
     ...[...routesOf(tables.management), ...routesOf(tables.relay)].flatMap((route) => [
       route.replace(/\/$/, ''),
@@ -96,7 +99,7 @@ test('every call that names a user, or something that belongs to a user, is in t
   })
   const names = named.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
   expect(differences(names, routesOf(tables.whose))).toEqual([])
-  // Everything else with an id belongs to the installation: a user who may see one such row may see all.
+  // All other rows with an id belong to the installation as a whole, so whoever may see one of them may see all.
   const others = endpoints.filter(
     ({ endpoint: { path } }) => path.includes('{id}') && !names.some((each) => each.endsWith(path)),
   )
@@ -109,7 +112,7 @@ function shapeOf(schema: z.ZodMiniType): object {
 
 for (const who of whoNames) {
   for (const way of who === 'none' ? (['cookie'] as const) : (['cookie', 'token'] as const)) {
-    test(`the management API, ${who === 'none' ? 'nobody logged in' : `${who} by ${way}`}`, async () => {
+    test(`every management call has the outcome in the table: ${who === 'none' ? 'nobody logged in' : `${who} by ${way}`}`, async () => {
       for (const { route, cells } of tables.management) {
         const person = await gate.person(who === 'none' ? 'user' : who)
         const me = meOf(person, who === 'none' ? {} : ways[way](person))
@@ -134,7 +137,7 @@ const onSomebody: Readonly<Record<string, (whose: Person) => [method: string, pa
 }
 
 for (const way of ['cookie', 'token'] as const) {
-  test(`ownership, by ${way}`, async () => {
+  test(`every call on a user has the outcome in the ownership table, by ${way}`, async () => {
     for (const { route, cells } of tables.whose) {
       for (const [column, word] of Object.entries(cells)) {
         const [who = '', whose = ''] = column.split('→') as [Exclude<Who, 'none'>, Exclude<Who, 'none'> | 'self']
@@ -150,7 +153,7 @@ for (const way of ['cookie', 'token'] as const) {
   })
 }
 
-test('an ordinary user has access to nothing of other users, neither accounts nor tokens', async () => {
+test('an ordinary user has no access to other users’ accounts or tokens', async () => {
   const [me, other] = [await gate.person('user'), await gate.person('user')]
   for (const [route, callOn] of Object.entries(onSomebody)) {
     const [method, path, body] = callOn(other)
@@ -159,7 +162,7 @@ test('an ordinary user has access to nothing of other users, neither accounts no
   }
 })
 
-test('an admin may write the options that the option table gives to admins, and root may write all', async () => {
+test('an option that is reserved for root can be written by root but not by an admin', async () => {
   for (const who of ['admin', 'root'] as const) {
     const person = await gate.person(who)
     const body = { key: 'RegisterEnabled', value: 'true' }

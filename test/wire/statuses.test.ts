@@ -1,4 +1,5 @@
-// Each error status that the document promises for a management call occurs when it should, in the promised format.
+// Each error status that the document promises for a management call occurs in the right situation and in the promised
+// format.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { createTestApi } from '../helpers/api-app.ts'
 import { operationsOf, promisedBy } from './document.ts'
 import { endpoints, startWireGate, type WireGate } from './gate.ts'
 
-// Whole gateways and real password hashes are slow on a busy machine.
+// Complete gateways and real password hashes are slow on a busy machine.
 setDefaultTimeout(120_000)
 
 const document = openApiDocument('0')
@@ -21,7 +22,7 @@ const statusesOf = new Map(
   operationsOf(document).map(({ operation }) => [operation.operationId, Object.keys(operation.responses).map(Number)]),
 )
 
-/** The endpoints for which the document promises that status. */
+/** The endpoints for which the document promises the given status. */
 const having = (status: number) => endpoints.filter(({ name }) => statusesOf.get(name)?.includes(status))
 /** The path of an endpoint, with a value for every required parameter. */
 const operationOf = (name: string) =>
@@ -61,7 +62,7 @@ test('401: nobody is logged in', async () => {
   }
 })
 
-test('403: a page of another site made the browser send it', async () => {
+test('403: a request triggered by another site’s page', async () => {
   expect(having(403).length).toBeGreaterThan(30)
   const headers = { 'sec-fetch-site': 'cross-site' }
   for (const { name, endpoint } of having(403)) {
@@ -70,10 +71,10 @@ test('403: a page of another site made the browser send it', async () => {
   }
 })
 
-test('a call for which no 403 is promised changes nothing, whoever makes the browser send it', async () => {
+test('a call that promises no 403, so that another site’s page can trigger it, changes nothing', async () => {
   await using it = await failingApi()
   const watcher = new Database(it.file, { readonly: true })
-  // SQLite's counter of writes by other connections.
+  // SQLite changes this value when another connection writes to the database.
   const version = () => JSON.stringify(watcher.query('PRAGMA data_version').get())
   for (const { name, endpoint } of endpoints.filter((each) => !statusesOf.get(each.name)?.includes(403))) {
     const before = version()
@@ -111,7 +112,7 @@ test('408: a body that never ends', async () => {
   await gate.gateway.setOption('CallerIdleTimeout', '120')
 })
 
-/** The API with a store and settings that can be made to fail. */
+/** An API whose store and settings can be made to fail. */
 async function failingApi() {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const file = join(folder, 'test.db')
@@ -176,12 +177,12 @@ for (const [status, error] of [
   })
 }
 
-/** A body that matches the schema, so that the failure occurs after the validation. */
+/** A body that matches the schema, so that the call fails only after validation. */
 function bodyOf(name: string): unknown {
   return operationOf(name)?.requestBody?.content['application/json']?.example ?? {}
 }
 
-test('429: more calls than the limits allow, for all calls and for the calls under the strict limit', async () => {
+test('429: more calls than allowed, under the general limit and under the strict limit', async () => {
   await using it = await failingApi()
   const off = { limit: 0, windowMs: 1000 }
   const once = { limit: 1, windowMs: 60_000 }

@@ -13,7 +13,7 @@ const plain =
   (gate, { as }) =>
     gate.call(method, path, { as, ...(body !== undefined && { body }) })
 
-/** A call whose path or body contains something that is created for this call. */
+/** A call whose path or body refers to something that is created just for this call. */
 const made =
   <T>(make: (gate: WireGate, me: Me) => T | Promise<T>, call: (made: T) => Parameters<typeof plain>): Success =>
   async (gate, me) =>
@@ -35,10 +35,10 @@ const channel = ({ channelId }: WireGate) => channelId
 const own = (_: WireGate, me: Me) => me
 
 let count = 0
-/** A new unique suffix for a name. */
+/** A new number, which makes a name unique. */
 const next = () => String(++count)
 
-/** A call of each endpoint that succeeds with real data if the caller may make it. */
+/** For each endpoint, a call that succeeds with real data if the caller is allowed to make it. */
 export const successes: Readonly<Record<string, Success>> = {
   statusStatus: plain('GET', '/api/status'),
   statusNotice: plain('GET', '/api/notice'),
@@ -145,10 +145,7 @@ export const successes: Readonly<Record<string, Success>> = {
   docsPage: plain('GET', '/api/docs'),
 }
 
-/**
- * What a browser does to log in through the code-hosting service, or to bind an account of that service if a user is
- * logged in.
- */
+/** What a browser does to log in with GitHub or, if a user is logged in, to bind a GitHub account. */
 async function outsideLogin(gate: WireGate, { as }: Me): Promise<Response> {
   const start = await gate.call('GET', '/api/oauth/github/start')
   const { data } = (await start.json()) as { data: string }
@@ -163,7 +160,7 @@ function wechatCode({ helper }: WireGate): string {
   return helper.codeFor(`wx-${next()}`)
 }
 
-/** The mail address of a user who requested a new password, and the token from the mail. */
+/** The email address of a user who requested a new password, and the token from the email. */
 async function resetLink(gate: WireGate): Promise<{ email: string; token: string }> {
   const { id } = await gate.person('user')
   const email = `reset${next()}@example.com`
@@ -174,7 +171,7 @@ async function resetLink(gate: WireGate): Promise<{ email: string; token: string
   return { email, token: /token=(\w+)/.exec(await mailTo(gate, email))?.[1] ?? '' }
 }
 
-/** A query that binds an address with the code that was sent to that address. */
+/** A query that binds an email address with the code that was sent to it. */
 async function mailedCode(gate: WireGate): Promise<string> {
   const email = `bind${next()}@example.com`
   await gate.call('GET', `/api/verification?email=${email}`)
@@ -189,7 +186,7 @@ async function mailTo({ smtp }: WireGate, address: string): Promise<string> {
   }
 }
 
-/** Waits until no test of all channels is running, because only one may run at a time. */
+/** Waits until no test of all channels is running, because only one can run at a time. */
 async function idle({ gateway }: WireGate): Promise<void> {
   while (
     (await gateway.context.store.read.selectFrom('job_runs').selectAll().execute()).some((run) => run.finished_at === 0)

@@ -1,5 +1,5 @@
-// An unknown field is refused with an error that names it, so that a typo changes nothing. A whole object that a client
-// received may be sent back.
+// An unknown field is refused with an error that names it, so that a typo changes nothing. But a client may send back a
+// whole object that it received.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Endpoint } from '../../contract/api/endpoint.ts'
 import { api as contract } from '../../contract/api/index.ts'
@@ -23,7 +23,7 @@ forEachDatabase((_, openFresh) => {
   const call = async (method: string, path: string, body?: unknown) =>
     (await api.call(method, path, { as: root.token, ...(body !== undefined && { body }) })).json
 
-  test('every call that accepts a body names unknown fields in its error', async () => {
+  test('every call that accepts a body reports unknown fields by name', async () => {
     const writing = endpoints.filter(({ method }) => method === 'POST' || method === 'PUT')
     expect(writing.length).toBeGreaterThan(15)
     for (const { method, path } of writing) {
@@ -45,7 +45,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a whole row can be sent back', async () => {
+  test('a whole row can be sent back as it was received', async () => {
     const person = await api.addPerson()
     await call('POST', '/api/token/', { name: 'one' })
     await call('POST', '/api/redemption/', { name: 'one', quota: 1 })

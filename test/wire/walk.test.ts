@@ -1,5 +1,5 @@
-// Makes every call that the console makes, using only HTTP, to a fresh server in a separate process. Each call is made
-// with and without the final slash, once with session cookies and once with access tokens.
+// Makes every call that the console makes, over HTTP only, to a fresh server in a separate process. Each call is made
+// with and without the trailing slash, with session cookies and with access tokens.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabaseUrl } from '../helpers/databases.ts'
 import { openTheDoors, walkAccounts, walkOutside } from './walk/accounts.ts'
@@ -23,7 +23,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       afterAll(() => walk[Symbol.asyncDispose]())
 
       for (const form of ['as written', 'the other'] as const) {
-        describe(`in the form ${form}`, () => {
+        describe(`trailing slashes: ${form}`, () => {
           let admin: Person
           let person: Person
           let other: Person
@@ -42,7 +42,7 @@ forEachDatabaseUrl((_, freshUrl) => {
           test('channels', () => walkChannels(walk, admin))
           test('logs', () => walkLogs(walk, admin, person))
           test('refusals', () => walkRefusals(walk, person))
-          test('registration, the profile and mails', async () => {
+          test('registration, the profile and emails', async () => {
             await openTheDoors(walk)
             await walkAccounts(walk)
           })
@@ -50,7 +50,7 @@ forEachDatabaseUrl((_, freshUrl) => {
         })
       }
 
-      test('every call was made in both forms', () => {
+      test('every call was made with and without its trailing slash', () => {
         const wanted = rows.flatMap((row) => [`${row}, as written`, `${row}, the other`])
         expect(wanted.filter((each) => !walk.made.has(each))).toEqual([])
       })

@@ -13,7 +13,7 @@ describe('the faults of a file', () => {
     expect(changes('async function f() { await g() }')).toEqual(['dropped await: await  →'])
   })
 
-  test('are not in types, imports and texts', () => {
+  test('are never in types, imports or strings', () => {
     expect(changes("import { a } from './a1.ts'\ntype B = 1 | 2\ninterface C { d: 3 }\nconst e: 4 | 5 = f")).toEqual([])
     expect(changes("const a = 'b' + c")).toEqual([])
   })
@@ -34,14 +34,14 @@ describe('the chosen faults', () => {
   const text = `${'if (a) b(c === d)\n'.repeat(20)}${'async () => { await f(1) }\n'.repeat(20)}`
   const all = faultsIn('a.ts', text)
 
-  test('have the same number of each kind, and are the same for the same seed', () => {
+  test('include the same number of each kind, and are the same for the same seed', () => {
     const some = chosen(all, 8, 5)
     for (const kind of faultKinds) expect(some.filter((fault) => fault.kind === kind)).toHaveLength(2)
     expect(chosen(all, 8, 5)).toEqual(some)
     expect(chosen(all, 8, 6)).not.toEqual(some)
   })
 
-  test('are at most as many as there are', () => {
+  test('include every fault if more are requested than exist', () => {
     expect(chosen(all, 10_000, 5)).toHaveLength(all.length)
   })
 })

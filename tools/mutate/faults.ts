@@ -15,7 +15,7 @@ export interface Fault {
   readonly to: number
   readonly before: string
   readonly after: string
-  /** The whole line, without the blanks around it. It identifies the fault even after lines above it have changed. */
+  /** The whole line, without surrounding whitespace. It identifies the fault even after lines above it have changed. */
   readonly text: string
 }
 
@@ -38,7 +38,7 @@ const nextTo: Readonly<Partial<Record<ts.SyntaxKind, string>>> = {
   [ts.SyntaxKind.GreaterThanEqualsToken]: '>',
 }
 
-/** Every fault that can be planted in a file, except in types, imports and texts. */
+/** Every fault that can be planted in a file, except in types, imports and strings. */
 export function faultsIn(file: string, text: string): Fault[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lines = text.split('\n')
@@ -85,7 +85,7 @@ function addCondition(condition: ts.Expression, add: Add): void {
   for (const value of ['true', 'false']) add('condition', condition.getStart(), condition.end, value)
 }
 
-/** True for a plus that joins texts, because no operator is its opposite. */
+/** True for a plus that joins strings, because it has no opposite operator. */
 function joinsTexts({ left, right, operatorToken }: ts.BinaryExpression): boolean {
   if (operatorToken.kind !== ts.SyntaxKind.PlusToken && operatorToken.kind !== ts.SyntaxKind.PlusEqualsToken)
     return false

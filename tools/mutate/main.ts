@@ -1,5 +1,5 @@
-// Plants faults in the server, one at a time, and reports the faults that no test notices. A run that was stopped
-// continues where it stopped.
+// Plants faults in the server, one at a time, and reports the faults that no test notices. An interrupted run continues
+// where it stopped.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -21,7 +21,10 @@ const equivalent = JSON.parse(readFileSync(join(import.meta.dir, 'equivalent.jso
 
 /** Where faults are planted. */
 const folders = ['server/relay', 'server/billing', 'server/store', 'server/dialects']
-/** The tests of the pages run the server as another process, whose lines are not counted. */
+/**
+ * Folders whose tests are run, except test/e2e: the browser tests run the server as another process, whose lines are
+ * not counted.
+ */
 const testFolders = ['./contract/', './server/', './test/']
 const usage = `Usage: npm run mutate -- [--count 200] [--seed 1] [--only server/billing] [--fresh]
 

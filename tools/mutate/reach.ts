@@ -28,7 +28,7 @@ export async function reachOf(tree: string, testFile: string): Promise<Reach | u
   }
 }
 
-/** The lines with at least one hit, from a report in the format of lcov. */
+/** The lines with at least one hit, from a report in lcov format. */
 function linesIn(report: string): Record<string, number[]> {
   const found: Record<string, number[]> = {}
   let lines: number[] = []

@@ -6,7 +6,7 @@ const margin = 16
 const captionPx = 24
 const markPx = 10
 
-/** Properties the style sheet sets on the shapes; outside the page they would be lost. */
+/** Properties that the style sheet sets on the shapes; outside the page they would be lost. */
 const styles = [
   'fill',
   'stroke',

@@ -1,6 +1,6 @@
 const collators = new Map<string, Intl.Collator>()
 
-/** Collators are kept, because creating one costs more than many comparisons. */
+/** Collators are cached, because creating one costs more than many comparisons. */
 function collatorOf(language: string): Intl.Collator {
   const known = collators.get(language)
   if (known) return known

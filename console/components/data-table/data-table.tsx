@@ -30,13 +30,16 @@ export interface DataTableProps<Row extends object> {
   list: ListState<Row>
   search: ListSearch
   setSearch: SetSearch<ListSearch>
-  /** This function and the next two must be stable: rows are drawn again when one of them changes. */
+  /**
+   * This function and the next two must be the same functions in every render, because the rows are drawn again when
+   * one of them changes.
+   */
   rowId(row: Row): string
   /** What a row is called in button labels and questions. */
   rowName(row: Row): string
   actions?: ((row: Row) => RowAction[]) | undefined
   bulk?: readonly BulkAction<Row>[]
-  /** Background of a row that is highlighted; a word in the row says why. Must be a stable function. */
+  /** Background of a row that is highlighted; a word in the row shows the reason. Must be a stable function. */
   rowTone?: ((row: Row) => 'bad' | undefined) | undefined
   /** Clicking a row opens a drawer (`?peek=id`), which the page renders. */
   peeks?: boolean
@@ -54,7 +57,7 @@ export interface DataTableProps<Row extends object> {
   onRefresh?: () => void
 }
 
-/** The console's list, with sorting, paging, search, selection and actions. Its state lives in the address. */
+/** The console's list, with sorting, paging, search, selection and actions. Its state is kept in the URL. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, columns, list, search, setSearch, rowId, peeks = false } = props
   const layout = useColumnLayout(name, columns)

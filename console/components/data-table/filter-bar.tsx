@@ -19,7 +19,7 @@ export function FilterBar({ active, onClear, children }: FilterBarProps) {
   const bar = useRef<HTMLDivElement>(null)
   const choices = useId()
   const clear = () => {
-    // The button disappears when the last filter is cleared.
+    // The button disappears when the last filter is cleared, so the focus moves first.
     focusFirst(bar.current)
     onClear()
   }
@@ -65,8 +65,8 @@ interface FilterSelectProps {
 }
 
 /**
- * One filter of a list: the user chooses one of several values, or all. An unknown value from the address is shown as
- * it is.
+ * One filter of a list: the user chooses one of several values, or all. An unknown value from the URL is shown as it
+ * is.
  */
 export function FilterSelect({ label, all, value, choices, onChange }: FilterSelectProps) {
   const isKnown = value === undefined || choices.some((choice) => choice.value === value)

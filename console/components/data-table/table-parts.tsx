@@ -161,7 +161,7 @@ function isOwnClick(event: ReactMouseEvent): boolean {
 interface RowProps<Row extends object> {
   row: EngineRow<Row>
   index: number
-  /** A new value draws the row again, because cells show relative times. */
+  /** When this value changes, the row is drawn again, because cells show relative times. */
   answeredAt: number
   columns: readonly Column<Row>[]
   rowName(row: Row): string
@@ -175,7 +175,9 @@ interface RowProps<Row extends object> {
   onSelect(index: number, event: ChangeEvent<HTMLInputElement>): void
 }
 
-/** Drawn again only when one of its props has changed, because rows are most of the work of drawing a list. */
+/**
+ * Drawn again only when one of its props has changed, because drawing the rows is most of the work of drawing a list.
+ */
 const BodyRow = memo(ListRow) as typeof ListRow
 
 function ListRow<Row extends object>(props: RowProps<Row>) {

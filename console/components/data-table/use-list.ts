@@ -51,7 +51,7 @@ export interface ListState<Row> {
  */
 const counts = observable(true)
 
-/** Loads the list that the address describes. Each page is a separate request. */
+/** Loads the list that the URL describes. Each page is a separate request. */
 export function useList<Row>(
   source: ListSource<Row>,
   search: ListSearch,

@@ -56,8 +56,8 @@ export function useTableEngine<Row extends object>({ list, columns, rowId, sort 
   )
   const size = list.size ?? pageSize
   const cut = list.rows.length > size
-  // These objects stay the same as long as their values are equal; otherwise rows would be sorted and drawn again each
-  // time.
+  // These objects stay the same as long as their values are equal; otherwise the rows would be sorted and drawn again
+  // on every render.
   const pagination = useMemo(() => ({ pageIndex: list.page - 1, pageSize: size }), [list.page, size])
   const sorting = useMemo(
     () => (sort === undefined ? [] : [{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }]),

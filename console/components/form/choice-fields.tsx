@@ -4,7 +4,7 @@ import { inputClass } from '../ui/input.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { Field, type FieldProps } from './field.tsx'
 
-/** A field for one choice of a list, using the browser's own control. Values are strings. */
+/** A field for choosing one option from a list, using the browser's native control. Values are strings. */
 export function SelectField<T extends FieldValues>(
   props: FieldProps<T> & { options: readonly { value: string; label: string }[] },
 ) {

@@ -9,7 +9,7 @@ import { withWords } from './words.ts'
 export interface Choice {
   value: string
   label: string
-  /** Additional words by which the option is found. */
+  /** Additional words that the search matches. */
   words?: string
 }
 
@@ -27,7 +27,9 @@ export interface ChoiceProps {
 
 /** What the user did in the placeholder box before the control was loaded. */
 export interface Reached {
-  /** 'open' means that the user waits for the list; also used when the control is loaded but its options are not. */
+  /**
+   * 'open' means that the user is waiting for the list; also used when the control is loaded but its options are not.
+   */
   how: 'not' | 'focused' | 'open'
   /** The typed text; also '' if the box does not accept text. */
   typed: string
@@ -57,9 +59,9 @@ type KeyDown = NonNullable<ComponentProps<typeof Combobox.Input>['onKeyDown']>
 /**
  * Whether the list is open. If the user was in the box before the control loaded, the focus returns to the box. If the
  * user clicked or typed there, the list opens one frame after the options are loaded, because it highlights a match
- * only if the match was found while the list was closed. This is cancelled by Escape, by leaving the box, by a choice,
- * and when the list has already opened or closed. A list that opened later would be unexpected, and would hide added
- * entries from screen-reader users.
+ * only if the match was found while the list was closed. The list does not open if the user presses Escape, leaves the
+ * box or makes a choice before that, or if the list has already opened or closed. Opening it later would be unexpected,
+ * and would hide added entries from screen-reader users.
  */
 function useOpen({ id, reached, options }: ControlProps) {
   const [open, setOpen] = useState(false)
@@ -294,7 +296,7 @@ export function SearchSelect(props: SearchSelectProps) {
             isNew.current = true
           }}
           // A click puts the caret into the chosen text. Unless that text is selected, typed characters would be
-          // appended to it and searched for together.
+          // appended to it, and the search would be for both together.
           onClick={({ currentTarget }) => {
             if (isNew.current) currentTarget.select()
             isNew.current = false

@@ -107,8 +107,8 @@ function controlProps<T extends FieldValues>(props: FieldProps<T> & ChoiceProps,
 }
 
 /**
- * A field for several options of a list, shown as chips. The value is a list of strings; `creatable` also accepts other
- * values, typed one by one or pasted as a list.
+ * A field for choosing several options from a list, shown as chips. The value is a list of strings; `creatable` also
+ * accepts other values, typed one by one or pasted as a list.
  */
 export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (
@@ -142,8 +142,8 @@ export function ComboboxField<T extends FieldValues>(props: FieldProps<T> & Choi
 }
 
 /**
- * A field for one option of a long list, found by typing. The value is a string; `creatable` accepts the typed text as
- * it is.
+ * A field for choosing one option from a long list, found by typing. The value is a string; `creatable` accepts the
+ * typed text as it is.
  */
 export function SearchSelectField<T extends FieldValues>(props: FieldProps<T> & ChoiceProps) {
   return (

@@ -25,7 +25,9 @@ export interface TimePreset {
   fromNowSeconds?: number
 }
 
-/** A field for a moment in epoch seconds. A preset with a fixed value is shown in words instead of the input. */
+/**
+ * A field for a point in time, in epoch seconds. A preset with a fixed value is shown in words instead of the input.
+ */
 export function DateTimeField<T extends FieldValues>(props: FieldProps<T> & { presets: readonly TimePreset[] }) {
   return (
     <Field {...props}>

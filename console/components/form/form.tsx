@@ -11,7 +11,7 @@ const ConfirmDialog = lazy(() => import('../ui/confirm-dialog.tsx').then((it) =>
 interface FormProps<T extends FieldValues> {
   form: UseFormReturn<T>
   /**
-   * Runs with validated values. If it fails, the call has already shown the failure and the form stays as it is; an
+   * Runs with validated values. If it fails, the API call has already shown the error and the form stays as it is; an
    * error about a field is shown at that field.
    */
   onSubmit(values: T): Promise<unknown>
@@ -24,8 +24,9 @@ interface FormProps<T extends FieldValues> {
 }
 
 /**
- * A form that submits once at a time, also by Ctrl/Cmd+Enter, and asks before the user leaves unsaved changes. A page
- * that stays after saving calls `form.reset(values)`, so that the form counts as unchanged.
+ * A form that can also be submitted with Ctrl/Cmd+Enter, runs only one submission at a time, and asks before the user
+ * leaves unsaved changes. A page that stays after saving calls `form.reset(values)`, so that the form counts as
+ * unchanged.
  */
 export function Form<T extends FieldValues>({
   form,
@@ -47,7 +48,7 @@ export function Form<T extends FieldValues>({
       aria-label={label}
       noValidate
       onSubmit={(event) => {
-        // A dialog of the form is elsewhere in the DOM, but its events also bubble up to this form.
+        // A dialog opened from the form is elsewhere in the DOM, but its events also bubble up to this form.
         if (event.target !== element.current) return
         if (isSubmitting) return event.preventDefault()
         newTry(form.control)

@@ -25,7 +25,7 @@ export const limitRules = {
   monthly_budget: limit,
 }
 
-/** The limits of an existing token or user. Without one, all limits are 0. */
+/** The limits of an existing token or user. For a new one, all limits are 0. */
 export function limitValues(from?: Partial<LimitValues>): LimitValues {
   return {
     rpm_limit: from?.rpm_limit ?? 0,

@@ -17,7 +17,7 @@ const textOf = (seconds: number | undefined) => {
 }
 const secondsOf = (text: string) => {
   const ms = new Date(text).getTime()
-  // A half-typed year is also parsed as a year.
+  // A half-typed year, such as 0020, is also parsed as a year.
   return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1000)
 }
 

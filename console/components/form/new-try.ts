@@ -13,7 +13,7 @@ export function newTry(form: object): void {
   else toast.closeSince(first)
 }
 
-/** `newTry` for requests sent from a page outside the form kit. */
+/** Like `newTry`, for a page that sends requests without using `Form`. */
 export function useTries(): () => void {
   const [own] = useState(() => ({}))
   return () => newTry(own)

@@ -48,7 +48,7 @@ export function NumberField<T extends FieldValues>(props: FieldProps<T> & Number
 
 const presets = [1, 5, 10, 100]
 
-/** A quota field for a whole number of units, with its worth beside the label and buttons for round amounts. */
+/** A quota field: a whole number of units, with its value in dollars beside the label and buttons for round amounts. */
 export function QuotaField<T extends FieldValues>(props: FieldProps<T> & { min?: number; presets?: boolean }) {
   const t = useText()
   const formatQuota = useFormatQuota()

@@ -51,7 +51,7 @@ function Question({ onClose, confirm, danger = false, typed, onConfirm }: Confir
       await onConfirm()
       onClose()
     } catch {
-      // The call has already shown the reason, and the question stays open.
+      // The call has already shown why it failed, and the dialog stays open.
     } finally {
       setBusy(false)
     }

@@ -54,7 +54,7 @@ export function OnDemand<P>({ part, trigger, popup, children }: OnDemandProps<P>
   const [open, setOpen] = useState(false)
   const Part = part.component()
   if (open && Part) return children(Part)
-  // A failure to load is shown when the button is clicked.
+  // If loading fails, the error is shown when the button is clicked.
   const near = () => void part.load().catch(() => undefined)
   return cloneElement(trigger, {
     'aria-haspopup': popup,

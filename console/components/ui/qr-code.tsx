@@ -4,7 +4,7 @@ import encodeQR from 'qr'
 const quiet = 4
 
 /**
- * A QR code of a text. It is dark on light in every theme, because many readers accept nothing else. `label` describes
+ * A QR code for a text. It is dark on light in every theme, because many readers accept nothing else. `label` describes
  * its content.
  */
 export function QrCode({ text, label }: { text: string; label: string }) {

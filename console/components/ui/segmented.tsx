@@ -8,7 +8,7 @@ interface SegmentedProps<T extends string> {
   wraps?: boolean
 }
 
-/** A choice of one from a few options, all of them visible. For the keyboard, it is a group of radio buttons. */
+/** A choice between a few options, all of them visible. For the keyboard, it is a group of radio buttons. */
 export function Segmented<T extends string>({ label, options, value, onChange, wraps = false }: SegmentedProps<T>) {
   return (
     <fieldset

@@ -60,7 +60,7 @@ export async function deleteChannel(channel: Channel): Promise<void> {
   toast.success(text('table.deleted', { name: nameOf(channel, text) }))
 }
 
-// The call itself shows an error.
+// If the call fails, it shows its own error.
 const quietly = (work: Promise<unknown>) => void work.catch(() => undefined)
 
 interface Handlers {

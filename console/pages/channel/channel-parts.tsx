@@ -9,12 +9,12 @@ import { formatNumber, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { typesQuery } from './queries.ts'
 
-/** The display name of a channel, including one without a name. */
+/** The display name of a channel, with a substitute for an empty name. */
 export function nameOf(channel: Channel, t: Text): string {
   return channel.name === '' ? t('channel.none') : channel.name
 }
 
-/** The parts of a comma-separated text. */
+/** The items of a comma-separated text. */
 export function listOf(text: string): string[] {
   return text
     .split(',')

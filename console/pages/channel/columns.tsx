@@ -167,14 +167,14 @@ function Balance({ channel }: { channel: Channel }) {
   const when = channel.balance_updated_time
   const ask = async () => {
     setBusy(true)
-    // The call itself shows an error.
+    // If the call fails, it shows its own error.
     await askBalance(channel).catch(() => undefined)
     setBusy(false)
   }
   return (
     <span className="inline-flex items-center gap-0.5">
       <span
-        // Muted if the balance was never requested, because it is not known yet.
+        // Muted if the balance has never been requested, because it is not known yet.
         className={when > 0 ? '' : 'text-muted'}
         title={when > 0 ? t('channel.balance.at', { time: formatTime(when) }) : t('channel.balance.never')}
       >

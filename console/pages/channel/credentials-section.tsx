@@ -62,7 +62,7 @@ function addressLabel(type: number) {
   return type === channelType.custom ? 'channel.form.baseUrl' : 'channel.form.proxy'
 }
 
-/** Whether the specification prescribes the wording for this type. */
+/** Whether the specification prescribes the label of `other` for this type. */
 function isSpecified(type: number): boolean {
   return type === channelType.azure || type === channelType.spark
 }

@@ -3,7 +3,7 @@ import { Banner } from '../../components/ui/banner.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { useText } from '../../lib/text.ts'
 
-/** The state of the test after saving. */
+/** The state of the test that runs after saving. */
 export type TestState = { state: 'running' } | { state: 'ok'; seconds: number } | { state: 'failed'; message: string }
 
 interface ChannelFormFooterProps {

@@ -2,10 +2,13 @@ import * as z from 'zod/mini'
 import { type Channel, type ChannelConfig, channelConfigSchema } from '../../../contract/api/channel.ts'
 import { listOf } from './channel-parts.tsx'
 
-/** Channel types with a different form. */
+/** Channel types whose form differs from the usual one. */
 export const channelType = { openai: 1, azure: 3, custom: 8, ernie: 15, spark: 18 } as const
 
-/** How the lines of a key are used: as one key, one channel per line, or all in one channel. */
+/**
+ * How the lines of the key field are used: all as a single key, each as the key of a separate channel, or all as the
+ * keys of one channel.
+ */
 export type KeyUse = 'one' | 'each' | 'multi'
 
 /** The values of the form. Time limits are in seconds; undefined = the default from the settings. */
@@ -35,7 +38,7 @@ export interface ChannelValues {
 
 const seconds = z.optional(z.number().check(z.gte(0), z.lte(86_400)))
 
-/** Validation rules of single fields; `problemsOf` reports missing fields. */
+/** Validation rules of individual fields; `problemsOf` reports missing fields. */
 export const channelFormSchema = z.object({
   type: z.string(),
   name: z.string().check(z.maxLength(100)),
@@ -121,7 +124,7 @@ export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
   return problems.filter((problem) => problem !== false)
 }
 
-/** The distinct, non-empty lines of a key, and the number of other lines. */
+/** The distinct, non-empty lines of a key, and how many lines were skipped. */
 export function keyLines(key: string): { keys: string[]; skipped: number } {
   const lines = key.trim() === '' ? [] : key.trim().split('\n')
   const keys = [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))]

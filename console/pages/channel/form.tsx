@@ -50,7 +50,8 @@ function EditChannel({ id }: { id: string }) {
 }
 
 /**
- * The test result of a channel that was just created; from then on it is shown on the page where the channel is edited.
+ * The test result of a channel that was just created. Once the channel exists, the result is shown on the page where it
+ * is edited.
  */
 let tested: { id: number; test: TestState } | undefined
 
@@ -116,7 +117,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     }
     setTest(result)
     if (channel) return
-    // If the user has gone elsewhere while the test ran, stay there.
+    // If the user went to another page while the test ran, stay there.
     if (router.latestLocation.pathname !== here) return
     // The channel exists, whatever the result of its test. Saving this form again would create a second channel.
     tested = { id, test: result }

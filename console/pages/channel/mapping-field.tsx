@@ -32,8 +32,8 @@ function textOf(pairs: readonly Pair[]): string {
 }
 
 /**
- * Requested models that the channel does not serve. If it serves no models at all, nothing is returned, because that is
- * the problem to report.
+ * Requested models that the channel does not serve. If it serves no models at all, nothing is returned, because then
+ * the missing models are the problem to report.
  */
 function unservedOf(models: readonly string[], mapping: string): string[] {
   if (models.length === 0) return []

@@ -38,7 +38,7 @@ function rowsOf(channels: readonly Channel[], group: string | undefined): ModelR
 
 type Narrowing = Pick<ChannelSearch, 'group' | 'model' | 'problems'>
 
-/** Lists each model with the channels that serve it; models served by one channel or none come first. */
+/** Lists each model with the channels that serve it; models served by only one channel or by none come first. */
 export function ModelsMap({ search, onNarrow }: { search: Narrowing; onNarrow(change: Narrowing): void }) {
   const { group, model = '', problems } = search
   const t = useText()

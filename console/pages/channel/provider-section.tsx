@@ -47,7 +47,7 @@ export function ProviderSection({ form }: { form: UseFormReturn<ChannelValues> }
 
 /**
  * Choosing a new type removes the models that were prefilled for the previous type. It prefills the models of the new
- * type if nobody has chosen any. Models chosen by hand stay.
+ * type if none were chosen by hand. Models chosen by hand stay.
  */
 function useTypeModels(form: UseFormReturn<ChannelValues>, type: string): void {
   const types = useQuery(typesQuery)

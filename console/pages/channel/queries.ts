@@ -105,16 +105,16 @@ export const trafficQuery = queryOptions({
 })
 
 /**
- * The share of a channel's attempts that succeeded. A failed attempt is not counted in the channel's requests, because
- * the call's row belongs to another channel, or the call has no charged row.
+ * The share of a channel's attempts that succeeded. A failed attempt is not counted in the channel's requests: either
+ * the log row of the call belongs to another channel, or the call has no charged row.
  */
 function succeededOf({ requests, failed, failed_attempts = 0 }: UsageFiguresView): number {
   return 1 - failed / Math.max(1, requests + failed_attempts)
 }
 
 /**
- * Models of the channels that do not have a price. On servers that do not report this, every model counts as having a
- * price.
+ * Models served by the channels that do not have a price. On servers that do not report this, every model counts as
+ * having a price.
  */
 export const unpricedQuery = queryOptions({
   queryKey: ['channel', 'unpriced'],
@@ -224,7 +224,7 @@ export function upstreamModels(id: number): Promise<string[]> {
   return call(channelApi.upstreamModels, { params: { id } })
 }
 
-/** Reactivates the keys that were set aside, or deletes them; returns how many. */
+/** Reactivates the keys that were set aside, or deletes them; returns the number of keys. */
 export async function careForKeys(id: number, action: 'revive' | 'remove'): Promise<number> {
   const endpoint = action === 'revive' ? channelApi.reviveKeys : channelApi.removeDeadKeys
   const count = await call(endpoint, { params: { id } })

@@ -4,7 +4,7 @@ const views = ['board', 'models'] as const
 /** Same as `channelStatus` of the contract, copied so that the contract need not be loaded. */
 const statuses = ['1', '2', '3'] as const
 
-/** The state of the channel list, stored in its address. An absent field means no filter. */
+/** The state of the channel list, stored in the URL. An absent field means no filter. */
 export interface ChannelSearch extends ListSearch {
   /** The view; if absent, the list is shown. */
   view?: (typeof views)[number] | undefined

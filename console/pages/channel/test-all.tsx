@@ -88,7 +88,7 @@ function useLooking(): () => void {
 
 /**
  * Reloads the channels whenever tests end, and reports the result after the last test. Call the returned function when
- * tests are started, because they may end before they were seen running.
+ * tests are started, because they may end before polling has seen them running.
  */
 function useWhileRunning(progress: TestProgress | undefined, updatedAt: number): () => void {
   const { running = false, done = 0, total = 0, failed = 0, started_at = 0 } = progress ?? {}

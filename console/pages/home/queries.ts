@@ -26,13 +26,13 @@ function dayStart(daysAgo: number): number {
 const topModels = 4
 
 /**
- * Usage on each of the last `days` days, in total and by the models with the highest usage. For administrators, it
+ * Usage on each of the last `days` days, in total and for the models with the highest usage. For administrators, it
  * covers all users unless `username` is given.
  */
 export const usageQuery = (days: number, username: string | undefined) =>
   usageSince(`${days} whole days`, () => dayStart(days - 1), username)
 
-/** The same for the last 7 days as other pages count them: the range begins within a day, not at midnight. */
+/** Like `usageQuery`, for the last 7 days as other pages count them: the range begins within a day, not at midnight. */
 export const weekQuery = (username: string | undefined) => usageSince('7 days', () => sinceDays(7), username)
 
 const usageSince = (name: string, since: () => number, username: string | undefined) =>
@@ -73,7 +73,7 @@ export const latestQuery = (everybody: boolean) =>
     placeholderData: keepPreviousData,
   })
 
-/** Whether a channel exists, and whether any channel was tested. */
+/** Whether a channel exists, and whether any channel has been tested. */
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'steps'],
   queryFn: async ({ signal }) => {
@@ -86,8 +86,8 @@ export const channelsQuery = queryOptions({
 })
 
 /**
- * Whether a model of the channels does not have a price. On servers that do not report this, every model counts as
- * having a price.
+ * Whether any model of the channels has no price. On servers that do not report this, every model counts as having a
+ * price.
  */
 export const unpricedQuery = queryOptions({
   queryKey: ['option', 'unpriced'],
@@ -105,7 +105,7 @@ export const hasTokenQuery = queryOptions({
   staleTime: 0,
 })
 
-/** Whether a call was made, by any user or by this user; checked again until there is a call. */
+/** Whether a call was made, by any user or by this user; checked repeatedly until there is a call. */
 export const hasCallQuery = (everybody: boolean) =>
   queryOptions({
     queryKey: ['log', 'steps', everybody],

@@ -18,7 +18,7 @@ import { spendDays, usageQuery, weekQuery } from './queries.ts'
 
 const scopes = ['all', 'own'] as const
 
-/** The address stores whose figures are shown. The figures of all users are the default, which is omitted. */
+/** The URL determines whose figures are shown. The default is the figures of all users, and is omitted from the URL. */
 const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
 
 /** For logged-in users: first steps, figures and the latest log rows. */

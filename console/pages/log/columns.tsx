@@ -73,7 +73,7 @@ export function logColumns(t: Text, everybody: boolean): Column<Log>[] {
   ]
 }
 
-/** The row's text. Before it, an incomplete call shows how it ended, and a failed call shows why. */
+/** The row's text. In front of it, an incomplete call shows how it ended, and a failed call shows why it failed. */
 function Detail({ log }: { log: Log }) {
   const t = useText()
   const content = <Cut text={log.content} width="max-sm:max-w-64" />

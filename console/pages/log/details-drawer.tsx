@@ -19,7 +19,7 @@ import type { LogSearch } from './search.ts'
 const aroundSeconds = 300
 
 interface LogPeekProps {
-  /** The row's id in the address. */
+  /** The row's id, as in the URL. */
   id: string
   /** Undefined if the row is not, or no longer, on the current page. */
   log: Log | undefined
@@ -144,7 +144,7 @@ function Failure({ log, everybody }: { log: Log; everybody: boolean }) {
 const ratios = /([\d.]+) × ([\d.]+) × ([\d.]+)/
 
 /**
- * The formula by which tokens and ratios result in the charge; undefined if the formula does not explain the whole
+ * The formula that computes the charge from tokens and ratios; undefined if the formula does not explain the whole
  * charge.
  */
 function formulaOf(log: Log): string | undefined {

@@ -3,7 +3,7 @@ import { isAdmin, sessionUser } from '../../lib/session.ts'
 import { rangeOf, spanOf, spans, whole } from './range.ts'
 import type { LogSearch } from './search.ts'
 
-/** A log filter in the server's format, at a moment in epoch seconds; unset fields are not sent. */
+/** A log filter in the server's format, computed for a time in epoch seconds; unset fields are not sent. */
 export function filterOf(search: LogSearch, everybody: boolean, nowSeconds: number) {
   const { start, end } = rangeOf(search, nowSeconds)
   return {

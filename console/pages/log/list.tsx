@@ -28,7 +28,7 @@ const Histogram = lazy(() => import('./histogram.tsx').then((it) => ({ default: 
 const LogPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.LogPeek })))
 const RequestPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.RequestPeek })))
 
-/** Users look for calls that were interrupted or failed, but not for calls that their caller aborted. */
+/** Marks calls that were interrupted or failed. Users look for those, but not for calls that the caller aborted. */
 const rowTone = (log: Log) => (log.outcome === 'interrupted' || log.outcome === 'failed' ? 'bad' : undefined)
 
 const rowName = (log: Log) => `${log.model_name} ${rowIdOf(log)}`.trim()
@@ -80,7 +80,7 @@ export function LogListPage() {
         )}
       </Suspense>
       <DataTable
-        // Rows of all users must not be shown as the user's own, not even until the new rows are drawn.
+        // Rows of all users must not be shown as the user's own, not even while the new rows are being drawn.
         key={everybody ? 'all' : 'own'}
         name="logs"
         caption={t('log.title')}
@@ -150,7 +150,7 @@ interface DrawersProps {
   admin: boolean
 }
 
-/** Shows the row named in the address, either by its id in the list or by its request id. */
+/** Shows the row that the URL specifies, either by its id in the list or by its request id. */
 function Drawers({ search: { peek, request }, setSearch, list, everybody, admin }: DrawersProps) {
   const showLike = (change: Partial<LogSearch>) =>
     setSearch({ ...noFilters, peek: undefined, request: undefined, ...change })

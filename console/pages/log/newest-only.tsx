@@ -1,8 +1,8 @@
 import { useText } from '../../lib/text.ts'
 
 /**
- * Shows that the sorted list covers only this many rows, the newest. The message is below the list, where it shifts
- * nothing.
+ * Tells the user that the sorted list covers only the newest rows, and how many. The message is below the list, where
+ * it does not shift anything.
  */
 export function NewestOnly({ rows }: { rows: number }) {
   const t = useText()

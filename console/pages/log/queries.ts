@@ -88,12 +88,12 @@ export const rowQuery = (id: string, everybody: boolean) =>
     },
   })
 
-/** The address of the filtered rows as CSV. */
+/** The URL of the filtered rows as CSV. */
 export function exportAddress(filter: LogFilter, everybody: boolean): string {
   return everybody ? addressOf(logApi.export, { query: filter }) : addressOf(logApi.selfExport, { query: filter })
 }
 
-/** The address of the stream of new rows. */
+/** The URL of the stream of new rows. */
 export function tailAddress(filter: LogFilter, everybody: boolean): string {
   const { start_timestamp: _start, end_timestamp: _end, ...query } = filter
   return everybody ? addressOf(logApi.stream, { query }) : addressOf(logApi.selfStream, { query })

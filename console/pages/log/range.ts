@@ -8,7 +8,7 @@ const spanDays: Partial<Record<Span, number>> = { '24h': 1, '7d': 7, '30d': 30 }
 
 export type Span = keyof typeof spans
 
-/** If no end is set, logs up to this many seconds in the future are shown, to allow for wrong clocks. */
+/** If no end is set, logs up to this many seconds in the future are shown, to allow for clock skew. */
 const futureSeconds = 3600
 
 /** The span in a search, if there is one. */
@@ -29,7 +29,7 @@ export function rangeOf(search: LogSearch, nowSeconds: number) {
   return { start: days ? sinceDays(days, nowSeconds) : Math.floor((nowSeconds - spans[span]) / 60) * 60, end }
 }
 
-/** A whole number of at least 0 from an address; undefined if the text is anything else. */
+/** A whole number of at least 0 from a URL; undefined if the text is anything else. */
 export function whole(text: string | undefined): number | undefined {
   const value = Number(text)
   return text !== undefined && Number.isInteger(value) && value >= 0 ? value : undefined

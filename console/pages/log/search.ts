@@ -1,6 +1,6 @@
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** The state of the log page, stored in its address; numbers are stored as text. An absent field means no filter. */
+/** The state of the log page, stored in the URL; numbers are stored as text. An absent field means no filter. */
 export interface LogSearch extends ListSearch {
   /** A log type, such as 1 for top-ups and 4 for system rows. */
   type?: string | undefined

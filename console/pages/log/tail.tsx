@@ -43,7 +43,7 @@ export function Tail({ filter, everybody }: { filter: LogFilter; everybody: bool
       void refreshLogs(everybody)
     }
     events.onerror = () => setLost(true)
-    // With this event, the server reports that this user may not read any further rows.
+    // With this event, the server reports that this user is no longer allowed to read rows.
     events.addEventListener('end', () => {
       events.close()
       setOn(false)

@@ -104,7 +104,7 @@ function PriceCard({ price, row }: { price: Price; row: PricedModel }) {
               <RateList rates={tier.rates} output={output} />
             </div>
           ))}
-          {/* No example is shown for models that generate images or speech. Their output is more expensive than text, and its length says little. */}
+          {/* No example is shown for models that generate images or speech. Their output is more expensive than text, and an example length would mean little. */}
           {rates.image_output === undefined && rates.audio_output === undefined && (
             <p className="mt-3 border-t border-line pt-3 text-sm text-muted">
               {t(output ? 'model.example' : 'model.example.input', counts)}

@@ -24,7 +24,7 @@ import { type ModelSearch, parseModelSearch } from './search.ts'
 
 const ModelPeek = lazy(() => import('./details-drawer.tsx').then((it) => ({ default: it.ModelPeek })))
 
-/** Users who are not administrators see only their own group, whatever the address contains. */
+/** Users who are not administrators see only their own group, whatever the URL contains. */
 const groupFor = (user: SessionUser | undefined, { group }: ModelSearch) => (isAdmin(user) ? group : undefined)
 
 // This request starts before anything is drawn, if the user has visited before.

@@ -41,7 +41,7 @@ export function canTry(row: PricedModel): boolean {
 
 const noOutput: readonly Kind[] = ['embeddings', 'rerank', 'moderations']
 
-/** Whether responses have tokens that may be charged. */
+/** Whether responses have tokens that can be charged. */
 export function hasOutput(row: PricedModel): boolean {
   return !noOutput.includes(kindOf(row))
 }
@@ -49,8 +49,8 @@ export function hasOutput(row: PricedModel): boolean {
 const smallest = 1e-6
 
 /**
- * A price in the server's quota format. All its decimals are shown, because prices are compared; at least cents are
- * shown.
+ * A price in the server's quota format. All its decimals are shown, because users compare prices; a dollar amount has
+ * at least two.
  */
 export function priceText(quota: number): string {
   const currency = showsCurrency()
@@ -82,7 +82,7 @@ export function unitPriceText(price: Price, t: Text): string {
   return t(`model.per.${unit}`, { price: priceText(rates.input) })
 }
 
-/** The rates for input or output that differ from plain tokens, in the order of the drawer. */
+/** The rates for input or output tokens that can differ from the rate of plain tokens, in the order of the drawer. */
 export const inputRates: readonly SpecialRate[] = [
   'cached_input',
   'cache_write',

@@ -1,6 +1,6 @@
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** The state of the models page, stored in its address. */
+/** The state of the models page, stored in the URL. */
 export interface ModelSearch extends ListSearch {
   /** A kind of call, such as `chat`; if absent, all kinds are shown. */
   kind?: string | undefined

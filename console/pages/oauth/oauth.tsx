@@ -50,7 +50,7 @@ export function OAuthPage() {
 }
 
 /**
- * Submits code and state once. An error from the server is final, because a code works only once, and the visitor is
+ * Submits code and state once. An error from the server is final, because a code works only once. The visitor is then
  * sent to the settings. Only network failures are retried, with growing waits.
  */
 function useOAuthCallback() {

@@ -9,7 +9,7 @@ const stream = 'data: {"a":1}\n\n: keep-alive\n\nevent: note\ndata:two\ndata: li
 const events = ['{"a":1}', 'two\nlines', '[DONE]']
 
 describe('an event stream', () => {
-  test('is read in the same way wherever its chunks end, with every kind of line ending', () => {
+  test('is read in the same way wherever it is split into chunks, with every kind of line ending', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = stream.replaceAll('\n', end)
       expect(readAll([text])).toEqual(events)
@@ -18,13 +18,13 @@ describe('an event stream', () => {
     }
   })
 
-  test('an incomplete event is not delivered', () => {
+  test('does not deliver an incomplete event', () => {
     expect(readAll(['data: half'])).toEqual([])
     expect(readAll(['data: half\n'])).toEqual([])
     expect(readAll(['data: half\n', '\n'])).toEqual(['half'])
   })
 
-  test('one space after the colon is dropped, but no more', () => {
+  test('drops one space after the colon, but no more', () => {
     expect(readAll(['data:  two spaces\n\n'])).toEqual([' two spaces'])
   })
 })

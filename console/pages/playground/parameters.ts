@@ -31,7 +31,7 @@ export function isTokenLimit(value: string): boolean {
   return number === undefined || (Number.isInteger(number) && number >= 1 && number <= mostTokens)
 }
 
-/** The values of the input boxes that are valid. */
+/** The request parameters that the input boxes contain; empty boxes give undefined. */
 export function parametersOf(settings: Settings): Parameters {
   return {
     system: settings.system,

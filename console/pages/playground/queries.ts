@@ -28,7 +28,7 @@ export const modelsQuery = (token: Token) =>
     },
   })
 
-/** The model that last answered in this browser. */
+/** The model that gave the last answer in this browser. */
 export const lastModel = () => readStored('ui.model')
 
 /** Remembers which model answered. */

@@ -1,6 +1,6 @@
 import { type RawSearch, someText, wholeNumber } from '../../lib/url-state.ts'
 
-/** The state of the playground, stored in its address. */
+/** The state of the playground, stored in the URL. */
 export interface PlaygroundSearch {
   /** Id of the token that is used for calls. */
   token?: number | undefined

@@ -16,7 +16,7 @@ interface PanelProps {
   tokens: readonly Token[]
   token: Token
   models: UseQueryResult<string[]>
-  /** `model` is the default model if the address does not name a model. */
+  /** `model` is the default model if the URL does not name a model. */
   search: PlaygroundSearch
   setSearch(patch: Partial<PlaygroundSearch>): void
   settings: Settings

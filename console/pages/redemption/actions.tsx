@@ -46,7 +46,7 @@ export function redemptionActions(code: Redemption, t: Text, on: Handlers): RowA
       primary: true,
       disabled: used,
       hint: used ? t('redemption.used.hint') : undefined,
-      // The call itself shows an error.
+      // If the call fails, it shows its own error.
       run: () => void toggle(code).catch(() => undefined),
     },
     { id: 'delete', label: t('do.delete'), icon: <Trash2 />, danger: true, run: () => on.remove(code) },

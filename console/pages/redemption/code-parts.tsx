@@ -3,7 +3,7 @@ import { redemptionStatus } from '../../../contract/statuses.ts'
 import { type DotColor, Status } from '../../components/ui/badge.tsx'
 import { type Text, useText } from '../../lib/text.ts'
 
-/** The display name of a code, including one without a name. */
+/** The display name of a code, with a substitute for an empty name. */
 export function nameOf(code: Redemption, t: Text): string {
   return code.name || t('redemption.noName', { id: code.id })
 }

@@ -8,7 +8,7 @@ import { formatQuota, formatRelative, formatTime } from '../../lib/format.ts'
 import { type Text, useText } from '../../lib/text.ts'
 import { CodeStatus, nameOf, statusText } from './code-parts.tsx'
 
-/** The columns of the list; `copy` puts a code on the clipboard. */
+/** The columns of the list; `copy` copies a code to the clipboard. */
 export function redemptionColumns(t: Text, copy: (code: Redemption) => Promise<boolean>): Column<Redemption>[] {
   return [
     {

@@ -18,7 +18,7 @@ export const redemptionQuery = (id: string) =>
     queryFn: ({ signal }) => call(redemptionApi.get, { params: { id } }, { signal, quiet: true }),
   })
 
-/** Makes a code redeemable (1) or not (2); its row shows the status that the server returns. */
+/** Makes a code redeemable (1) or disables it (2); its row shows the status that the server returns. */
 export async function setRedemptionStatus(code: Redemption, status: number): Promise<void> {
   const body = { id: code.id, status }
   const changed = await call(redemptionApi.update, { query: { status_only: 'true' }, body })

@@ -3,7 +3,7 @@ import { type ListSearch, oneOf, parseListSearch, type RawSearch } from '../../l
 /** Same as `redemptionStatus` of the contract, copied so that the contract need not be loaded. */
 const statuses = ['1', '2', '3'] as const
 
-/** The state of the redemption page, stored in its address. */
+/** The state of the redemption page, stored in the URL. */
 export interface RedemptionSearch extends ListSearch {
   /** 1 unused, 2 disabled, 3 used; if absent, all codes are listed. */
   status?: string | undefined

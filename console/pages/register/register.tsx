@@ -65,7 +65,7 @@ export function RegisterPage() {
   )
 }
 
-/** The invite code from the address, or stored during an earlier visit. */
+/** The invite code from the URL, or the one stored during an earlier visit. */
 function useInvitation(): string {
   const [aff] = useState(() => new URLSearchParams(location.search).get('aff') ?? readStored('aff') ?? '')
   useEffect(() => {

@@ -15,12 +15,12 @@ import { toast } from '../../lib/toast.ts'
 
 const linkLook = buttonClass({ look: 'primary', size: 'large', className: 'w-full' })
 
-/** `/user/reset`: the page that the link in the reset mail opens. It shows the new password. */
+/** `/user/reset`: the page that the link in the reset email opens. It shows the new password. */
 export function ResetConfirmPage() {
   const t = useText()
   const [{ email, token }] = useState(() => {
     const query = new URLSearchParams(location.search)
-    // An unencoded + arrives as a space; no address contains a space.
+    // A + that was not encoded in the link arrives as a space; no email address contains a space.
     return { email: (query.get('email') ?? '').trim().replaceAll(' ', '+'), token: query.get('token') ?? '' }
   })
   const [password, setPassword] = useState<string>()
@@ -71,7 +71,7 @@ function ConfirmForm(props: { email: string; token: string; onDone(password: str
       if (await writeClipboard(password)) toast.notice(t('reset.confirm.copied', { password }))
       onDone(password)
     } catch {
-      // The call has already shown the error. A refused link cannot be sent again immediately.
+      // The call has already shown the error. After a refusal, the user must wait before trying the link again.
       wait.start(resendSeconds)
     }
     setBusy(false)

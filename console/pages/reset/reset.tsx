@@ -16,7 +16,7 @@ import { toast } from '../../lib/toast.ts'
 
 const schema = z.object({ email: mailField })
 
-/** `/reset`: requests the mail with the link for setting a new password. */
+/** `/reset`: requests the email with the link for setting a new password. */
 export function ResetPage() {
   const t = useText()
   const check = useBotCheck()

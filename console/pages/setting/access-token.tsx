@@ -57,7 +57,7 @@ export function InviteLink() {
       setLink(made)
       await copyText(made, { done: t('setting.invite.done') })
     } catch {
-      // The call has already shown the reason.
+      // The call has already shown why it failed.
     }
     setBusy(false)
   }

@@ -34,7 +34,7 @@ const writesFields =
  */
 const fields = /"(?:[^"\\]|\\.)*"|(; )|(^|(?<=; )| )(?!true\b|false\b|null\b)([a-z_]+)(=?)/g
 
-/** Details that are a sentence from the server, in the server's wording. */
+/** Patterns for details that the server writes as a sentence. */
 const purged = /^(?:(\d+) logs )?older than (\d+)$/
 const keys = /^(\d+) keys$/
 const copied = /^of channel (\d+)$/

@@ -74,7 +74,7 @@ interface ChoicesProps {
 
 function Choices({ search, onFilter }: ChoicesProps) {
   const t = useText()
-  // The prefixes of these actions; login is the only action without a verb.
+  // Each value is the prefix of these actions; `login` is the only action without a verb, so its value has no dot.
   const choices = kinds.map((kind) => ({
     value: kind === 'login' ? kind : `${kind}.`,
     label: t(`audit.kind.${kind}`),

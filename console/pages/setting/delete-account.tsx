@@ -27,7 +27,7 @@ export function DeleteAccount({ onClose }: { onClose(): void }) {
     try {
       await deleteOwnAccount()
     } catch {
-      // The call has already shown the reason.
+      // The call has already shown why it failed.
       setBusy(false)
       return
     }

@@ -10,11 +10,11 @@ export interface Option extends OptionDefinitionEntry {
 /** Typed values that are not saved yet, by key. */
 export type Drafts = Readonly<Record<string, string>>
 
-/** Options with an address that paths are appended to. */
+/** Options whose value is a URL that paths are appended to. */
 const baseAddresses = ['ServerAddress', 'WeChatServerAddress', 'GitHubOAuthBaseURL', 'GitHubApiBaseURL']
 
 /**
- * The value sent when the draft is saved. Addresses are sent without their final slash, and an empty number is sent as
+ * The value sent when the draft is saved. Base URLs are sent without a trailing slash, and an empty number is sent as
  * its default.
  */
 export function sentValue(option: OptionDefinitionEntry, draft: string): string {

@@ -7,7 +7,7 @@ interface EditNumberProps {
   /** The value that applies while the box is empty. */
   usual?: number | undefined
   disabled: boolean
-  /** Called with numbers from 0 on, or with undefined if the box was emptied. */
+  /** Called with a number of at least 0, or with undefined if the box was emptied. */
   onChange(value: number | undefined): void
 }
 

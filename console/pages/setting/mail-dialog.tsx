@@ -22,7 +22,7 @@ export function MailDialog({ onClose }: { onClose(): void }) {
   const [busy, setBusy] = useState<'send' | 'bind'>()
   const run = async (what: 'send' | 'bind', work: () => Promise<void>) => {
     setBusy(what)
-    // The call itself shows an error.
+    // If the call fails, it shows its own error.
     await work().catch(() => undefined)
     setBusy(undefined)
   }

@@ -9,7 +9,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import type { OptionForm } from './use-option-form.ts'
 
-/** Sends a test mail with the saved settings. After a failure, the page shows the mail server's message. */
+/** Sends a test email with the saved settings. After a failure, the page shows the mail server's message. */
 export function MailTest({ form }: { form: OptionForm }) {
   const t = useText()
   const user = useSessionUser()

@@ -64,7 +64,7 @@ export function OptionControl(props: ControlProps) {
   }
 }
 
-/** Step sizes of the arrows of number boxes. */
+/** Step sizes for the arrows of number boxes. */
 const steps: Readonly<Record<string, number>> = { QuotaPerUnit: 0.01, RetryTimes: 1 }
 
 function NumberControl({ option, form, id, describedBy, invalid, disabled }: ControlProps) {

@@ -129,7 +129,7 @@ function Loading(): ReactNode {
   )
 }
 
-/** The options load after the page, so the page scrolls to the target of the address once they are there. */
+/** The options load after the page, so the page scrolls to the anchor in the URL once the options are there. */
 function useShownAnchor(ready: boolean): void {
   useEffect(() => {
     if (!ready || location.hash.length < 2) return

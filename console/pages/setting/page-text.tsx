@@ -6,7 +6,7 @@ import type { ControlProps } from './control-props.ts'
 import { optionName } from './option-names.ts'
 
 const SafeHtml = lazy(() => import('../../components/safe-html.tsx').then((it) => ({ default: it.SafeHtml })))
-/** These options may contain an address instead; the page at that address is shown in a frame. */
+/** These options may contain a URL instead of text; the page at that URL is shown in a frame. */
 const framed = ['About', 'HomePageContent']
 
 const previewClass = 'max-h-80 min-h-24 overflow-auto rounded-md border border-dashed border-line bg-bg p-3 text-sm'

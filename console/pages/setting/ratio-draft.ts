@@ -33,7 +33,7 @@ export function withRatio(ratios: Ratios, name: string, value: number | undefine
   return { ...(Object.hasOwn(ratios, name) ? ratios : rest), [name]: rounded(value) }
 }
 
-/** The entries of models that the administrator has set, without built-in prices. */
+/** The model entries that the administrator has set; built-in prices are not included. */
 export interface ModelRatios {
   prompt: Ratios
   completion: Ratios
@@ -47,7 +47,7 @@ export interface ModelRow {
   /** Entries that the administrator has set; undefined if the built-in price applies. */
   prompt: number | undefined
   completion: number | undefined
-  /** The values that apply without an entry of the administrator; undefined = no price. */
+  /** The values that apply if the administrator has not set an entry; undefined = no price. */
   usualPrompt: number | undefined
   usualCompletion: number
   source: PriceSource

@@ -4,8 +4,8 @@ export const settingTabs = ['personal', 'operation', 'system', 'other', 'audit']
 export type SettingTab = (typeof settingTabs)[number]
 
 /**
- * The state of the settings, stored in their address: the tab and, for the audit trail, its list and filters. `q`
- * searches the settings.
+ * The state of the settings, stored in the URL: the tab and, for the audit trail, its list and filters. `q` searches
+ * the settings.
  */
 export interface SettingSearch extends ListSearch {
   /** The selected tab; omitted for the first tab. */

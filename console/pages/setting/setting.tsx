@@ -55,7 +55,7 @@ export function SettingPage() {
   )
 }
 
-/** The address of a tab, without the state of other tabs. */
+/** The query values of the link to a tab, without the state of other tabs. */
 function addressOf(tab: SettingTab) {
   const none = { q: undefined, page: undefined, sort: undefined, peek: undefined }
   const noFilter = { actor: undefined, action: undefined, from: undefined, to: undefined }

@@ -33,7 +33,7 @@ export function UpdateCheck({ form }: { form: OptionForm }) {
         toast.success(t('setting.update.latest', { tag: latest.tag_name }))
       else setRelease(latest)
     } catch {
-      // The call has already shown the reason.
+      // The call has already shown why it failed.
     }
     setBusy(false)
   }

@@ -10,7 +10,7 @@ import { type Drafts, isChanged, type Option, problemOf, sentValue } from './dra
 import { optionName } from './option-names.ts'
 import { afterSaving, optionsQuery, saveOption } from './queries.ts'
 
-/** The options and their unsaved values, which survive a change of tabs. */
+/** The options and their unsaved values, which are kept when the user switches tabs. */
 export interface OptionForm {
   /** Loading state of the options. */
   state: 'loading' | 'failed' | 'ready'

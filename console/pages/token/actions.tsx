@@ -57,7 +57,7 @@ export function tokenActions(token: Token, t: Text, on: Handlers): RowAction[] {
       primary: true,
       disabled: blocked !== undefined,
       hint: blocked,
-      // The call itself shows an error.
+      // If the call fails, it shows its own error.
       run: () => void toggle(token).catch(() => undefined),
     },
     ...(links.some((link) => link.id === 'next')

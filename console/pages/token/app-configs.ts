@@ -12,7 +12,7 @@ const exported = (variables: Record<string, string>) =>
     .map(([name, value]) => `export ${name}=${quoted(value)}`)
     .join('\n')
 
-/** Quotes a word for a shell, because administrators type the model names, and users paste and run these lines. */
+/** Quotes a word for a shell, because administrators can type any model name, and users paste and run these lines. */
 function quoted(word: string): string {
   return /^[\w.:/@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

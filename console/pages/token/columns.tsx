@@ -8,7 +8,7 @@ import { type Text, useText } from '../../lib/text.ts'
 import { keyOf, maskedKey } from '../../lib/token-key.ts'
 import { Expiry, Moment, nameOf, Remaining, statusOf, statusText, TokenStatus } from './token-parts.tsx'
 
-/** The columns of the list; `copy` puts a key on the clipboard. */
+/** The columns of the list; `copy` copies a key to the clipboard. */
 export function tokenColumns(t: Text, copy: (token: Token) => Promise<boolean>): Column<Token>[] {
   return [
     {

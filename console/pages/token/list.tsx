@@ -27,7 +27,7 @@ import { parseTokenSearch } from './search.ts'
 import { nameOf } from './token-parts.tsx'
 
 const TokenPeek = lazy(async () => {
-  // The limits use the same messages as the forms.
+  // The limits in the drawer use the messages of area `form`.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.TokenPeek }
 })

@@ -13,7 +13,7 @@ import { appLinks } from './app-links.ts'
 import { tokenQuery } from './queries.ts'
 import { nameOf } from './token-parts.tsx'
 
-/** A dialog with a QR code that sets up an app on a phone, or that contains only the key or the address. */
+/** A dialog with a QR code that sets up an app on a phone, or that contains only the key or the server's address. */
 export function TokenQr({ id, onClose }: { id: string; onClose(): void }) {
   const t = useText()
   const query = useQuery(tokenQuery(id))

@@ -1,8 +1,8 @@
 import { type ListSearch, parseListSearch, type RawSearch, texts } from '../../lib/url-state.ts'
 
-/** The state of the token list, stored in its address. */
+/** The state of the token list, stored in the URL. */
 export interface TokenSearch extends ListSearch {
-  /** Id of a token that was just created and whose first steps are shown. */
+  /** Id of a newly created token, whose first steps are shown. */
   start?: string | undefined
   /** Id of a token whose QR code is shown. */
   qr?: string | undefined

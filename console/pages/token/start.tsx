@@ -10,7 +10,7 @@ import { AppSetups } from './app-setups.tsx'
 import { tokenQuery } from './queries.ts'
 import { SnippetTabs } from './snippet-tabs.tsx'
 
-/** Shown right after a token was created: its key, calls to copy and apps to open. */
+/** Shown right after a token is created: its key, example calls to copy and apps to open. */
 export function TokenStart({ id, onClose }: { id: string; onClose(): void }) {
   const t = useText()
   const query = useQuery(tokenQuery(id))

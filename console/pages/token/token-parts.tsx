@@ -12,7 +12,7 @@ const colors: Readonly<Record<number, DotColor>> = {
 }
 const soonSeconds = 7 * 86_400
 
-/** The display name of a token, including one without a name. */
+/** The display name of a token, with a substitute for an empty name. */
 export function nameOf(token: Token, t: Text): string {
   return token.name === '' ? t('token.unnamed', { id: token.id }) : token.name
 }

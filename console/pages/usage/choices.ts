@@ -6,8 +6,8 @@ export const shownFilters = ['model', 'token', 'user', 'channel'] as const
 export type UsageFilter = (typeof shownFilters)[number]
 
 /**
- * Only administrators can use users and channels; all other groupings and filters are available to everybody, for their
- * own usage.
+ * Only administrators can group and filter by user and channel. All other groupings and filters are available to
+ * everybody, for their own usage.
  */
 export function isFor(admin: boolean, name: string): boolean {
   return admin || (name !== 'user' && name !== 'channel')
@@ -26,7 +26,7 @@ export const noFilters = {
   channel: undefined,
 } as const satisfies UsageSearch
 
-/** A search without choices. */
+/** A search in which nothing is chosen, so that the defaults apply. */
 export const noChoices = {
   metric: undefined,
   group: undefined,

@@ -13,7 +13,7 @@ interface FiltersProps {
   onChange: SetSearch<UsageSearch>
 }
 
-/** The filters of the usage page, which are names. They are applied on Enter or when the user leaves a box. */
+/** The text filters of the usage page. They are applied on Enter or when the user leaves a box. */
 export function Filters({ view, onChange }: FiltersProps) {
   const t = useText()
   const admin = isAdmin(useSessionUser())
@@ -48,7 +48,7 @@ function Filter({ name, label, value, onChange }: FilterProps) {
   useEffect(() => setTyped(value), [value])
   const take = (options?: { replace: boolean }) => {
     const text = typed.trim()
-    // Channels are identified by their id.
+    // The channel filter accepts only an id; any other text is replaced by the previous value.
     if (name === 'channel' && text !== '' && !isChannelId(text)) setTyped(value)
     else if (text !== value) onChange(text, options)
   }

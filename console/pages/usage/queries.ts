@@ -8,7 +8,7 @@ import type { UsageSearch } from './search.ts'
 /** A view of the usage page, with its defaults filled in. */
 export type UsageView = { [K in keyof UsageSearch]-?: NonNullable<UsageSearch[K]> }
 
-/** Fills in the defaults for values that an address omits. */
+/** Fills in the defaults for values that a URL omits. */
 export function viewOf(search: UsageSearch): UsageView {
   const range = search.range ?? '30d'
   const [from, to] = range === 'custom' ? [momentOf(search.from), momentOf(search.to)] : ['', '']

@@ -10,7 +10,7 @@ const own = (from: number | '', to: number | ''): UsageRange => ({
   to: String(to),
 })
 
-test('a range ends with the current hour, and covers 30 days if it has no start', () => {
+test('a range without an end ends with the current hour, and a range without a start covers 30 days', () => {
   expect(timeOf({ range: '7d', from: '', to: '' }, now)).toEqual({ from: hour - 7 * day, to: hour })
   expect(timeOf(own('', ''), now)).toEqual({ from: hour - 30 * day, to: hour })
   expect(timeOf(own(900 * day, ''), now)).toEqual({ from: 900 * day, to: hour })
@@ -24,7 +24,7 @@ test('a range that ends before it starts is invalid', () => {
   expect(timeOf(own(hour + 1, ''), now)).toBeUndefined()
 })
 
-test('bars are as short as the limit of 1,000 bars per response allows', () => {
+test('bar sizes that would exceed 1,000 bars per response are not offered, except months', () => {
   expect(rollupsOf(own(0, 41 * day), now)).toEqual(['hour', 'day', 'week', 'month'])
   expect(rollupsOf(own(0, 42 * day), now)).toEqual(['day', 'week', 'month'])
   expect(rollupsOf(own(0, 1_000 * day), now)).toEqual(['week', 'month'])

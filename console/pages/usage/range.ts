@@ -17,7 +17,7 @@ export interface UsageRange {
 /** The last second of the year 9999. */
 const lastMoment = 253_402_300_799
 
-/** Epoch seconds from an address; '' if the text is not a time. */
+/** Epoch seconds from a URL; '' if the text is not a time. */
 export function momentOf(text: string | undefined): string {
   const seconds = wholeNumber(text)
   return seconds === undefined || seconds > lastMoment ? '' : String(seconds)
@@ -57,8 +57,8 @@ export function rollupsOf(of: UsageRange, nowSeconds?: number): Rollup[] {
 }
 
 /**
- * The chosen bar size if it fits. Otherwise hours for up to two days, days for longer ranges, or the next size that
- * fits.
+ * The chosen bar size if it fits. Otherwise, it is hours for up to two days and days for longer ranges, or the next
+ * size that fits.
  */
 export function rollupOf(of: UsageRange, wanted: Rollup | undefined, nowSeconds?: number): Rollup {
   const fitting = rollupsOf(of, nowSeconds)

@@ -13,7 +13,7 @@ const UsageChart = lazy(() => import('./usage-chart.tsx').then((it) => ({ defaul
 interface ResultsProps {
   usage: KnownUsage
   view: UsageView
-  /** Whether filters exclude a part of the usage. */
+  /** Whether filters exclude part of the usage. */
   narrowed: boolean
   onNarrow(change: Partial<UsageSearch>): void
   /** Clears the filters. */

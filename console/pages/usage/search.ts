@@ -4,7 +4,7 @@ export const shownMetrics = ['quota', 'requests', 'tokens', 'failed'] as const
 export const shownGroups = ['model', 'token', 'user', 'channel', 'none'] as const
 export const shownRollups = ['hour', 'day', 'week', 'month'] as const
 export const shownRanges = ['24h', '7d', '30d', '90d', 'custom'] as const
-/** The state of the usage page, stored in its address; an absent field means the default. */
+/** The state of the usage page, stored in the URL; an absent field means the default. */
 export interface UsageSearch {
   metric?: (typeof shownMetrics)[number] | undefined
   group?: (typeof shownGroups)[number] | undefined

@@ -11,7 +11,7 @@ import { useText } from '../../lib/text.ts'
 import { logsOf, type UsageView } from './queries.ts'
 import { labelsOf, seriesOf, titleOf } from './series.ts'
 
-/** Stacked bars over time; a bar links to the logs of its time. */
+/** Stacked bars over time; a bar links to the logs of its time range. */
 export function UsageChart({ usage, view }: { usage: Usage; view: UsageView }) {
   const t = useText()
   const navigate = useNavigate()

@@ -50,7 +50,7 @@ export function userActions(user: User, t: Text, on: Handlers): RowAction[] {
       label: t(enabled ? 'do.disable' : 'do.enable'),
       icon: enabled ? <Ban /> : <CircleCheck />,
       primary: true,
-      // The call itself shows an error.
+      // If the call fails, it shows its own error.
       run: () => void toggle(user).catch(() => undefined),
     },
     { id: 'promote', label: t('user.promote'), icon: <ChevronUp />, run: () => on.promote(user) },

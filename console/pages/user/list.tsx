@@ -22,7 +22,7 @@ import { parseUserSearch } from './search.ts'
 import { roleText } from './user-parts.tsx'
 
 const UserPeek = lazy(async () => {
-  // The limits use the same messages as the forms.
+  // The limits in the drawer use the messages of area `form`.
   const [it] = await Promise.all([import('./details-drawer.tsx'), loadAreas(['form'])])
   return { default: it.UserPeek }
 })

@@ -19,7 +19,7 @@ export function statusText(status: number, t: Text): string {
   return t('status.unknown')
 }
 
-/** Shows whether an account may be used. */
+/** Shows whether an account is activated or banned. */
 export function UserStatus({ user }: { user: User }) {
   const t = useText()
   const color = user.status === userStatus.enabled ? 'green' : user.status === userStatus.disabled ? 'red' : 'grey'
@@ -45,7 +45,7 @@ const groupColors: Readonly<Record<string, DotColor>> = {
   premium: 'red',
 }
 
-/** Shows the groups of a comma-separated text; an empty text means the default group. */
+/** Shows the groups in a comma-separated text; an empty text means the default group. */
 export function Groups({ group }: { group: string }) {
   const t = useText()
   const names = group

@@ -56,7 +56,7 @@ forEachDatabase((_, openFresh) => {
     expect(await actions('start_timestamp=NaN&p=-1&size=0')).toHaveLength(4)
   })
 
-  test('an event has the values before and after the change, and never a secret', async () => {
+  test('an event contains the values before and after the change, and never a secret', async () => {
     const root = await api.addPerson({ username: 'root', role: 100 })
     const bob = await api.addPerson({ username: 'bob', quota: 500 })
     const eve = await api.addPerson({ username: 'eve' })

@@ -31,7 +31,7 @@ forEachDatabase((_, openFresh) => {
   const reset = (email: string, token: string) => api.call('POST', '/api/user/reset', { body: { email, token } })
   const login = (username: string, given: string) =>
     api.call('POST', '/api/user/login', { body: { username, password: given } })
-  /** The link in the newest mail that contains one, parsed as a browser would parse it. */
+  /** The link in the newest email that contains one, parsed as a browser would parse it. */
   const linkOf = (text = '') => new URL(/https:\/\/\S+\/user\/reset\?\S+/.exec(text)?.[0] ?? '')
 
   async function addAda(email: string, fields: { username?: string; role?: number } = {}) {
@@ -74,7 +74,7 @@ forEachDatabase((_, openFresh) => {
     )
     const answers = [await ask('nobody@example.com'), await ask('banned@example.com'), await ask('ada@example.com')]
     for (const answer of answers) expect([answer.status, answer.json]).toEqual([200, { success: true, message: '' }])
-    // The limit on mails does not reveal it either, because it counts an address before anything about the address is
+    // The limit on emails does not reveal it either, because a request is counted before anything about the address is
     // looked up.
     for (const email of ['nobody@example.com', 'ada@example.com']) expect((await ask(email)).status).toBe(429)
     await api.mailer.idle()
@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a verification mail tells only the owner that an address is taken', async () => {
+  test('if an address is taken, only its owner learns this, from the verification email', async () => {
     await addAda('ada@example.com')
     const [taken, free] = [await verify('Ada@example.com'), await verify('free@example.com')]
     expect(taken.json).toEqual(free.json)
@@ -97,7 +97,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[1]?.text).toMatch(/\b\d{6}\b/)
   })
 
-  test('a wrong token is counted: after five, the right one is invalid too', async () => {
+  test('wrong tokens are counted: after five, the right one is invalid, too', async () => {
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
@@ -164,7 +164,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('ada', data)).json.success).toBe(true)
   })
 
-  test('an address gets at most one mail in 30 seconds and ten a day, counting mails of all kinds', async () => {
+  test('an address gets at most one email in 30 seconds and ten a day, counting emails of all kinds', async () => {
     expect((await verify('a@example.com')).status).toBe(200)
     const refused = await ask('A@example.com')
     expect(refused.status).toBe(429)
@@ -182,7 +182,7 @@ forEachDatabase((_, openFresh) => {
     expect((await verify('a@example.com')).status).toBe(200)
   })
 
-  test('many simultaneous requests send one mail', async () => {
+  test('many simultaneous requests send one email', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => verify('a@example.com')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429, 429])
     await api.mailer.idle()
@@ -208,7 +208,7 @@ forEachDatabase((_, openFresh) => {
     expect((await smtp.arrived(1))[0]?.to).toEqual(['a+b@example.com'])
   })
 
-  test('mails are in the language that the browser asks for, otherwise in the language of the option', async () => {
+  test('emails are in the language that the browser prefers, otherwise in the language of the option', async () => {
     await setOptions(api, { SystemName: 'My <Gate>' })
     await verify('a@example.com', { 'accept-language': 'fr, zh-CN;q=0.8, en;q=0.5' })
     await verify('b@example.com', { 'accept-language': 'fr' })
@@ -222,7 +222,7 @@ forEachDatabase((_, openFresh) => {
     expect(mails[0]?.headers.from).toContain('My <Gate>')
   })
 
-  test('without a mail server both calls report that; a mail server that fails is reported only to the operator', async () => {
+  test('without a mail server, both calls return an error; a failure of the mail server is reported only to the operator', async () => {
     await setOptions(api, { SMTPToken: 'not the password' })
     const failed = await verify('a@example.com')
     expect(failed.json).toEqual({ success: false, message: 'The mail could not be sent, please try again later.' })
@@ -238,7 +238,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('a page on another site cannot make a browser send mails', async () => {
+  test('a page on another site cannot make a browser trigger emails', async () => {
     for (const call of [verify, ask]) {
       expect((await call('a@example.com', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     }

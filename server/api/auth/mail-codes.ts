@@ -24,7 +24,7 @@ interface MailCodeDeps extends Pick<ApiDeps, 'store' | 'settings' | 'clock' | 'm
   announce: Announce
 }
 
-/** Mails with codes, and the password reset by such a code. None of the responses reveals who has an account. */
+/** Emails with codes, and the password reset with such a code. None of the responses reveals who has an account. */
 export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
   const { settings, botCheck } = deps
 
@@ -39,7 +39,8 @@ export function mountMailCodes(router: ApiRouter, deps: MailCodeDeps): void {
     refuseWithoutMailServer(deps)
     await countMail(deps, query.email)
     const language = languageFor(deps, context)
-    // Sent after the response, so that neither its text nor its timing reveals whether the address belongs to somebody.
+    // The response does not wait for the email, so that neither its text nor its timing reveals whether the address
+    // belongs to somebody.
     deps.mailer.later('sending a reset mail', () => sendReset(deps, query.email, language))
   })
 
@@ -60,8 +61,8 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
   await countMail(deps, email)
   const isTaken = (await accountsByMail(store.read, email)).length > 0
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  // If the address is taken, its owner learns this by mail, and the response does not reveal it. In that case the code
-  // is sent to nobody.
+  // If the address is taken, its owner is told by email, and the response does not reveal it. In that case the code is
+  // sent to nobody.
   await store.write((trx) => codes.save(trx, 'verification', email, code))
   try {
     await mailer.send(email, language, ({ texts, name, page }) =>
@@ -94,8 +95,8 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
   const { store, clock, codes, announce } = deps
   const { email, token } = call.body
   const password = randomBase62(12)
-  // The password is hashed before the link is used up. Otherwise the link would be lost when there is no capacity to
-  // hash. An invalid link causes no hashing.
+  // The password is hashed before the link is used up. Otherwise the link would be used up even if there is no capacity
+  // to hash the password. An invalid link causes no hashing.
   const known = await accountOfToken(store.read, email, (subject) => codes.fits(store.read, 'reset', subject, token))
   const hash = known ? await hashPassword(password) : ''
   const id = await store.write(async (trx) => {

@@ -122,7 +122,7 @@ forEachDatabase((_, openFresh) => {
     expect(await logs()).toEqual([])
   })
 
-  test('with e-mail verification, the mailed code is required, works once, and binds the address', () =>
+  test('with e-mail verification, the emailed code is required, works once, and binds the address', () =>
     withMail(async (smtp) => {
       const email = 'Ada.L+gate@example.com'
       expect((await register({})).json.message).toContain('e-mail verification')

@@ -32,7 +32,7 @@ const guessPauseMs = 10_000
 /** One text for every kind of failure, so that it does not reveal which accounts exist. */
 const loginFailed = 'The username or password is wrong, or the account has been banned.'
 
-/** Logging in and out, registering, and mails with codes. */
+/** Logging in and out, registering, and emails with codes. */
 export function mountAuth(router: ApiRouter, deps: ApiDeps & { announce: Announce }): void {
   const shared = { ...deps, codes: createOneTimeCodes(deps), botCheck: createBotCheck(deps) }
   mountLogin(router, deps)

@@ -28,7 +28,7 @@ function ownAddress(type: number): string {
   return providerOf(type)?.meta.defaultBaseUrl ?? ''
 }
 
-/** The URL without the version and the slashes at its end, which people may write or omit. */
+/** The URL without the version and the slashes at its end, because people can write or omit them. */
 function comparableUrl(url: string): string {
   const whole = URL.canParse(url) ? new URL(url).href : url
   return whole.replace(/\/+$/, '').replace(/\/+v1$/, '')

@@ -36,7 +36,7 @@ forEachDatabase((_, openFresh) => {
   const create = (body: object) => send('POST', { name: 'one', models: 'm', ...body })
   const stored = () => api.store.read.selectFrom('channels').select(['id', 'key', 'type']).execute()
 
-  test('refuses a channel whose key has another form; the message names the form and does not contain the key', async () => {
+  test('refuses a channel whose key does not have the required form; the message names the form and does not contain the key', async () => {
     for (const { type, key, form } of forms) {
       const refused = await create({ type, key: wrong })
       expect({ type, ...refused }).toMatchObject({ type, success: false })
@@ -68,7 +68,7 @@ forEachDatabase((_, openFresh) => {
         .executeTakeFirst()
       expect(api.secrets.open(row?.key ?? '', 'channel')).toBe(key)
       expect(JSON.parse(row?.config ?? '')).toEqual({ region: config.region })
-      // Sent again together with another key, they change nothing.
+      // If they are sent again together with a key, they change nothing.
       expect((await send('PUT', { id, key: `${key} `, config: JSON.stringify(config) })).success).toBe(true)
     }
     const trail = await api.store.read.selectFrom('audit_events').select('detail').execute()

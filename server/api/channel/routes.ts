@@ -37,7 +37,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
     return listed(context, await listChannels(store.read, pageOf(query), filter)).map((row) => channelView(row))
   })
 
-  // The fixed paths come before /api/channel/{id}, which would take them for an id.
+  // The fixed paths come before /api/channel/{id}, which would treat them as ids.
   serve(router, api.channel.models, () => modelList(catalogue()))
   serve(router, api.channel.types, () => catalogue().map((entry) => ({ ...entry, models: [...entry.models] })))
   serve(router, api.channel.defaultModels, () =>

@@ -115,7 +115,7 @@ forEachDatabase((_, openFresh) => {
     expect((await link('cross-site')).status).toBe(403)
   })
 
-  test('each person may run two exports at a time; a reader who disconnects frees a slot', async () => {
+  test('each person can run two exports at a time; a reader who disconnects frees a slot', async () => {
     await add(...Array.from({ length: 600 }, () => ({})))
     const first = await request('self/export', ada)
     const second = await request('self/export', ada)

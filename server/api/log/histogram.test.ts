@@ -64,7 +64,7 @@ forEachDatabase((_, openFresh) => {
     })
   })
 
-  test('counts by minutes if the range is short', async () => {
+  test('counts in minutes if the range is short', async () => {
     await add(midnight + 61)
     await add(midnight + 119)
     await add(midnight + 300, { type: 1 })

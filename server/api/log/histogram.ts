@@ -63,7 +63,7 @@ function planSteps(ask: { start: number; end: number; buckets: number; utcOffset
     if (step < ask.least) continue
     // Adding a whole number of parts keeps the sum above zero, so that the database rounds down.
     const shift = step <= hour ? 0 : ask.utcOffset * 60 + (step === 7 * day ? mondayShift : 0) + Math.max(step, 7 * day)
-    // With sums, an hour belongs to the part in which it begins.
+    // When sums are used, an hour belongs to the part in which it begins.
     const begin = (time: number) => (step < hour ? time : time - (time % hour))
     const first = Math.floor((begin(ask.start) + shift) / step)
     const count = Math.floor((begin(ask.end) + shift) / step) - first + 1

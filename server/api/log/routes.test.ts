@@ -39,7 +39,7 @@ forEachDatabase((_, openFresh) => {
   const get = async (path: string, as = admin) =>
     (await api.call('GET', `/api/log/${path}`, { as: as.token })).json.data
 
-  test('admins see all rows, with the channel under its wire name', async () => {
+  test('admins see all rows, with the id of the channel as `channel`', async () => {
     await add(ada, { quota: 5, channel_id: 7, is_stream: true, attempts: '[1]', token_name: 't', request_id: 'r' })
     await add(bob)
     const rows = await get('')
@@ -120,7 +120,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('ten per page, with the total number', async () => {
+  test('lists ten rows per page, with the total number', async () => {
     for (let i = 0; i < 11; i++) await add(ada, { quota: i })
     const answer = await api.call('GET', '/api/log/?p=1', { as: admin.token })
     expect(answer.json.data.map((row: { quota: number }) => row.quota)).toEqual([0])

@@ -95,7 +95,7 @@ function mountLists(router: ApiRouter, { store, clock }: Deps): void {
     const before = call.query.target_timestamp
     const record = (action: 'log.purge' | 'log.purged', detail: string) =>
       store.write((trx) => recordAudit(trx, auditEvent(clock, call, action, 'logs', detail)))
-    // Recorded before the first row is deleted: a purge takes many transactions and may break off.
+    // Recorded before the first row is deleted, because a purge takes many transactions and may break off.
     await record('log.purge', `older than ${before}`)
     const deleted = await purgeLogs(store, { before, now: epochSeconds(clock) })
     await record('log.purged', `${deleted} logs older than ${before}`)

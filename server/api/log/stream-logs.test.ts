@@ -138,7 +138,7 @@ forEachDatabaseUrl((name, freshUrl) => {
     await events.close()
   })
 
-  test('each person may have four streams at a time; closing one frees a slot', async () => {
+  test('each person can have four streams at a time; closing one frees a slot', async () => {
     const streams = [await open('self/stream', ada), await open('self/stream', ada), await open('self/stream', ada)]
     streams.push(await open('self/stream?type=2', ada))
     expect((await request('self/stream', { authorization: ada.token })).status).toBe(429)

@@ -10,7 +10,7 @@ import { refuseOtherDomains } from '../mail-address.ts'
 import { createOneTimeCodes } from '../one-time-codes.ts'
 import type { OAuthDeps } from './outside-login.ts'
 
-/** Binds an email address to the caller's account, with the code that was mailed to the address. */
+/** Binds an email address to the caller's account, with the code that was emailed to the address. */
 export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
   const { store, settings, clock, mailer, announce } = deps
   const codes = createOneTimeCodes(deps)

@@ -135,7 +135,7 @@ forEachDatabase((_, openFresh) => {
     expect((await mine.callback(back)).json.data.id).not.toBe(first.json.data.id)
   })
 
-  test('a mail address that is taken or not allowed is not copied to the account', async () => {
+  test('an email address that is taken or not allowed is not copied to the account', async () => {
     const { id } = await api.addPerson({ username: 'owner' })
     await api.store.write((trx) =>
       trx.updateTable('users').set({ email: 'OCTO@example.com' }).where('id', '=', id).execute(),

@@ -17,7 +17,7 @@ import { loginView } from '../user-view.ts'
 import type { OAuthStates } from './oauth-state.ts'
 import { accountOf, firstLogin, logIn, type OAuthDeps } from './outside-login.ts'
 
-/** Login and binding through the code-hosting service's OAuth. */
+/** Login with GitHub, and binding of GitHub accounts. */
 export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuthStates }): void {
   const { settings, sessions, states, warn } = deps
 
@@ -66,7 +66,9 @@ function appOf(settings: Settings): GitHubApp {
   }
 }
 
-/** The account bound to the id. Otherwise an imported account that has only the login name; it gets the id now. */
+/**
+ * The account bound to the id. Otherwise an imported account that has only the login name; the id is then added to it.
+ */
 async function boundAccount(trx: Trx, profile: GitHubAccount): Promise<Account | undefined> {
   const account =
     (await accountOf(trx, { github_account_id: profile.id })) ??

@@ -19,8 +19,8 @@ export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets
 }
 
 /**
- * The account with that identity. If imported rows share an identity, it is unknown whose it is, and the call is
- * refused.
+ * The account with that identity. If imported rows share an identity, it is unknown which account it belongs to, and
+ * the call is refused.
  */
 export async function accountOf(trx: Trx, identity: Identity): Promise<Account | undefined> {
   const [account, second] = await accountsByIdentity(trx, identity)

@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('e-mail: the mailed code binds the address once, and a taken address is refused', async () => {
+  test('e-mail: the emailed code binds the address once, and a taken address is refused', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]

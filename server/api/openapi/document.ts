@@ -12,13 +12,13 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: 'session',
-    description: 'The cookie that a login sets. A page of another site cannot use it to change anything.',
+    description: 'The cookie that a login sets. Pages of other sites cannot use it to change anything.',
   },
   accessToken: {
     type: 'http',
     scheme: 'bearer',
     description:
-      "An account's access token, made by GET /api/user/token; it stands for the account with all its rights.",
+      "An account's access token, created by GET /api/user/token. It has all the rights of the account.",
   },
   bareAccessToken: {
     type: 'apiKey',
@@ -26,7 +26,7 @@ const securitySchemes = {
     name: 'Authorization',
     description: 'The access token alone, without `Bearer`, as clients of one-api send it.',
   },
-  relayToken: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-…', description: 'A token of the token page.' },
+  relayToken: { type: 'http', scheme: 'bearer', bearerFormat: 'sk-…', description: 'A token from the token page.' },
   relayTokenForMessages: {
     type: 'apiKey',
     in: 'header',
@@ -44,7 +44,7 @@ const securitySchemes = {
     in: 'query',
     name: 'key',
     description:
-      "The same token in the address, as some of Google's clients send it. Addresses are kept in the logs of proxies.",
+      "The same token in the URL, as some of Google's clients send it. Proxies write URLs to their logs.",
   },
   relayTokenAsProtocol: {
     type: 'apiKey',
@@ -52,7 +52,7 @@ const securitySchemes = {
     name: 'Sec-WebSocket-Protocol',
     description: 'For browsers: `realtime, openai-insecure-api-key.` and the token.',
   },
-  metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN of the server.' },
+  metricsToken: { type: 'http', scheme: 'bearer', description: 'The METRICS_TOKEN of the server.' },
 }
 
 /**

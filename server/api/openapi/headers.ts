@@ -1,9 +1,9 @@
 import type { HeaderObject, Reference } from './types.ts'
 
 const perMinute = {
-  limit: 'The limit, where the token or its owner has one.',
-  remaining: 'What is left of it.',
-  reset: 'When all of it will be there again, such as `1m30s`.',
+  limit: 'The limit of the token or its owner, if there is one.',
+  remaining: 'How much of the limit is left.',
+  reset: 'Time until the full limit is available again, such as `1m30s`.',
 }
 
 /** The headers for the limits on requests and on tokens per minute. */
@@ -19,16 +19,16 @@ const limitHeaders = Object.fromEntries(
 /** Every header in the OpenAPI document. */
 export const sharedHeaders: Record<string, HeaderObject> = {
   'X-Oneapi-Request-Id': {
-    description: 'The call; also in its log row and in error messages.',
+    description: 'Id of the call, which is also in its log row and in error messages.',
     required: true,
     schema: { type: 'string' },
   },
-  'X-Total-Count': { description: 'Number of all rows.', required: true, schema: { type: 'integer', minimum: 0 } },
+  'X-Total-Count': { description: 'Number of rows that the list covers.', required: true, schema: { type: 'integer', minimum: 0 } },
   'X-Matching-Count': {
-    description: 'Number of all rows that match, of a list sorted so that it may cover only the newest of them.',
+    description: 'Number of all matching rows, for a list whose sorting restricts it to the newest of them.',
     schema: { type: 'integer', minimum: 0 },
   },
-  'Retry-After': { description: 'Seconds until a call may be taken.', schema: { type: 'integer', minimum: 0 } },
+  'Retry-After': { description: 'Seconds after which the next call can be accepted.', schema: { type: 'integer', minimum: 0 } },
   ...limitHeaders,
 }
 

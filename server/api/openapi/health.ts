@@ -15,10 +15,10 @@ function operation(operationId: string, summary: string, responses: Record<strin
 
 /** The endpoints for monitoring, outside both APIs. */
 export function healthOperations(): PathOperation[] {
-  const lives = { 200: { description: 'It does.', content: json(state) } }
+  const lives = { 200: { description: 'The process is running.', content: json(state) } }
   const ready = {
-    200: { description: 'It is.', content: json(state) },
-    503: { description: 'It is being stopped, or the database cannot be used.', content: json(state) },
+    200: { description: 'The server is ready for calls.', content: json(state) },
+    503: { description: 'The server is shutting down, or the database cannot be used.', content: json(state) },
   }
   const refused: JsonSchema = {
     type: 'object',
@@ -28,17 +28,17 @@ export function healthOperations(): PathOperation[] {
   }
   const figures = {
     200: { description: 'The figures.', content: { 'text/plain': { schema: { type: 'string' } } } },
-    403: { description: 'Neither the token nor an address of this machine.', content: json(refused) },
+    403: { description: 'The request has neither the token nor an address of this machine.', content: json(refused) },
   }
   return [
-    { path: '/healthz', method: 'get', operation: operation('healthLives', 'Whether the process lives', lives) },
-    { path: '/readyz', method: 'get', operation: operation('healthReady', 'Whether it can serve calls', ready) },
+    { path: '/healthz', method: 'get', operation: operation('healthLives', 'Check whether the process runs', lives) },
+    { path: '/readyz', method: 'get', operation: operation('healthReady', 'Check whether the server is ready for calls', ready) },
     {
       path: '/metrics',
       method: 'get',
       operation: {
         ...operation('healthMetrics', 'Figures for Prometheus', figures),
-        description: 'Without METRICS_TOKEN only callers on the same machine may read them.',
+        description: 'Without METRICS_TOKEN, only callers on the same machine can read the metrics.',
         security: [{ metricsToken: [] }, {}],
       },
     },

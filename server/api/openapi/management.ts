@@ -20,17 +20,17 @@ export interface PathOperation {
 /** Responses that many management calls share, by status. */
 export const managementResponses: Record<string, ResponseObject> = {
   BadBody: failure('The body cannot be decoded.'),
-  NotLoggedIn: failure('Nobody is logged in, and no access token was sent.'),
+  NotLoggedIn: failure('The caller is not logged in and sent no access token.'),
   OtherSite: failure(
-    'A page of another site made the browser send this, or a GET that changes something was opened as a page or a picture.',
+    'The request was triggered by a page on another site, or a GET that changes something was opened as a page or an image.',
   ),
-  BodyTooSlow: failure('The body did not arrive in CallerIdleTimeout.'),
+  BodyTooSlow: failure('The body did not arrive within CallerIdleTimeout.'),
   BodyTooLarge: failure('The body is larger than 1 MiB.'),
   TooManyCalls: {
     ...failure('Too many calls from this address.'),
     headers: headersNamed('Retry-After'),
   },
-  Fault: failure('A fault of the server.'),
+  Fault: failure('Internal error of the server.'),
   DatabaseAway: failure('The database cannot be reached.'),
 }
 
@@ -115,7 +115,7 @@ function responsesOf(
   const counts = endpoint.cutWhenSorted ? ['X-Total-Count', 'X-Matching-Count'] : ['X-Total-Count']
   return {
     200: {
-      description: 'Done, or refused: see `success`.',
+      description: 'The call succeeded or was refused; see `success`.',
       ...(isPaged && { headers: headersNamed(...counts) }),
       content: answerContent(writer, endpoint),
       ...(Object.keys(links).length > 0 && { links }),
@@ -156,7 +156,7 @@ function envelope(success: boolean, fields: Record<string, JsonSchema>, required
     type: 'object',
     properties: {
       success: { type: 'boolean', const: success },
-      message: { type: 'string', ...(!success && { description: 'Why, for people to read.' }) },
+      message: { type: 'string', ...(!success && { description: 'The reason, for people to read.' }) },
       ...fields,
     },
     required: ['success', 'message', ...required],

@@ -103,11 +103,11 @@ ${successTable(responses['200'], components.responses)}
 
 function whoMay({ security }: Operation): string {
   const scheme = security[0]
-  if (!scheme) return 'Everybody may call it.'
-  if ('relayToken' in scheme) return 'Who holds a relay token may call it.'
+  if (!scheme) return 'Anyone can call it.'
+  if ('relayToken' in scheme) return 'Anyone with a relay token can call it.'
   const role = Object.values(scheme)[0]?.[0]
-  if (role === 'user') return 'Everybody who is logged in may call it.'
-  return role === 'admin' ? 'Admins and root may call it.' : 'Only root may call it.'
+  if (role === 'user') return 'Anyone who is logged in can call it.'
+  return role === 'admin' ? 'Only admins and root can call it.' : 'Only root can call it.'
 }
 
 function parametersTable({ parameters = [] }: Operation): string {
@@ -138,7 +138,7 @@ function successTable(
   if (!response) return ''
   const content: Content = resolve(response, shared).content ?? {}
   const schema = content['application/json']?.schema
-  return schema ? fieldsTable(schema.oneOf?.[0] ?? schema, 'Fields of a success') : ''
+  return schema ? fieldsTable(schema.oneOf?.[0] ?? schema, 'Fields of a successful response') : ''
 }
 
 function resolve(response: ResponseObject | Reference, shared: Record<string, ResponseObject>): ResponseObject {

@@ -57,7 +57,7 @@ const special: Partial<Record<ErrorCode, (path: string, text: RelayCallText) => 
   upstream_stream_error: () => false,
   upstream_stream_incomplete: () => false,
   quota_exhausted_mid_stream: () => false,
-  // Has the upstream's own status, which the default response describes.
+  // This code has the upstream's own status, which the default response describes.
   bad_response_status_code: () => false,
 }
 
@@ -69,12 +69,12 @@ export const relaySchemas: Record<string, JsonSchema> = {
       error: {
         type: 'object',
         properties: {
-          message: { type: 'string', description: 'For people; ends with the id of the request.' },
+          message: { type: 'string', description: 'Message for people; ends with the id of the request.' },
           type: { type: ['string', 'null'] },
-          param: { type: ['string', 'null'], description: 'The field at fault, where there is one.' },
+          param: { type: ['string', 'null'], description: 'The field that caused the error, if there is one.' },
           code: {
             type: ['string', 'integer', 'null'],
-            description: 'For programs; an upstream may have codes of its own.',
+            description: 'Error code for programs. An upstream may have its own codes.',
           },
         },
         required: ['message', 'type', 'param', 'code'],
@@ -147,11 +147,11 @@ function describeSession(writer: SchemaWriter): Operation {
         name: 'model',
         in: 'query',
         required: true,
-        description: 'Name of the model, as GET /v1/models shows it.',
+        description: 'Name of the model, as listed by GET /v1/models.',
         schema: { type: 'string' },
       },
     ],
-    responses: { 101: { description: 'The session is open; what follows are messages of a WebSocket.' }, ...failures },
+    responses: { 101: { description: 'The session is open. WebSocket messages follow.' }, ...failures },
   }
 }
 
@@ -169,7 +169,7 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
     responses: {
       200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? limitHeaderNames : []),
       ...errorResponses(path, text),
-      ...(tag === relayTag.name && { default: failed(path, 'An error of the upstream, with its own status.') }),
+      ...(tag === relayTag.name && { default: failed(path, 'An error from the upstream, with the upstream\'s own status.') }),
     },
   }
 }
@@ -197,7 +197,7 @@ const altParameter: Parameter = {
   name: 'alt',
   in: 'query',
   required: false,
-  description: 'With `sse` the answer comes as events, else as one JSON array.',
+  description: 'With `sse` the response is a stream of events, otherwise it is one JSON array.',
   schema: { type: 'string', enum: ['sse', 'json'] },
 }
 
@@ -205,7 +205,7 @@ const modelParameter: Parameter = {
   name: 'model',
   in: 'path',
   required: true,
-  description: 'Name of a model; it may hold slashes.',
+  description: 'Name of the model. It may contain slashes.',
   schema: { type: 'string' },
 }
 

@@ -3,48 +3,48 @@ import type { Tag } from './types.ts'
 
 /** The groups of the management API, as the document names them. */
 export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
-  status: { name: 'Status', description: 'What everybody may know about this server.' },
+  status: { name: 'Status', description: 'Public information about this server.' },
   auth: {
     name: 'Login',
     description:
-      'Logging in and out, registering, and passwords that were forgotten. Codes and links work once, within ten minutes, and are dead after five wrong tries.',
+      'Login, logout, registration and password resets. Codes and links work once, within ten minutes, and become invalid after five wrong attempts.',
   },
-  oauth: { name: 'Outside logins', description: 'Login by other services, and binding them to an account.' },
-  user: { name: 'Users', description: 'The own account, and for admins those of others with lower roles.' },
-  token: { name: 'Tokens', description: 'The own sk- keys. Those of others do not exist here, for admins neither.' },
-  channel: { name: 'Channels', description: 'The upstreams. Their keys go in and never come out.' },
+  oauth: { name: 'Outside logins', description: 'Login with outside services, and binding them to an account.' },
+  user: { name: 'Users', description: 'The caller\'s own account and, for admins, the accounts of people with lower roles.' },
+  token: { name: 'Tokens', description: 'The caller\'s own sk- keys. Nobody can access the keys of other people here, not even admins.' },
+  channel: { name: 'Channels', description: 'The upstreams. Their keys can be written but are never returned.' },
   log: { name: 'Logs', description: 'Calls and what they cost.' },
-  usage: { name: 'Usage', description: 'Sums of calls over time.' },
+  usage: { name: 'Usage', description: 'Totals of calls over time.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
-  group: { name: 'Groups', description: 'Classes of users; a group exists by having a ratio.' },
-  price: { name: 'Prices', description: 'What models cost those who call them.' },
+  group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
+  price: { name: 'Prices', description: 'Prices of models for their callers.' },
   audit: { name: 'Audit trail', description: 'Who changed what.' },
-  redemption: { name: 'Redemption codes', description: 'Codes that become quota, and topping up.' },
+  redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
 }
 
 export const relayTag: Tag = {
   name: 'Relay',
   description:
-    "Calls that are passed on to a channel and charged. Requests and answers are OpenAI's; fields that are not named here pass on unchanged.",
+    "Calls that are passed on to a channel and charged. Requests and responses have OpenAI's format; fields that are not listed here are passed on unchanged.",
 }
 
 export const healthTag: Tag = {
   name: 'Health',
-  description: 'For whatever watches over the server. The answers have no envelope.',
+  description: 'For monitoring the server. The responses have no envelope.',
 }
 
 export const modelsTag: Tag = {
   name: 'Models and billing',
-  description: 'What a relay token may use and what it has left.',
+  description: 'What a relay token can use and what it has left.',
 }
 
 /** The first lines of the document. */
 export const introduction = `Two APIs in one.
 
-**Relay**, under \`/v1\` and \`/dashboard\`: OpenAI's API, called with a token that begins with \`sk-\`. An admin may append the number of
-a channel, \`sk-…-7\`, to have that channel serve the call. Errors have OpenAI's shape; their \`code\` does not change.
+**Relay**, under \`/v1\` and \`/dashboard\`: OpenAI's API, called with a token that begins with \`sk-\`. An admin can append the number of
+a channel, \`sk-…-7\`, to have that channel serve the call. Errors have OpenAI's format; their \`code\` does not change.
 
-**Management**, under \`/api\`: answers are \`{"success": …, "message": …, "data": …}\`, nearly all with status 200, also when they refuse:
-look at \`success\`. A caller is known by the session cookie of a login or by an access token. Paths work with and without their final
-slash. Times are seconds since 1970, quota is whole numbers, lists begin at page 0.`
+**Management**, under \`/api\`: responses are \`{"success": …, "message": …, "data": …}\`. Nearly all have status 200, even if the call is
+refused, so check \`success\`. A caller is identified by the session cookie of a login or by an access token. Paths work with and without a
+trailing slash. Times are seconds since 1970, quotas are whole numbers, and lists begin at page 0.`

@@ -5,7 +5,7 @@ import { ApiFailure } from '../../http/api-failure.ts'
 import { isMetadataHost } from '../../lib/network/metadata-address.ts'
 import { baseAddresses } from './option-text.ts'
 
-/** Switches that may be turned on only if the settings they need are set. */
+/** Switches that can be turned on only if the settings they need are set. */
 const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
   GitHubOAuthEnabled: { key: 'GitHubClientId', message: 'Please set GitHubClientId before turning on this login.' },
   EmailDomainRestrictionEnabled: {
@@ -69,7 +69,7 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   }
 }
 
-/** Maximum length of the system name, which appears in the head of every page and in the subject of every mail. */
+/** Maximum length of the system name, which appears in the head of every page and in the subject of every email. */
 const longestName = 100
 
 function checkMailHost(value: string): void {

@@ -96,7 +96,7 @@ forEachDatabase((_, openFresh) => {
     expect(await list()).not.toHaveProperty('Theme')
   })
 
-  test('PreConsumedQuota, the slice that a stream holds ahead, may be 0', async () => {
+  test('PreConsumedQuota, the number of tokens that a stream holds in advance, can be 0', async () => {
     expect((await put('PreConsumedQuota', '0')).json).toEqual({ success: true, message: '' })
     expect((await list()).PreConsumedQuota).toBe('0')
     expect((await put('PreConsumedQuota', '-1')).json.success).toBe(false)
@@ -217,12 +217,12 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('an admin cannot direct the links of reset mails to their own page', async () => {
+  test('an admin cannot direct the links in reset emails to their own page', async () => {
     expect((await put('ServerAddress', 'https://gate.attacker.example', admin)).json.success).toBe(false)
     expect((await put('SMTPServer', 'mail.attacker.example', admin)).json.success).toBe(false)
   })
 
-  test('a trailing slash of server addresses is removed', async () => {
+  test('a trailing slash is removed from server addresses', async () => {
     await put('ServerAddress', 'https://gate.example/')
     expect((await list()).ServerAddress).toBe('https://gate.example')
   })

@@ -15,7 +15,7 @@ forEachDatabase((_, openFresh) => {
 
   const send = (body: object, as = root.token) => api.call('POST', '/api/option/test_mail', { as, body })
 
-  test("a test mail is sent to the given address, or else to the sender's own", async () => {
+  test("a test email is sent to the given address, otherwise to the caller's own", async () => {
     await using smtp = await startMailServer({ tls: 'starttls' })
     await mailThrough(api, smtp, 'starttls')
     expect((await send({})).json.message).toContain('give an address')
@@ -44,7 +44,7 @@ forEachDatabase((_, openFresh) => {
     expect(message).not.toContain('not the password')
   })
 
-  test('only root may send a test mail', async () => {
+  test('only root can send a test email', async () => {
     const admin = await api.addPerson({ role: 10 })
     expect((await send({ email: 'a@b.co' }, admin.token)).json.message).toContain('permission')
     expect((await api.call('POST', '/api/option/test_mail', { body: {} })).status).toBe(401)

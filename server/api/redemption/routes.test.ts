@@ -123,7 +123,7 @@ forEachDatabase((_, openFresh) => {
     expect(await audit()).toEqual([])
   })
 
-  test('a name may have 20 characters, counted as people count them', async () => {
+  test('a name can have 20 characters, counted as people count them', async () => {
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字啊' })).success).toBe(false)
     expect((await create({ name: '二十个字符的名字也可以用二十个字符的名字' })).success).toBe(true)
   })

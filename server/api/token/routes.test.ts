@@ -210,7 +210,7 @@ forEachDatabase((_, openFresh) => {
     expect((await put({ id, remain_quota: 1, remain_quota_delta: 1 })).success).toBe(false)
   })
 
-  test('an overdrawn token that is sent back unchanged is not an error', async () => {
+  test('sending back an overdrawn token unchanged is not an error', async () => {
     const { id } = (await create({ remain_quota: 5 })).data
     await set(id, { remain_quota: -20, used_quota: 25 })
     expect((await put({ id, name: 'x', remain_quota: -20 })).success).toBe(true)

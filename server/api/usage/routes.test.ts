@@ -183,7 +183,7 @@ forEachDatabase((_, openFresh) => {
       ['a', 105],
       ['b', 0],
     ])
-    // No period precedes the whole time.
+    // Without a start, there is no preceding period.
     expect((await read('compare=previous')).previous).toBeNull()
   })
 

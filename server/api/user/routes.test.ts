@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
     expect(await balances(user.id)).toEqual({ quota: 1000, unexplained: 0 })
   })
 
-  test('an overdrawn balance that is sent back unchanged is not an error', async () => {
+  test('sending back an overdrawn balance unchanged is not an error', async () => {
     await spend(1500)
     expect((await put({ id: user.id, quota: -500, display_name: 'x' })).json.success).toBe(true)
     expect(await balances(user.id)).toEqual({ quota: -500, unexplained: 0 })
@@ -191,7 +191,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { as: user.token })).json.success).toBe(false)
   })
 
-  test('manage: the effect of each action', async () => {
+  test('manage: each action changes the status or role, and disabling ends the sessions', async () => {
     expect((await manage('user', 'promote')).json.data).toEqual({ status: 1, role: 10 })
     expect((await manage('user', 'demote')).json.data).toEqual({ status: 1, role: 1 })
     const login = await api.call('POST', '/api/user/login', { body: { username: 'user', password } })
@@ -204,7 +204,7 @@ forEachDatabase((_, openFresh) => {
     expect(await row(user.id)).toMatchObject({ status: 3, email: '', access_token_hash: null, quota: 1000 })
   })
 
-  test('manage: what is refused', async () => {
+  test('manage: unknown actions and users, actions without effect, and actions on equal or higher roles are refused', async () => {
     for (const [username, action, as] of [
       ['root', 'disable', root],
       ['root', 'delete', root],

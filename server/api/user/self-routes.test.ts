@@ -32,7 +32,7 @@ forEachDatabase((_, openFresh) => {
     expect(Object.keys(data)).not.toContain('access_token_hash')
   })
 
-  test('changes only the fields that are sent, and nothing that people may not change', async () => {
+  test('changes only the fields that are sent, and only those that people are allowed to change', async () => {
     await update({ display_name: 'Ada L.' })
     expect((await self()).data).toMatchObject({ username: me.username, display_name: 'Ada L.' })
     await update({ username: 'ada', quota: 1e9, role: 100, status: 1, group: 'vip', password: '' })
@@ -62,7 +62,7 @@ forEachDatabase((_, openFresh) => {
     expect((await update({ username: 'zwölf字' })).json.success).toBe(true)
   })
 
-  test('a new password ends every other session, invalidates the access token, and continues with a new session', async () => {
+  test('a new password ends every other session, invalidates the access token, and gives the caller a new session', async () => {
     const login = () => api.call('POST', '/api/user/login', { body: { username: me.username, password } })
     const [mine, other] = [cookieOf(await login()), cookieOf(await login())]
     const answer = await api.call('PUT', '/api/user/self', { cookie: mine, body: { password: 'battery staple' } })
@@ -71,7 +71,8 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('GET', '/api/user/self', { cookie: cookieOf(answer) })).status).toBe(200)
     expect((await login()).json.success).toBe(false)
     expect((await self()).success).toBe(false)
-    // This includes a person who changes the password by access token: anyone who learnt that token is locked out.
+    // This also applies to a person who changes the password with an access token: anyone who learnt that token is
+    // locked out.
     const program = await api.addPerson()
     const change = { as: program.token, body: { password: 'battery staple' } }
     expect((await api.call('PUT', '/api/user/self', change)).json.success).toBe(true)
@@ -87,7 +88,7 @@ forEachDatabase((_, openFresh) => {
     expect(JSON.stringify(rows)).not.toContain(data)
   })
 
-  test('making an access token does not touch the quota that calls spend at the same time', async () => {
+  test('creating an access token does not affect the quota that calls spend at the same time', async () => {
     const spend = api.store.write((trx) =>
       trx
         .updateTable('users')

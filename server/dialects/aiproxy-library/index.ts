@@ -7,8 +7,8 @@ import { looseList, looseText } from '../neutral/fields.ts'
 import type { Failure } from '../neutral/reply.ts'
 
 /**
- * AI Proxy's knowledge bases (source: one-api's code). A request holds one question; the response holds an answer and
- * its documents.
+ * AI Proxy's knowledge bases (source: one-api's code). A request contains one question. The response contains an answer
+ * and the documents that belong to it.
  */
 export const aiProxyLibrary = chatBased({
   name: 'aiproxy-library',

@@ -11,7 +11,7 @@ export function citationsIn(value: unknown): { citations?: Citation[] } {
   return list.length > 0 ? { citations: list } : {}
 }
 
-/** One citation. All its fields are kept, for use in the same dialect. */
+/** One citation. All its fields are kept so that the same dialect can write them unchanged. */
 export function citationIn(citation: JsonObject): Citation {
   const url = looseText(citation['url']) || looseText(citation['source'])
   const title = looseText(citation['title']) || looseText(citation['document_title'])

@@ -1,8 +1,8 @@
 import { isObject, tryParse } from '../../lib/json.ts'
 
 /**
- * Checks whether a growing text is a JSON object. It looks at every character once and parses the text at most once,
- * because an object can only end where its brackets first close.
+ * Checks whether a text that arrives in pieces is a JSON object. Each character is read once and the text is parsed at
+ * most once, because an object can only end where its brackets first close.
  */
 export class ObjectScan {
   #depth = 0

@@ -125,7 +125,7 @@ function documentIn(block: Fields): Part {
 function blocksIn(block: Fields): NativePart {
   const source = block.fields('source')
   const content = source && contentIn(source, false)
-  // Other services cannot be asked to cite the document. `enabled: false` is the default there, so it counts as
+  // Other services cannot be asked to cite the document. Not citing is their default, so `enabled: false` counts as
   // supported.
   if (block.fields('citations')?.value['enabled'] === false) block.fields('citations')?.flag('enabled')
   return spelled(block, [block.text('title'), block.text('context')], content ?? [])

@@ -4,8 +4,8 @@ import type { StreamEvent } from '../neutral/reply.ts'
 export type PartEvent = Extract<StreamEvent, { index: number }>
 
 /**
- * A part that waits for its block to be opened, and the events of that part. Everything that waits is numbered in order
- * of arrival.
+ * A part that waits for its block to be opened, and the events of that part. `order` numbers all waiting events,
+ * including the start of each part, in order of arrival.
  */
 export interface WaitingPart {
   /** The part's index among the parts that have waited. */
@@ -20,7 +20,7 @@ export class WaitingParts {
   readonly #parts: (WaitingPart | undefined)[] = []
   readonly #orders: number[] = []
   /**
-   * For each part, the next part in the list that may still be waiting. Until a part is taken, this is the part itself.
+   * For each part, the index of the next part that may still be waiting. Until a part is taken, this is its own index.
    */
   readonly #nearest: number[] = []
   #count = 0
@@ -57,8 +57,7 @@ export class WaitingParts {
   }
 
   /**
-   * The first waiting part at index `at` or later. Parts skipped in this search are skipped in one step by the next
-   * one.
+   * The first waiting part at index `at` or later. The next search jumps over all parts that this search has skipped.
    */
   #waitingFrom(at: number): number {
     let waitingAt = at

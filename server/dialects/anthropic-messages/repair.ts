@@ -25,7 +25,10 @@ export function repairMessages(body: JsonObject, text: string, options: RepairOp
   return { edits: isChanged ? { ...edits, messages: fit ?? messages } : edits, dropped }
 }
 
-/** Messages without assistant messages and blocks that are blank; the same list if there are none. */
+/**
+ * The messages without blank assistant messages and without the blank blocks of assistant messages; the same list if
+ * there is nothing to remove.
+ */
 function withoutBlanks(messages: readonly unknown[]): readonly unknown[] {
   if (!messages.some(isBlankInPart)) return messages
   return messages.flatMap((message) => {
@@ -56,7 +59,10 @@ const callsIn: CallIdFields = {
   isResult: (block) => block['type'] === 'tool_result',
 }
 
-/** A turn in progress without a signed thought cannot have a thinking budget. */
+/**
+ * The edits that leave only the thoughts that the service itself produced. A turn in progress without a signed thought
+ * cannot have a thinking budget, so thinking is then turned off.
+ */
 function withOwnThoughts(body: JsonObject, text: string, options: RepairOptions, keepsUnsigned: boolean): Repair {
   const { messages } = body
   if (!Array.isArray(messages) || !text.includes('thinking')) return { edits: {}, dropped: [] }

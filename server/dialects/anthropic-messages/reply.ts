@@ -50,7 +50,7 @@ export function replyBlockIn(block: JsonObject): ReplyPart {
     case 'tool_use': {
       const input = isObject(block['input']) ? block['input'] : {}
       const { type: _type, id: _id, name: _name, input: _input, caller, ...others } = block
-      // Other dialects have only calls that the model itself makes.
+      // In other dialects, every call is made by the model itself.
       const rest = isDirect(caller) ? others : { ...others, caller }
       return {
         type: 'tool-call',
@@ -119,7 +119,7 @@ export function replyBlocksOut(part: Part): JsonObject[] {
     case 'native':
       return part.dialect === dialect ? [part.value] : []
     case 'media':
-      // The caller cannot play the model's speech but can read its transcript.
+      // This dialect has no audio, but the caller can read the transcript of the model's speech.
       return part.transcript ? [textOut(part.transcript)] : []
     default:
       return []
@@ -138,7 +138,7 @@ function callOut(part: Part & { type: 'tool-call' }): WireToolUse {
   return { type: 'tool_use', id: part.id, name: part.name, input, caller: { type: 'direct' }, ...rest }
 }
 
-/** Puts another service's state into a separate block next to the part. Callers send such blocks back unread. */
+/** Puts another service's state into a separate block next to the part. Callers send such blocks back unchanged. */
 export function sealOut(seal: (Part & { type: 'text' })['seal'], owner: 'next' | 'before'): WireRedactedThinking[] {
   return seal && seal.from !== dialect ? [{ type: 'redacted_thinking', data: writeSeal(seal, dialect, owner) }] : []
 }

@@ -69,7 +69,8 @@ function messagesOut(conversation: Conversation, traits: ModelTraits, dropped: D
     const blocks = blocksOut(message.role === role ? inOrder(message) : spokenSystem(message.parts), dropped)
     const rest = dropped.native(message.native)
     if (blocks.length === 0) continue
-    // Blocks are added one by one, because a caller may send more parts than a function call can have arguments.
+    // Blocks are added one by one, because a caller may send more parts than JavaScript allows as arguments of one
+    // call.
     if (last?.role === role && role !== 'system' && Object.keys(rest).length === 0)
       for (const block of blocks) last.blocks.push(block)
     else messages.push({ role, blocks, rest })

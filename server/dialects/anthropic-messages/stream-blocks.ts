@@ -51,7 +51,7 @@ export class StreamBlocks {
     return [{ type: 'part', choice: 0, index, part: { ...part, input: '' } }]
   }
 
-  /** True for a block whose start has been seen. */
+  /** True for a block that has begun but not ended. */
   isOpen(index: number): boolean {
     return this.#open.has(index) || this.#natives.has(index)
   }

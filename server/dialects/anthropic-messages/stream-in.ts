@@ -32,7 +32,8 @@ export class MessageStreamDecoder implements StreamDecoder {
       case 'content_block_start':
         return this.#blocks.start(index, looseObject(event['content_block']))
       case 'content_block_delta':
-        // The start of this block was in an unreadable event, so client programs cannot continue from here.
+        // The start of this block was in an unreadable event, so client programs could not process the rest of the
+        // block.
         if (this.#hasGap && !this.#blocks.isOpen(index)) return this.#incomplete()
         return this.#blocks.delta(index, looseObject(event['delta']))
       case 'content_block_stop':

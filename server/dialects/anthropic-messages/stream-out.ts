@@ -95,7 +95,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     return open && event.type === 'part-end' ? out + this.#next() : out
   }
 
-  /** An event of the open part, or of a part that can be opened. */
+  /** Writes an event of the open part, or of a part that can be opened now. */
   #own(event: PartEvent): string {
     const open = this.#open
     if (event.type === 'part') return this.#openBlock(event.index, event.part)
@@ -113,7 +113,8 @@ export class MessageStreamEncoder implements StreamEncoder {
     const block = startOf(head)
     const open: OpenBlock = { part, block: undefined, late: block, head, text: '', input: new ObjectScan() }
     this.#open = open
-    // A text may turn out to be empty, and the API refuses an empty block that is sent back to it.
+    // A text may turn out to be empty, and the API refuses an empty block that is sent back to it. The block is
+    // therefore started only when it has content.
     const start = head.type === 'text' || head.type === 'refusal' ? '' : this.#begun(open)
     const first =
       head.type === 'tool-call' ? head.input : head.type === 'native' || head.type === 'media' ? '' : head.text
@@ -127,7 +128,7 @@ export class MessageStreamEncoder implements StreamEncoder {
     )
   }
 
-  /** Writes the start of a block, unless it has been written. */
+  /** Writes the start of a block, unless it has already been written. */
   #begun(open: OpenBlock): string {
     if (!open.late) return ''
     const index = this.#blocks++
@@ -173,8 +174,8 @@ export class MessageStreamEncoder implements StreamEncoder {
       const citation = citationOut(each, open.text)
       if (citation) out += this.#written(block, { type: 'citations_delta', citation })
     }
-    // A signature that arrives after its call is written as a block after the call. No block may follow a text, because
-    // client programs treat the last block as the answer.
+    // A signature that arrives after its call is written as a block after the call. No such block is written after a
+    // text, because client programs treat the last block as the answer.
     if (detail.seal && head.type === 'tool-call')
       out +=
         this.#close() +
@@ -224,7 +225,10 @@ export class MessageStreamEncoder implements StreamEncoder {
     return follower
   }
 
-  /** The waiting part that arrived after `order` and may replace an open call, because that call is complete. */
+  /**
+   * The waiting part that arrived after `order` and can be written instead of the open call, because that call is
+   * complete.
+   */
   #follower(order: number): WaitingPart | undefined {
     return this.#open && isWhole(this.#open) ? this.#waiting.after(order) : undefined
   }

@@ -4,7 +4,7 @@ import { looseCount, looseObject } from '../neutral/fields.ts'
 import { geoOf, isUsualTier, partsOf, regionIn, tierAt } from '../wire/service-tier.ts'
 import type { WireUsage } from './wire.ts'
 
-/** Tokens by price. Here `input` does not include cache tokens. */
+/** Token counts, separated by price. Here `input` does not include cache tokens. */
 interface Counts {
   input: number
   output: number
@@ -15,7 +15,8 @@ interface Counts {
 
 /**
  * Anthropic's `usage` (API reference, "Usage") → Usage. Anthropic counts tokens read from and written to the cache in
- * addition to `input_tokens`; Usage counts them as part of the prompt. Undefined if a total is missing or not a count.
+ * addition to `input_tokens`; Usage counts them as part of the prompt. Undefined if a total is missing or is not a
+ * valid count.
  */
 export function usageIn(raw: JsonObject | undefined): Usage | undefined {
   const totals = raw && countsIn(raw)

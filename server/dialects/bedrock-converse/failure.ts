@@ -5,7 +5,8 @@ import { looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /**
- * Exceptions of the runtime, with the status that each has outside a stream (Bedrock API reference, "ConverseStream").
+ * Exceptions of the Bedrock runtime, with the HTTP status that each has outside a stream (Bedrock API reference,
+ * "ConverseStream").
  */
 const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
   validation: [400, 'invalid'],
@@ -27,7 +28,7 @@ const exceptions: Readonly<Record<string, readonly [number, FailureKind]>> = {
 const skewed = /signature (?:expired|not yet current)|is now (?:earlier|later) than/i
 const unknownKey = /security token|signature|api key|bearer token|access key/i
 
-/** An AWS error body. It contains a message and a type; if the body has no type, a header has it. */
+/** An AWS error body with a message and a type. If the type is not in the body, it is in a header. */
 export function decodeFailure(status: number, body: unknown): Failure {
   const object = isObject(body) ? body : {}
   const type = looseText(object['__type']).replace(/^.*#/, '')

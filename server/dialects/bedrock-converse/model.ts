@@ -12,7 +12,7 @@ export interface ModelTraits {
   readonly isGptOss: boolean
   /** Supports cache points. */
   readonly caches: boolean
-  /** Accepts the status of a tool result. */
+  /** Accepts a status in tool results. */
   readonly resultStatus: boolean
   readonly claude: ClaudeTraits
 }

@@ -20,7 +20,7 @@ function blockIn(block: JsonObject): ReplyPart[] {
   const { text, toolUse, reasoningContent, citationsContent, image } = block
   if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }]
   if (isObject(toolUse)) {
-    // Calls of tools that the service ran itself already have their results.
+    // Calls to tools that the service ran itself already have their results.
     if (toolUse['type'] === 'server_tool_use') return []
     const input = stringify(isObject(toolUse['input']) ? toolUse['input'] : {})
     return [{ type: 'tool-call', id: looseText(toolUse['toolUseId']), name: looseText(toolUse['name']), input }]
@@ -87,7 +87,7 @@ export function stopIn(reason: unknown): Stop {
 
 /**
  * `usage` → Usage. Tokens read from and written to the cache are counted in addition to `inputTokens`, as the service's
- * total shows. Undefined if a total is missing or not a count.
+ * total shows. Undefined if a total is missing or is not a valid count.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

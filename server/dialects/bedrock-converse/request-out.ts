@@ -42,8 +42,8 @@ export function encodeRequest(original: Conversation): EncodedRequest {
 }
 
 /**
- * Consecutive turns of the same role are merged, because the service requires alternating turns that begin with the
- * user's.
+ * Consecutive turns of the same role are merged, because the service requires alternating turns that begin with a user
+ * turn.
  */
 function messagesOut(conversation: Conversation, context: BlockContext): JsonObject[] {
   const messages: { role: string; content: JsonObject[] }[] = []
@@ -53,7 +53,8 @@ function messagesOut(conversation: Conversation, context: BlockContext): JsonObj
     const content = blocksOut(message.role === 'system' ? spokenSystem(message.parts) : message.parts, context)
     if (content.length === 0) continue
     const last = messages.at(-1)
-    // Blocks are added one by one, because a caller may send more parts than a function call can have arguments.
+    // Blocks are added one by one, because a caller may send more parts than JavaScript allows as arguments of one
+    // call.
     if (last?.role === role) for (const block of content) last.content.push(block)
     else messages.push({ role, content })
   }

@@ -8,9 +8,9 @@ import { openaiChat } from '../openai-chat/index.ts'
 import { DroppedFields, type Losable } from '../wire/dropped-fields.ts'
 
 /**
- * A format that corresponds to OpenAI's chat under other names. Requests are first written in OpenAI's format and then
- * converted to the service's. Responses are converted back in the same way. The code that reads and writes OpenAI's
- * format therefore serves both.
+ * A format that can be converted to and from OpenAI's chat format. Requests are first written in OpenAI's format and
+ * then converted to the service's. Responses are converted back in the same way. The code that reads and writes
+ * OpenAI's format therefore serves both.
  */
 export interface ChatBased {
   readonly name: string
@@ -34,7 +34,7 @@ export interface ChatBased {
 /** The chat completion for a body that contains no answer. */
 export const noChoices: JsonObject = { choices: [] }
 
-/** The dialect of a service with such a format. */
+/** The dialect of a service whose format can be converted in this way. */
 export function chatBased(kin: ChatBased): UpstreamDialect {
   return {
     name: kin.name,
@@ -174,7 +174,7 @@ export class ChatRequest {
     return typeof value === 'number' ? value : undefined
   }
 
-  /** Takes a number and moves it into the range that the service accepts. */
+  /** Takes a number, clamped to the range that the service accepts. */
   takeWithin(name: string, least: number, most: number): number | undefined {
     const value = this.takeNumber(name)
     const what = losable[name]

@@ -112,5 +112,5 @@ export function systemAsTurns(system: string): Turn[] {
   ]
 }
 
-/** The assistant turn that separates two turns that may not follow each other. */
+/** The assistant turn that is inserted between two turns that must not be adjacent. */
 export const fillerTurn: Turn = { role: 'assistant', text: filler }

@@ -13,7 +13,7 @@ function kindOf(status: number): FailureKind {
   return status === 499 ? 'timeout' : kindOfStatus(status)
 }
 
-/** The reason for which an answer was cut off, from its last event. */
+/** The reason why an answer was cut off, from its last event. */
 export function endFailure(reason: string, delta: unknown): Failure {
   const message = isObject(delta) && typeof delta['error'] === 'string' ? delta['error'] : ''
   const isTimeout = reason === 'TIMEOUT'

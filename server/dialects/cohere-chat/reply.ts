@@ -95,8 +95,8 @@ function citationAt(citation: JsonObject, text: CountedText): Citation {
 const mostLooks = 2 ** 20
 
 /**
- * A text with citations. Cohere counts in code points, which differ from UTF-16 code units outside the basic plane. The
- * text is scanned once for the conversion, however many citations there are.
+ * A text with citations. Cohere counts in code points, which differ from UTF-16 code units outside the Basic
+ * Multilingual Plane. The text is scanned once for the conversion, however many citations there are.
  */
 class CountedText {
   readonly #text: string
@@ -161,8 +161,8 @@ export function stopIn(reason: unknown): Stop {
 }
 
 /**
- * `usage` → Usage. The tokens that were used, plus image tokens; or the billed tokens if the used ones are not
- * reported. Undefined if neither is reported.
+ * `usage` → Usage. The tokens that were used, plus image tokens. If the tokens that were used are not reported, the
+ * billed tokens are taken instead. Undefined if neither is reported.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   const usage = looseObject(raw)

@@ -41,7 +41,7 @@ export function encodeRequest(original: Conversation): EncodedRequest {
     ...(choice && { tool_choice: choice }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(temperature !== undefined && { temperature: dropped.within('temperature', temperature, 0, 1) }),
-    // Cohere excludes the ends of the range for `p`, and its penalties run from 0 to 1.
+    // Cohere's range for `p` excludes both ends, and its penalties range from 0 to 1.
     ...(topP !== undefined && { p: dropped.within('topP', topP, 0.01, 0.99) }),
     ...(topK !== undefined && { k: dropped.within('topK', topK, 0, 500) }),
     ...(frequencyPenalty !== undefined && {
@@ -75,7 +75,7 @@ function messageOut(message: Message, context: Context): JsonObject[] {
   return content === '' ? results : [...results, { role: message.role, content }]
 }
 
-/** Texts and images of a user's turn; a plain string if there are only texts. */
+/** The texts and images of a user turn; a plain string if there are only texts. */
 function contentOut(parts: readonly Part[], context: Context): unknown {
   const content = parts.flatMap((part): JsonObject[] => {
     if ('cache' in part) context.dropped.lose('cacheMark', part.cache)
@@ -117,7 +117,7 @@ function resultOut(part: ToolResultPart, dropped: DroppedFields): JsonObject {
   return { role: 'tool', tool_call_id: part.callId, content: texts.join('\n') }
 }
 
-/** For models that have no other thinking, thoughts before tool calls are sent as the tool plan. */
+/** For models that do not accept thoughts, thoughts before tool calls are sent as the tool plan. */
 function assistantOut(parts: readonly Part[], context: Context): JsonObject[] {
   const { dropped, thinks } = context
   const text = parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('')

@@ -7,8 +7,8 @@ import { looseCount, looseObject, looseText } from '../neutral/fields.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 
 /**
- * Coze's bots (API reference, "Chat v3"), which answer only in streams. Every event arrives as an object with its name
- * and its data. `collected` combines all events into one response.
+ * Coze's bots (API reference, "Chat v3"), which respond only with streams. Every event arrives as an object with its
+ * name and its data. `collected` combines all events into one response.
  */
 export const cozeChat = chatBased({
   name: 'coze',
@@ -42,7 +42,7 @@ function chunksOf({ event, data }: JsonObject): JsonObject[] | undefined {
   const message = looseObject(data)
   if (event === 'conversation.message.delta' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'delta', null)]
-  // This event repeats the deltas, but it may also be the only one with content.
+  // This event repeats the deltas, but it may also be the only event with content.
   if (event === 'conversation.message.completed' && message['type'] === 'answer')
     return [completion({ ...message, usage: undefined }, 'message', null)]
   if (event === 'conversation.chat.completed')

@@ -4,7 +4,7 @@ import type { Failure, StreamEvent } from '../neutral/reply.ts'
 import { CallInputs } from './call-inputs.ts'
 import { UnreadableEvents } from './unreadable-events.ts'
 
-/** For an event that could be read but not processed. Such an event is never skipped. */
+/** The result for an event that could be read but not processed. Such an event is never skipped. */
 const tooDeep: readonly StreamEvent[] = [{ type: 'error', failure: unreadable }]
 
 /** A decoder that skips an unreadable event if the answer can continue without it. */
@@ -32,8 +32,8 @@ export class ForgivingDecoder {
 
   /**
    * The content of an event; undefined if the event is skipped. The error `unreadable` ends an answer. It is returned
-   * for an event that may matter, for JSON nested too deeply to be serialized again, and for an end that may lack its
-   * stop reason or usage. Errors in our own code are thrown.
+   * for an event that cannot be skipped safely, for JSON nested too deeply to be serialized again, and for the end of
+   * an answer whose stop reason or usage may be missing. Errors in our own code are thrown.
    */
   push(data: string): readonly StreamEvent[] | undefined {
     const events = this.#decoded(data)
@@ -73,8 +73,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Rejects an end whose stop reason or usage may have been in a skipped event, and any event that continues a skipped
-   * one.
+   * Rejects the end of an answer if its stop reason or usage may have been in a skipped event. Also rejects any event
+   * that continues a skipped one.
    */
   #checked(events: readonly StreamEvent[]): readonly StreamEvent[] {
     let isIncomplete = false
@@ -91,8 +91,8 @@ export class ForgivingDecoder {
   }
 
   /**
-   * Tracks the position in the answer. Returns true for an event that continues a part that never began, or ends a part
-   * that lacks a piece.
+   * Tracks the position in the answer. Returns true for an event that continues a part that never began, or that ends a
+   * part with a piece missing.
    */
   #revealsGap(event: StreamEvent): boolean {
     switch (event.type) {

@@ -28,7 +28,7 @@ function isBroken(dialect: UpstreamDialect, data: readonly string[]): boolean {
   return events.some((event) => event.type === 'error' && event.failure === unreadable)
 }
 
-describe('an event that was cut off before it showed which part it belongs to, during a call or at the start of one', () => {
+describe('an event cut off too early to tell whether it was part of a call', () => {
   test.each([
     [
       'openai-chat',
@@ -57,19 +57,19 @@ describe('an event that was cut off before it showed which part it belongs to, d
       cohereChat,
       ['{"type":"message-start","id":"c"}', '{"type":"tool-call-delta","index":0,"delta":{"mess'],
     ],
-  ] as const)('breaks a stream in the dialect %s', (_, dialect, data) => {
+  ] as const)('ends a stream in the dialect %s with an error', (_, dialect, data) => {
     expect(isBroken(dialect, data)).toBe(true)
   })
 })
 
-test('text that is not JSON is skipped during a call too', () => {
+test('text that does not look like JSON is skipped even during a call', () => {
   const data = [call('{"path":', begun), ': still working', call('"/tmp"}'), chunk({}, 'tool_calls'), '[DONE]']
   expect(isBroken(openaiChat, data)).toBe(false)
   const meter = new OpenAiStreamMeter()
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'content', 'content', 'done'])
 })
 
-test('a chat stream that is passed through breaks at the same events', () => {
+test('a chat stream that is passed through ends with an error at the same kinds of events', () => {
   const signals = (...data: string[]) => {
     const meter = new OpenAiStreamMeter()
     return data.map((each) => meter.feed(each)).at(-1)
@@ -90,13 +90,13 @@ test('usage that arrived before the stop reason is not treated as the final usag
   expect(isBroken(openaiChat, told)).toBe(false)
 })
 
-test('the end mark of typed events does not complete a stream whose last event was skipped', () => {
+test('`[DONE]` does not complete a stream of typed events whose last event was skipped', () => {
   const meter = new TypedEventMeter()
   const data = ['{"type":"transcript.text.delta","delta":"Hi"}', 'oops', '[DONE]']
   expect(data.map((each) => meter.feed(each))).toEqual(['content', 'skip', 'garbage'])
 })
 
-test('arguments that cannot be serialized again end a stream that is passed through', () => {
+test('a stream that is passed through ends with an error at arguments that cannot be serialized again', () => {
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
   const meter = new OpenAiStreamMeter()
   const data = `{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${deep}}}]}}]}`

@@ -7,8 +7,8 @@ const weighty =
   'messageStart|messageStop|contentBlockStart|contentBlockStop|metadata'
 
 /**
- * Signs that an unreadable event holds more than a piece of text. A field that is null, empty or cut off in "null" is
- * not a sign. An event that has a type is a piece of text only if the type is called a delta.
+ * Signs that an unreadable event holds more than a piece of text. A field that is null, empty or cut off within `null`
+ * is not a sign. An event that has a type is a piece of text only if the type is `text` or ends in `delta`.
  */
 const signs: readonly RegExp[] = [
   new RegExp(`"(?:${weighty})"\\s*:(?!\\s*(?:n|""|\\[\\s*\\]|\\{\\s*\\}))`, 'i'),
@@ -34,7 +34,7 @@ const someText =
   /"(?:content|text|delta|reasoning|reasoning_content)"\s*:\s*"|"type"\s*:\s*"(?:text_delta|content-delta|response\.output_text\.delta)"/
 
 /**
- * A type that was cut off and belongs to a piece of content. If the event began or ended the content, the decoder
+ * Matches a truncated type that belongs to a piece of content. If the event began or ended the content, the decoder
  * notices that it is missing.
  */
 const cutType = /"type"\s*:\s*"(?:content_b[a-z_]*|content-[a-z-]*|response\.o[a-z_.]*)$/
@@ -50,17 +50,17 @@ function isWeighty(data: string): boolean {
 
 /** The position of an event in its answer. */
 interface Where {
-  /** After a stop reason, when the usage is expected. */
+  /** The event came after a stop reason, when the usage is expected. */
   readonly isLate?: boolean
-  /** After a piece of a call. */
+  /** The event came after a piece of a call. */
   readonly isCalling?: boolean
 }
 
 /**
  * Decides for each unreadable event of a stream whether the stream can continue without it. One event in the middle of
  * an answer may be skipped. The first event, the second of two in a row, and an event that seems to hold more than a
- * piece of text may not be skipped. During a call, anything that looks like JSON counts as a piece of the call unless
- * it is a text.
+ * piece of text must not be skipped. During a call, anything that looks like JSON counts as a piece of the call unless
+ * it contains a text.
  */
 export class UnreadableEvents {
   /** The number of skipped events that were followed by a readable one. */
@@ -78,7 +78,7 @@ export class UnreadableEvents {
     this.count++
   }
 
-  /** True once an event was skipped, whether or not anything came after it. */
+  /** True once an event has been skipped, whether or not anything came after it. */
   get hasGap(): boolean {
     return this.count > 0 || this.#isOneOpen
   }

@@ -37,7 +37,7 @@ export function failureWithin(wire: JsonObject): Failure | undefined {
   return serviceFailure(0, kind, looseText(wire['message']), code)
 }
 
-/** An error body of DashScope or of its OpenAI-compatible API. */
+/** An error body from DashScope or from its OpenAI-compatible API. */
 export function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   if (isObject(object['error'])) return decodeFailure(status, body)

@@ -33,14 +33,14 @@ export function choicesOf(wire: JsonObject): RawChoice[] {
       logprobs: choice['logprobs'],
       reason: reasonIn(choice['finish_reason']),
     }))
-  // The research model has its own format, and this is its spelling.
+  // The research model has its own format, and this is how the service spells the field.
   const message = isObject(output['message']) ? output['message'] : undefined
   if (message) return [{ index: 0, message: messageIn(message), reason: reasonIn(output['fininshed_reason']) }]
   if (typeof output['text'] !== 'string') return []
   return [{ index: 0, message: { content: output['text'] }, reason: reasonIn(output['finish_reason']) }]
 }
 
-/** The service sends the string "null". */
+/** If there is no finish reason yet, the service may send the string "null". */
 function reasonIn(reason: unknown): string | undefined {
   const text = looseText(reason)
   return text === '' || text === 'null' ? undefined : text

@@ -3,7 +3,7 @@ import { failureIn, failureWithin } from './failure.ts'
 import { chunkIn, replyIn } from './reply.ts'
 import { requestOut } from './request.ts'
 
-/** Baidu's first format for conversations with ERNIE (Qianfan API reference, "wenxinworkshop/chat"). */
+/** Baidu's original format for conversations with ERNIE (Qianfan API reference, "wenxinworkshop/chat"). */
 export const ernie = chatBased({
   name: 'ernie',
   options: { reasoningField: 'reasoning_content' },

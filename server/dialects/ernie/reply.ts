@@ -27,7 +27,7 @@ function messageIn(wire: JsonObject): JsonObject {
   const content = looseText(wire['result'])
   if (!isObject(called) || !looseText(called['name'])) return { role: 'assistant', content }
   const { name, arguments: input, thoughts } = called
-  // A call arrives complete, in one event of its own.
+  // A call arrives complete, in a single event.
   const call = { index: 0, type: 'function', function: { name, arguments: input } }
   return {
     role: 'assistant',

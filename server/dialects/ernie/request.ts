@@ -24,7 +24,7 @@ export function requestOut(request: ChatRequest): JsonObject {
     stream: request.stream,
     temperature: request.takeWithin('temperature', leastTemperature, 1),
     top_p: request.takeWithin('top_p', leastTemperature, 1),
-    // No penalty is 1 for the service and 0 in OpenAI's format.
+    // The service's value for no penalty is 1; OpenAI's is 0.
     ...(frequency !== undefined && { penalty_score: 1 + frequency / 2 }),
     ...(maxTokens !== undefined && { max_output_tokens: Math.max(leastTokens, maxTokens) }),
     stop: request.takeStop(),
@@ -55,8 +55,8 @@ function functionsOut(request: ChatRequest): JsonObject {
 }
 
 /**
- * The service requires turns of user and assistant to alternate. A function's result counts as the user's side, and the
- * last turn must be on that side.
+ * The service requires user and assistant turns to alternate. A function's result counts as a user turn, and the last
+ * turn must be a user turn.
  */
 function messagesOut(turns: readonly Turn[]): JsonObject[] {
   const messages = inTurns(oneByOne(turns)).map(messageOut)
@@ -66,10 +66,7 @@ function messagesOut(turns: readonly Turn[]): JsonObject[] {
   return messages
 }
 
-/**
- * Splits up calls that were made at once, so that each call is followed by its result. A result without a call becomes
- * a text of the user.
- */
+/** Splits parallel calls, so that each call is followed by its result. A result without a call becomes a user text. */
 function oneByOne(turns: readonly Turn[]): Turn[] {
   const answers = new Map<string | undefined, Turn>()
   for (const turn of turns) if (turn.role === 'tool' && !answers.has(turn.call?.id)) answers.set(turn.call?.id, turn)

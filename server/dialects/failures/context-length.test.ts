@@ -11,7 +11,7 @@ import {
 
 const sizesOf = (message: string, status = 400, ...words: string[]) => contextSizes({ status, message, words })
 
-/** Messages of services, word for word, and the sizes that can be read from them. */
+/** Verbatim error messages from services, and the sizes that can be read from them. */
 const told: readonly (readonly [message: string, sizes: ContextSizes, status?: number])[] = [
   [
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
@@ -119,7 +119,7 @@ const told: readonly (readonly [message: string, sizes: ContextSizes, status?: n
   ['输入长度超过模型最大长度', {}],
 ]
 
-describe('recognizes messages of services about a context that is too long, and reads the sizes:', () => {
+describe('recognizes error messages about a context that is too long, and reads the sizes:', () => {
   test.each(told.map((each) => [each[0], each] as const))('%s', (_, [message, sizes, status]) => {
     const found = sizesOf(message, status)
     expect(found).toEqual(sizes)
@@ -133,11 +133,11 @@ describe('recognizes messages of services about a context that is too long, and 
     [500, 'Input is too long for requested model.'],
     [503, 'prompt is too long: 9 tokens > 8 maximum'],
     [500, 'Prompt 超长'],
-  ])('a server error status does not hide a message that names context, prompt or input: %d %s', (status, message) =>
+  ])('recognizes a message that names the context, prompt or input despite a server error status: %d %s', (status, message) =>
     expect(sizesOf(message, status)).toBeDefined(),
   )
 
-  test('recognizes a code with any server error status', () => {
+  test('recognizes the error code despite a server error status', () => {
     expect(sizesOf('Worker failed.', 503, 'context_length_exceeded')).toEqual({})
   })
 
@@ -188,9 +188,9 @@ describe('does not mistake other limits for a context that is too long:', () => 
   ])('status %d: %s', (status, message) => expect(sizesOf(message, status)).toBeUndefined())
 })
 
-describe('each dialect has its own message for a context that is too long:', () => {
+describe('the message for a context that is too long', () => {
   const failure = contextFailure('It does not fit.', { limit: 1000, prompt: 1200 })
-  test('with sizes', () => {
+  test('includes the sizes in the wording of each dialect', () => {
     expect(anthropicWords(failure)).toBe('prompt is too long: 1200 tokens > 1000 maximum')
     expect(openAiWords(failure)).toStartWith("This model's maximum context length is 1000 tokens.")
     expect(googleWords(failure)).toBe(
@@ -198,27 +198,27 @@ describe('each dialect has its own message for a context that is too long:', () 
     )
   })
 
-  test('if only the requested answer does not fit, Claude Code is told how many tokens are left', () => {
+  test('shows Claude Code the sizes if only the requested answer does not fit', () => {
     expect(anthropicWords(contextFailure('No.', { limit: 1000, prompt: 600, output: 500 }))).toBe(
       'input length and `max_tokens` exceed context limit: 600 + 500 > 1000, decrease input length or `max_tokens` and try again',
     )
   })
 
-  test('without sizes, the service’s own message is included', () => {
+  test('includes the service’s own message if the sizes are unknown', () => {
     const unsized = contextFailure('It does not fit.', {})
     expect(anthropicWords(unsized)).toBe('prompt is too long: It does not fit.')
     expect(openAiWords(unsized)).toBe("This model's maximum context length is exceeded: It does not fit.")
     expect(googleWords(unsized)).toBe('It does not fit.')
   })
 
-  test('keeps a message that already uses the dialect’s own wording', () => {
+  test('is left unchanged if it already uses the dialect’s own wording', () => {
     for (const message of ['prompt is too long: 5 tokens > 4 maximum', 'Prompt is too long'])
       expect(anthropicWords(contextFailure(message, { limit: 4, prompt: 5 }))).toBe(message)
     const openAi = 'Your input exceeds the context window of this model.'
     expect(openAiWords(contextFailure(openAi, {}))).toBe(openAi)
   })
 
-  test('leaves any other failure unchanged', () => {
+  test('is not used for any other failure', () => {
     const other = { status: 400, kind: 'invalid', message: 'Bad request.' } as const
     expect(readContext(other)).toBe(other)
   })

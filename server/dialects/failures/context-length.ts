@@ -44,7 +44,7 @@ const looseWordings: readonly RegExp[] = [
   /(?:tokens?|文本).{0,12}(?:超长|过长|太长|超过|超出)/,
 ]
 
-/** Words that a server uses for its own problems. */
+/** Words with which a server describes its own problems. */
 const ofServer = /\bin[- ]flight\b|capacity|queue|buffer|worker|overload|crash|\bmemory\b|\bbusy\b|time(?:d )?-?out/
 
 /** Other limits that are reported in similar words. */
@@ -116,7 +116,7 @@ function firstOf(patterns: readonly RegExp[], text: string): number | undefined 
   return undefined
 }
 
-/** The size of the prompt is a number next to the limit and is larger than the limit. */
+/** The size of the prompt is the largest number in the message, if that number is larger than the limit. */
 function largestBeyond(limit: number, text: string): number | undefined {
   const numbers = [...text.matchAll(/\d[\d,]*/g)].map(([digits]) => Number(digits.replaceAll(',', '')))
   const largest = Math.max(...numbers.filter(Number.isSafeInteger))

@@ -21,8 +21,8 @@ function meansSuccess(code: unknown): boolean {
 
 /**
  * The error in an event of a chat stream; undefined if it is an ordinary chunk. OpenRouter reports an error next to
- * choices, where other services have an empty `error` field in every event. Some services report an error only as the
- * finish reason.
+ * `choices`, while other services include an empty `error` field in every event. Some services report an error only as
+ * the finish reason.
  */
 export function errorInChunk(chunk: JsonObject): JsonObject | undefined {
   const { error, choices } = chunk

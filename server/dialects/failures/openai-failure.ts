@@ -45,7 +45,7 @@ export function decodeFailure(status: number, body: unknown): Failure {
   const code = typeof error['code'] === 'number' ? String(error['code']) : looseText(error['code'])
   const type = looseText(error['type'])
   const param = looseText(error['param'])
-  // Other services that use this format put the status into the field where OpenAI has a word.
+  // Other services that use this format put the status into `code`, where OpenAI puts a word.
   const named = Number(code)
   const meant = status || (named >= 400 && named <= 599 ? named : 0)
   const byStatus = meant === 0 || meant === 400 || meant === 429 ? undefined : kindOfStatus(meant)
@@ -93,7 +93,9 @@ export const codeOfKind: Readonly<Record<FailureKind, string>> = {
   server: 'server_error',
 }
 
-/** The error object for an OpenAI caller. With the request id, a person can find the call in the logs. */
+/**
+ * The error object for an OpenAI caller. The request id in the message makes it possible to find the call in the logs.
+ */
 export function errorOut(
   failure: Failure,
   requestId: string,

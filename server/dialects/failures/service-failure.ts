@@ -3,12 +3,13 @@ import { messageOf } from '../neutral/failure.ts'
 import type { Failure, FailureKind } from '../neutral/reply.ts'
 import { codeOfKind, statusOfKind, typeOfKind } from './openai-failure.ts'
 
-/** The hint for the operator when a service rejects a signature because of its time. */
+/** The hint for the operator when a service rejects a signature because of its timestamp. */
 export const clockHint =
   'the clock of this gateway may be wrong: the service says that the time of the signature is off'
 
 /**
- * A failure with the meaning of a service's own code. If `status` is 200 or 0, the usual status of its kind is used.
+ * A failure with the meaning of a service's own code. If `status` is 200 or 0, the usual status for the kind of failure
+ * is used.
  */
 export function serviceFailure(status: number, kind: FailureKind, message: string, code: string): Failure {
   return {

@@ -64,7 +64,7 @@ export function vectorsIn(answer: JsonObject): unknown[] {
   return predicted.length > 0 ? predicted : [looseObject(answer['embedding'])['values']]
 }
 
-/** The tokens of the prompt, if the response reports them. */
+/** The number of prompt tokens, if the response reports it. */
 export function embeddedTokens(answer: JsonObject): number | undefined {
   const total = looseObject(answer['usageMetadata'])['promptTokenCount']
   if (typeof total === 'number' && Number.isSafeInteger(total) && total >= 0) return total

@@ -5,7 +5,7 @@ import { QuoteSearch } from '../wire/quote-search.ts'
 
 /**
  * Citations of a candidate: its grounding sources and the texts it recites (Gemini API, "GroundingMetadata",
- * "CitationMetadata"). Google counts offsets in bytes of UTF-8.
+ * "CitationMetadata"). Google counts offsets in UTF-8 bytes.
  */
 export function citationsIn(candidate: JsonObject, text: string): Citation[] {
   const grounding = looseObject(candidate['groundingMetadata'])
@@ -42,7 +42,7 @@ function spanIn(segment: JsonObject, counted: ByteCounted): { start: number; end
   const { text } = counted
   const start = counted.unitAt(looseCount(segment['startIndex']))
   const span = { start, end: counted.unitAt(looseCount(segment['endIndex'])) }
-  // If Google's offsets belong to a text other than the one it sent, its quote is searched for instead.
+  // If Google's offsets do not match the text that it sent, the quote is searched for instead.
   const quote = looseText(segment['text'])
   if (quote === '' || text.slice(span.start, span.end) === quote) return span
   const quoteAt = counted.quotes.find(quote)
@@ -76,7 +76,8 @@ export function groundingOut(citations: readonly Citation[], text: string): Json
 }
 
 /**
- * A text with offsets that one side counts in bytes of UTF-8. It is scanned once, however many offsets are converted.
+ * A text whose offsets are converted between UTF-8 bytes and UTF-16 code units. It is scanned once, however many
+ * offsets are converted.
  */
 class ByteCounted {
   readonly text: string

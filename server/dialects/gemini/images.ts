@@ -50,7 +50,9 @@ function shapeOf(size: unknown): string | undefined {
   return shape
 }
 
-/** Google's images → OpenAI's response. If a filter removed all images, this is an error that reports it. */
+/**
+ * Google's images → OpenAI's response. If a filter removed all images, the result is an error that gives the reason.
+ */
 export function imageReply(answer: JsonObject): JsonObject {
   const predictions = looseList(answer['predictions'])
   const painted = predictions.flatMap((each) => looseText(each['bytesBase64Encoded']) || [])

@@ -20,8 +20,8 @@ const dialect = 'gemini'
 export class CallIds {
   #count = 0
   /**
-   * The calls of each name, oldest first, and how many of them the search has already passed, since a request may have
-   * very many calls.
+   * The calls of each name, oldest first, and how many of them the search has already passed. Without that number, the
+   * search would be slow for a request with very many calls.
    */
   readonly #calls = new Map<string, { ids: string[]; passed: number }>()
   /** For each id, the number of calls that have no result. */
@@ -55,7 +55,7 @@ export class CallIds {
   }
 }
 
-/** Adds to a count that never goes below 0. Returns false if it would. */
+/** Adds to a count. If the count would fall below 0, it is left unchanged and the result is false. */
 function addTo(counts: Map<string, number>, id: string, by: number): boolean {
   const count = (counts.get(id) ?? 0) + by
   if (count < 0) return false

@@ -13,11 +13,11 @@ const dialect = 'gemini'
 export interface PartsContext {
   readonly dropped: DroppedFields
   readonly traits: ModelTraits
-  /** The name of each call by its id, because a function response must name its function. */
+  /** Maps the id of each call to its name, because a function response must name its function. */
   readonly callNames: ReadonlyMap<string, string>
 }
 
-/** The name of each call in a conversation, by its id. */
+/** Maps the id of each call in a conversation to its name. */
 export function callNamesOf(messages: readonly Message[]): Map<string, string> {
   const calls = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? [part] : [])))
   return new Map(calls.map(({ id, name }) => [id, name]))
@@ -112,8 +112,8 @@ function resultOut(part: ToolResultPart, context: PartsContext): JsonObject[] {
 }
 
 /**
- * A function response must be an object. It is the result itself if that is an object; otherwise the result is wrapped
- * under Google's name for it.
+ * A function response must be an object. It is the result itself if that is an object. Otherwise the result is put into
+ * the field that Google uses for it.
  */
 function responseOut(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }

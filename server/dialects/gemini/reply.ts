@@ -63,7 +63,7 @@ function choiceIn(candidate: JsonObject, idSeed: string): Choice {
   return { parts, stop: stopIn(looseText(candidate['finishReason']), looseText(candidate['finishMessage']), hasCalls) }
 }
 
-/** Log probabilities refer to the whole text of a candidate. */
+/** Log probabilities refer to the whole text of a candidate. They are added to its first text part. */
 function tellLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): void {
   const at = parts.findIndex(({ type }) => type === 'text')
   const part = parts[at]
@@ -168,8 +168,8 @@ function citationsOf(parts: readonly ReplyPart[]): Citation[] {
 }
 
 /**
- * Parts whose first call has a signature or Google's placeholder for one. Gemini client programs do not send back a
- * first call without it.
+ * Parts whose first call has a signature or Google's placeholder for one. Gemini client programs do not send the first
+ * call back if it has neither.
  */
 function markedCalls(parts: readonly ReplyPart[]): ReplyPart[] {
   const first = parts.findIndex(({ type }) => type === 'tool-call')

@@ -144,7 +144,7 @@ function functionIn(declaration: Fields): Tool {
   }
 }
 
-/** The names are function names. The service's own tools may also be used, unless a function must be called. */
+/** `names` are function names. The service's own tools may also be used, unless a function must be called. */
 function allowed(names: readonly string[], required: boolean, tools: readonly Tool[]): ToolChoice {
   const functions = names.map((name) => ({ type: 'named', name }) as const)
   const hosted = tools.flatMap((tool): ToolReference[] => {
@@ -168,8 +168,8 @@ function choiceIn(toolConfig: Fields | undefined, tools: readonly Tool[]): ToolC
 }
 
 /**
- * `VALIDATED` requires that calls of any function fit its schema. No other dialect can request this, so the mode is
- * left among the fields that only Google knows.
+ * `VALIDATED` requires every call to match the schema of its function. No other dialect can request this, so the mode
+ * stays among the fields that only Google knows.
  */
 function modeIn(calling: Fields, names: readonly string[]): string {
   if (names.length === 0 && calling.value['mode'] === 'VALIDATED') return 'AUTO'

@@ -64,7 +64,7 @@ function contentsOut(conversation: Conversation, context: PartsContext): JsonObj
     if (parts.length === 0) continue
     const last = contents.at(-1)
     // Results of parallel calls must be in one turn. Parts are added one by one, because a caller may send more parts
-    // than a function call can have arguments.
+    // than JavaScript allows as arguments of one call.
     if (last?.role === role && context.dropped.isForeign) for (const part of parts) last.parts.push(part)
     else contents.push({ role, parts, rest })
   }
@@ -119,7 +119,7 @@ function toolsOut(tools: readonly Tool[], dropped: DroppedFields): JsonObject[] 
         break
       }
       case 'web-search':
-        // Gemini accepts its own search together with functions only from callers who send its searches back.
+        // Gemini accepts its own search together with functions only if the caller sends the searches back.
         if (dropped.isForeign && hasFunctions) dropped.lose('searchTool', tool)
         else others.push(searchOut(tool, dropped))
         break

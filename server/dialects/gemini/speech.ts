@@ -4,8 +4,8 @@ import { looseList, looseObject, looseText, wrongField } from '../neutral/fields
 import { usageIn } from './usage.ts'
 
 /**
- * OpenAI's voices, which Google does not have; the default voice replaces them. Callers who want one of Google's own
- * voices name it.
+ * OpenAI's voices, which Google does not have. The default voice replaces them. Callers who want one of Google's own
+ * voices request it by name.
  */
 const openaiVoices: ReadonlySet<string> = new Set(
   'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),

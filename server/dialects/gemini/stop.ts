@@ -2,7 +2,7 @@ import type { Stop, StopReason } from '../neutral/reply.ts'
 
 const dialect = 'gemini'
 
-/** Finish reasons for an answer that a filter or rule of Google's cut off (Gemini API, "FinishReason"). */
+/** Finish reasons for an answer that was cut off by one of Google's filters or rules (Gemini API, "FinishReason"). */
 const filtered: ReadonlySet<string> = new Set([
   'SAFETY',
   'RECITATION',
@@ -22,7 +22,7 @@ const malformed: ReadonlySet<string> = new Set([
   'MALFORMED_RESPONSE',
 ])
 
-/** `finishReason` → Stop. Google also reports STOP for a call. */
+/** `finishReason` → Stop. Google reports STOP even if the answer contains calls. */
 export function stopIn(reason: string, message: string, hasCalls: boolean): Stop {
   const raw = { dialect, reason, ...(message && { message }) } as const
   return { reason: reasonOf(reason, hasCalls), raw }
@@ -41,7 +41,7 @@ export function stopOut(stop: Stop): string {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused for its caller to continue it is not complete.
+    // An answer that was paused so that the caller can continue it is not complete.
     case 'pause':
       return 'MAX_TOKENS'
     case 'refusal':

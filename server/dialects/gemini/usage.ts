@@ -5,7 +5,7 @@ import type { WireUsage } from './wire.ts'
 
 /**
  * `usageMetadata` (Gemini API reference) → Usage. Google reports thoughts, and tokens that tools added to the prompt,
- * separately from its totals; Usage includes them in its totals. Undefined if the prompt is not counted.
+ * separately from its totals; Usage includes them in its totals. Undefined if there is no valid prompt count.
  */
 export function usageIn(raw: unknown): Usage | undefined {
   if (!isObject(raw) || !isCount(raw['promptTokenCount'])) return undefined

@@ -1,8 +1,9 @@
 const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
 
 /**
- * Text that grows by a word at a time, in one block of memory. If it were kept as a string, each word would keep the
- * whole chunk that it was cut from in memory, and thousands of open streams leave no time to collect those chunks.
+ * Text that grows word by word, kept in one block of memory. If it were kept as a string, each word would keep the
+ * whole chunk that it was cut from in memory. With thousands of open streams, the garbage collector would have no time
+ * to free those chunks.
  */
 export class TextBuffer {
   #units = new Uint16Array(128)
@@ -15,8 +16,8 @@ export class TextBuffer {
   }
 
   /**
-   * Roughly the number of UTF-8 bytes beyond one per character. It indicates text in other scripts, whose tokens hold
-   * fewer characters.
+   * Roughly the number of UTF-8 bytes beyond one per character. A large number indicates text in other scripts, whose
+   * tokens hold fewer characters.
    */
   get extraBytes(): number {
     return this.#extraBytes

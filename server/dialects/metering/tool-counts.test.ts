@@ -8,7 +8,7 @@ function countsOf(events: readonly object[], known: readonly string[] = ['web_se
   return counter.counts(known)
 }
 
-describe('calls of hosted tools in an answer', () => {
+describe('counts the calls to hosted tools in an answer', () => {
   test.each([
     [
       'totals that grow',
@@ -210,7 +210,7 @@ describe('calls of hosted tools in an answer', () => {
   })
 })
 
-describe('hosted tools of a request', () => {
+describe('finds the hosted tools in a request', () => {
   test.each([
     ['none', { messages: [] }, []],
     [
@@ -282,7 +282,7 @@ describe('hosted tools of a request', () => {
     ['gpt-4o-mini-search-preview-2025-03-11', [{ kind: 'web_search', most: 1 }]],
     ['openai/gpt-5:online', [{ kind: 'web_search', most: 1 }]],
     ['gpt-5', []],
-  ])('that only names the model %s', (model, tools) => {
+  ])('that offers no tools, from the model name %s', (model, tools) => {
     expect(hostedTools({ messages: [] }, model)).toEqual(tools as never)
   })
 })

@@ -5,7 +5,7 @@ import { looseCount, looseList, looseObject, looseText } from '../neutral/fields
 /** The number of hosted tool calls by kind, or by `kind:size` if the answer reports the size. */
 export type ToolCounts = Readonly<Record<string, number>>
 
-/** More calls than any answer makes. A higher count is an error of the upstream. */
+/** More calls than any answer makes. A higher count is an upstream error. */
 const mostCalls = 1000
 
 /**
@@ -14,7 +14,7 @@ const mostCalls = 1000
 const marks =
   /search|code_interpreter|code_execution|image_generation|"container"|grounding|executed_tools|num_sources|annotations|server_/i
 
-/** Kinds by item type of the Responses API. */
+/** Tool kinds, by item type of the Responses API. */
 const itemKinds: Readonly<Record<string, string>> = {
   web_search_call: 'web_search',
   file_search_call: 'file_search',
@@ -23,7 +23,7 @@ const itemKinds: Readonly<Record<string, string>> = {
   x_search_call: 'x_search',
 }
 
-/** Kinds by the name of a tool that Anthropic runs. */
+/** Tool kinds, by the name of the tool that Anthropic runs. */
 const blockKinds: Readonly<Record<string, string>> = {
   web_search: 'web_search',
   code_execution: 'code_interpreter',
@@ -31,7 +31,7 @@ const blockKinds: Readonly<Record<string, string>> = {
   text_editor_code_execution: 'code_interpreter',
 }
 
-/** Kinds by the field of a usage object that counts their calls. */
+/** Tool kinds, by the field of a usage object that counts the calls. */
 const usageKinds: Readonly<Record<string, string>> = {
   web_search_requests: 'web_search',
   web_search_calls: 'web_search',
@@ -49,7 +49,7 @@ const usageKinds: Readonly<Record<string, string>> = {
  * Counts the calls of hosted tools in an answer of any dialect. It is given either the complete answer or its events.
  */
 export class ToolCounter {
-  /** The upstream's own counts. They are totals that grow. */
+  /** The upstream's own counts, which are running totals. */
   readonly #reportedCounts = new Map<string, number>()
   /** The calls seen in the answer, identified by their names or by the queries they made. */
   readonly #seen = new Map<string, Set<string>>()
@@ -84,8 +84,9 @@ export class ToolCounter {
   }
 
   /**
-   * The calls so far. `known` holds the kinds enabled in the request; a search that shows only in citations counts only
-   * if search is enabled. `hasSearched` means that the model has searched even if nothing in the answer shows it.
+   * The calls so far. `known` holds the kinds enabled in the request. A search that is visible only through citations
+   * counts only if search is enabled. `hasSearched` means that the model has searched even if nothing in the answer
+   * shows it.
    */
   counts(known: readonly string[], hasSearched = false): ToolCounts {
     const counts: Record<string, number> = {}
@@ -170,7 +171,7 @@ export class ToolCounter {
 
   #see(kind: string, name: string): void {
     const names = this.#seen.get(kind) ?? new Set<string>()
-    // In the final answer, calls whose events had neither id nor index have an index.
+    // A call whose events had neither id nor index gets an index when the final answer repeats it.
     if (name.startsWith(placed)) names.delete('')
     if (names.size < mostCalls) names.add(name)
     this.#seen.set(kind, names)
@@ -195,7 +196,7 @@ export function countingMeter<Meter extends StreamMeter>(meter: Meter, tools: To
   return meter
 }
 
-/** Does the same for a decoder. */
+/** Makes the decoder also count hosted tool calls in its events, if any hosted tool is enabled. */
 export function countingDecoder(decoder: StreamDecoder, tools: ToolCounter | undefined): StreamDecoder {
   if (!tools) return decoder
   return {

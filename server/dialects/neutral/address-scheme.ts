@@ -1,14 +1,14 @@
 import { GatewayError } from '../../errors.ts'
 
 /**
- * URL schemes of files that a service can fetch: the web, inline data, Google's and Amazon's storage, and files that
- * were uploaded to a service before (Alibaba, Moonshot, MiniMax, Volcengine, Tencent).
+ * URL schemes of files that a service can fetch: the web, inline data, Google's and Amazon's storage, and files
+ * uploaded to a service beforehand (Alibaba, Moonshot, MiniMax, Volcengine, Tencent).
  */
 const known = new Set(['http', 'https', 'data', 'gs', 's3', 'oss', 'ms', 'mm_file', 'asset', 'cos'])
 
 /**
- * Refuses the URL of a file that no service may open for a caller, for example a file on the service's own disk. A name
- * without a scheme is a service's own file id. Throws GatewayError (400).
+ * Refuses the URL of a file that no service should open for a caller, for example a file on the service's own disk. A
+ * name without a scheme is a service's own file id. Throws GatewayError (400).
  */
 export function refuseScheme(address: unknown): void {
   if (typeof address !== 'string') return

@@ -78,7 +78,7 @@ export interface MediaPart {
   readonly native?: Native
 }
 
-/** A call of one of the caller's tools by the model. */
+/** A call that the model makes to one of the caller's tools. */
 export interface ToolCallPart {
   readonly type: 'tool-call'
   readonly id: string
@@ -146,7 +146,7 @@ export interface Message {
   readonly native?: Native
 }
 
-/** A group of tools that only OpenAI has, and the tool's name within it. */
+/** A namespace, which is OpenAI's way to group tools, and the tool's name within it. */
 export interface Namespace {
   readonly name: string
   readonly description?: string
@@ -167,7 +167,7 @@ export interface FunctionTool {
   readonly native?: Native
 }
 
-/** A tool whose input is free text, perhaps with a grammar. */
+/** A tool whose input is free text, optionally with a grammar. */
 export interface FreeformTool {
   readonly type: 'freeform'
   readonly name: string
@@ -246,8 +246,8 @@ export interface OutputWish {
 }
 
 /**
- * A request independent of dialects. Content that every dialect can express is kept separate from content that only the
- * caller's own dialect can express.
+ * A request in a form that does not depend on a dialect. Content that every dialect can express is kept separate from
+ * content that only the caller's own dialect can express.
  */
 export interface Conversation {
   readonly from: DialectName
@@ -258,7 +258,7 @@ export interface Conversation {
   readonly system: readonly TextPart[]
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
-  /** The caller uses functions, which OpenAI's chat had before it had tools, and gets responses in that format. */
+  /** The caller uses `functions`, the predecessor of `tools` in OpenAI's chat, and gets responses in that format. */
   readonly oldFunctions?: boolean
   readonly toolChoice?: ToolChoice
   readonly parallelTools?: boolean

@@ -4,7 +4,7 @@ import type { Conversation, DialectName } from './conversation.ts'
 import type { Failure, Reply, StreamEvent } from './reply.ts'
 import type { ToolRules } from './tool-rules.ts'
 
-/** Tokens of the audio and of the images in an answer, as we count them if the upstream reports none. */
+/** The audio tokens and image tokens of an answer, as the gateway counts them if the upstream reports none. */
 export interface MediaTokens {
   readonly audio: number
   readonly images: number
@@ -54,16 +54,17 @@ export type StreamSignal =
   | 'done'
   /** The upstream reports an error within the stream. */
   | 'error'
-  /** Cannot be decoded and is skipped. The answer may continue without it. */
+  /** Cannot be decoded and is skipped. The answer can continue without it. */
   | 'skip'
-  /** Cannot be decoded. */
+  /** Cannot be decoded or skipped, so the stream ends with an error. */
   | 'garbage'
 
 /** Meters one stream in one dialect. It is fed the data of every event, in order. */
 export interface StreamMeter {
   /**
    * Reads events from position `from` without parsing them, as long as they differ only in their text from an event
-   * that was fed. Returns the position of the first event that must be fed. `text` holds complete events without CR.
+   * that was fed earlier. Returns the position of the first event that must be fed. `text` holds complete events
+   * without CR.
    */
   skim(text: string, from: number): number
   feed(data: string): StreamSignal
@@ -92,7 +93,7 @@ export interface StreamMeter {
   readonly endMark: string
   /** The number of complete images received; absent = the dialect has no images. */
   readonly images?: number
-  /** False once something arrived that may hold images in an unknown format. */
+  /** False once an event has arrived that may hold images in an unknown format. */
   readonly tellsImages?: boolean
   /** The answer is complete even if the end mark never arrives. */
   readonly finished: boolean
@@ -127,8 +128,8 @@ export interface RequestAddress {
 /** Properties of an upstream that do not follow from its dialect. */
 export interface EncodeOptions {
   /**
-   * The token limit to use if the caller set none and the dialect requires one. The default is the most that the
-   * model's kind can generate.
+   * The token limit to use if the caller set none and the dialect requires one. The default is the maximum that models
+   * of this kind can generate.
    */
   readonly defaultMaxTokens?: number
   /** OpenAI's chat: the service accepts cache marks as `cache_control`. */

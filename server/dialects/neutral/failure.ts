@@ -74,14 +74,14 @@ export const unreadable: Failure = {
 }
 
 /**
- * The event that decoders return for an event that could not be read. Whether the answer may continue is decided
+ * The event that decoders return for an event that could not be read. Whether the answer can continue is decided
  * elsewhere.
  */
 export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable }
 
 /**
- * The input of a call arrived in pieces and then complete but different, so it is impossible to know which version is
- * meant.
+ * The input of a call arrived first in pieces and then as a whole. The two versions differ, so it is impossible to know
+ * which one is meant.
  */
 export const contradictory: Failure = {
   status: 502,

@@ -98,7 +98,7 @@ export class Fields {
     return this.member(name, (value) => new Fields(value, this.at(name)))
   }
 
-  /** A nested object, read by a function. */
+  /** A nested object, read with the function `read`. */
   member(name: string, read: (value: JsonObject) => Fields): Fields | undefined {
     const known = this.#members?.get(name)
     if (known) return known
@@ -139,7 +139,7 @@ export class Fields {
     return this.listed(name, this.list(name), (value, path) => new Fields(value, path))
   }
 
-  /** The objects of a list, each read by a function. */
+  /** The objects of a list, each read with the function `read`. */
   listed(
     name: string,
     list: readonly unknown[] | undefined,
@@ -153,7 +153,9 @@ export class Fields {
     return all
   }
 
-  /** One of several words. Any other word gives undefined and is left to the caller's own dialect. */
+  /**
+   * One of several words. For any other word, the result is undefined and the word is left to the caller's own dialect.
+   */
   knownWord<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.#object[name]
     const match = typeof value === 'string' ? words.find((word) => word === value.toLowerCase()) : undefined
@@ -165,7 +167,7 @@ export class Fields {
     return match
   }
 
-  /** One of several words. */
+  /** One of several words. Any other word is refused. */
   word<W extends string>(name: string, words: readonly W[]): W | undefined {
     const value = this.text(name)
     const match = words.find((word) => word === value)

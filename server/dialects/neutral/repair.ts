@@ -10,7 +10,7 @@ export interface RepairOptions {
   readonly withoutThoughts?: boolean
 }
 
-/** The fields to set in a request, and the fields that were dropped from it, by the caller's names. */
+/** The fields to set in a request, and the fields that were dropped from it, under the names that the caller used. */
 export interface Repair {
   readonly edits: JsonObject
   readonly dropped: readonly string[]

@@ -120,8 +120,8 @@ export type StreamEvent =
   | { readonly type: 'end' }
 
 /**
- * Signatures and citations arrive after the text they belong to, and logprobs after each piece of it. `transcript`
- * grows.
+ * Signatures and citations arrive after the text they belong to, and logprobs after each piece of it. `transcript` is
+ * the next piece of the transcript.
  * `isWhole`: the part's text or input is complete, although the end of the part may still follow.
  */
 export interface PartDetail {

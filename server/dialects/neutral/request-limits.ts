@@ -1,4 +1,4 @@
-/** The largest accepted token limit for an answer. This is one-api's bound. */
+/** The largest accepted token limit for an answer, which is the same as in one-api. */
 export const maxTokensLimit = 2 ** 30
 /** The maximum number of answers to one request. */
 export const choicesLimit = 128

@@ -1,6 +1,6 @@
 import { textHash } from '../../lib/text-hash.ts'
 
-/** The rules of a service for a call id or for a tool name. */
+/** A service's rules for a call id or for a tool name. */
 export interface WordRule {
   readonly fits: RegExp
   readonly longest: number
@@ -12,7 +12,7 @@ export interface WordRule {
   readonly nine?: true
 }
 
-/** The rules of a service for call ids and tool names. */
+/** A service's rules for call ids and tool names. */
 export interface ToolRules {
   readonly ids: WordRule
   readonly names: WordRule
@@ -47,7 +47,7 @@ export const geminiRules: ToolRules = {
 /** Amazon's Converse (API reference, "ToolUseBlock", "ToolSpecification"). */
 export const converseRules: ToolRules = { ids: plainUpTo(64), names: plainUpTo(64), uniqueIds: true }
 
-/** Mistral's chat refuses any other id ("must be a-z, A-Z, 0-9, with a length of 9"). */
+/** Mistral's chat refuses an id that is not nine letters and digits ("must be a-z, A-Z, 0-9, with a length of 9"). */
 export const mistralRules: ToolRules = {
   ids: { fits: /^[a-zA-Z0-9]{9}$/, longest: 9, other: plain, nine: true },
   names: plainUpTo(64),

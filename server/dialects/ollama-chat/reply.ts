@@ -51,7 +51,7 @@ export function callsIn(
   })
 }
 
-/** `done_reason` → Stop. Ollama also reports "stop" for a call, and older versions report nothing. */
+/** `done_reason` → Stop. Ollama reports "stop" even if the answer contains calls, and older versions report nothing. */
 export function stopIn(reason: unknown, hasCalls: boolean): Stop {
   const name = looseText(reason)
   if (name === 'length') return { reason: 'length' }
@@ -60,7 +60,7 @@ export function stopIn(reason: unknown, hasCalls: boolean): Stop {
 }
 
 /**
- * The counts of the last message. Undefined if a count is missing, which is the case for a prompt that was still in
+ * The counts of the last message. Undefined if a count is missing, which happens if the prompt was still in Ollama's
  * memory.
  */
 export function usageIn(wire: JsonObject): Usage | undefined {

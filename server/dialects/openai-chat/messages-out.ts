@@ -36,7 +36,7 @@ function messageOut(message: Message, dropped: DroppedFields, options: EncodeOpt
   const results = message.parts.filter((part) => part.type === 'tool-result')
   const others = message.parts.filter((part) => part.type !== 'tool-result')
   const out = results.map((result) => resultOut(result, dropped, options))
-  // Tool results can only be text. Their other parts follow as a message of the user.
+  // Tool results can only be text. Their other parts follow in a user message.
   const shown = [...results.flatMap(attachments), ...others]
   if (shown.length > 0 || results.length === 0)
     out.push({ role: 'user', content: contentOut(shown, dropped, options), ...rest })
@@ -75,7 +75,7 @@ function assistantOut(parts: readonly Part[], dropped: DroppedFields, options: E
   }
 }
 
-/** Joins several texts of a model into one. */
+/** Joins the texts of an assistant message into one. */
 function joinedTexts(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   const list = content as JsonObject[]

@@ -60,7 +60,7 @@ function need(part: Fields, name: string): Fields {
 }
 
 function imageIn(part: Fields): MediaPart {
-  // Many services also accept the URL without an object.
+  // Many services also accept the URL itself in place of the object.
   const bare = part.raw('image_url')
   const image = typeof bare === 'string' ? undefined : need(part, 'image_url')
   const detail = image?.text('detail')
@@ -84,7 +84,7 @@ function fileIn(part: Fields): MediaPart {
   return {
     type: 'media',
     media: 'document',
-    // Data without a type is a PDF, which was at first the only kind of file in this dialect.
+    // Data without a media type is treated as a PDF, which was at first the only kind of file in this dialect.
     source: id !== undefined ? { kind: 'file', id } : fileSource(data ?? ''),
     ...(name && { name }),
     ...cacheIn(part),

@@ -7,7 +7,7 @@ import { addressOf, before, fromBase64 } from '../wire/media.ts'
 const dialect = 'openai-chat'
 
 /**
- * Parts as the `content` of a message. A plain text is sent where it is enough, because not every service accepts
+ * Parts as the `content` of a message. The content is a plain string if possible, because not every service accepts
  * lists.
  */
 export function contentOut(parts: readonly Part[], dropped: DroppedFields, options: EncodeOptions): unknown {
@@ -74,7 +74,7 @@ function mediaOut(part: MediaPart, dropped: DroppedFields): JsonObject {
   if (source.kind === 'url') dropped.refuse(part, 'a document or sound by its address')
   if (media === 'audio')
     return { type: 'input_audio', input_audio: { data: source.data, format: soundFormat(source.mediaType) } }
-  // The dialect accepts PDF as files. A text document is sent as text.
+  // The dialect accepts only PDFs as files. A text document is sent as text.
   if (/^(?:text\/|application\/json)/.test(source.mediaType))
     return { type: 'text', text: [part.name, fromBase64(source.data)].filter(Boolean).join('\n\n') }
   return { type: 'file', file: { filename: part.name ?? 'document.pdf', file_data: address } }

@@ -53,7 +53,8 @@ function withLogprobs(parts: ReplyPart[], logprobs: readonly JsonObject[]): Repl
 export function stopOf(choice: JsonObject, parts: readonly Pick<ReplyPart, 'type'>[]): Stop {
   const stop = stopIn(looseText(choice['finish_reason']) || 'stop')
   if (stop.reason !== 'stop') return stop
-  // The stop sequence that was reached, as vLLM and SGLang report it. A number is one of the model's own tokens.
+  // The stop sequence that was reached, as vLLM and SGLang report it. A number here is the id of one of the model's own
+  // stop tokens.
   const sequence = looseText(choice['stop_reason']) || looseText(choice['matched_stop'])
   if (sequence !== '') return { ...stop, reason: 'stop-sequence', sequence }
   if (parts.some(({ type }) => type === 'tool-call')) return { ...stop, reason: 'tool-calls' }
@@ -216,7 +217,7 @@ export function callOut(part: ToolCallPart, freeform: ReadonlySet<string>): Wire
   return { id, type: 'function', function: { name, arguments: input || '{}' }, ...google }
 }
 
-/** State that a caller must send back unread so that the thinking can continue; empty if there is no signature. */
+/** State that a caller must send back unchanged so that the thinking can continue; empty if there is no signature. */
 export function detailsOf(parts: readonly ReplyPart[], first = 0): JsonObject[] {
   const isSealed = parts.some((part) => 'seal' in part && part.seal)
   if (!isSealed) return []

@@ -75,8 +75,8 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   const system: TextPart[] = []
   const messages: Message[] = []
   const old: string[] = []
-  // Results of parallel calls form one turn. This is the list in the last message, while that message holds only
-  // results.
+  // Results of parallel calls form one turn. `results` is the part list of the last message, as long as that message
+  // holds only results.
   let results: Part[] | undefined
   const newCall = () => {
     old.push(`call_${old.length + 1}`)
@@ -85,7 +85,8 @@ function messagesIn(body: Fields): { system: TextPart[]; messages: Message[] } {
   for (const message of list) {
     const role = message.needText('role')
     if ((role === 'system' || role === 'developer') && messages.length === 0) {
-      // Parts are added one by one, because a caller may send more parts than a function call can have arguments.
+      // Parts are added one by one, because a caller may send more parts than JavaScript allows as arguments of one
+      // call.
       for (const part of systemIn(message)) system.push(part)
     } else if (role === 'tool' || role === 'function') {
       if (!results) {
@@ -224,7 +225,7 @@ function formatIn(format: Fields | undefined): ResponseFormat | undefined {
   }
 }
 
-/** Reads OpenAI's field, OpenRouter's object, and the switch of services that follow Anthropic. */
+/** Reads OpenAI's field, OpenRouter's object, and the `thinking` object of services that follow Anthropic. */
 function reasoningIn(body: Fields): ReasoningWish | undefined {
   const effort = effortIn(body, 'reasoning_effort')
   const router = body.fields('reasoning')

@@ -54,7 +54,7 @@ export function encodeRequest(original: Conversation, options: EncodeOptions = {
   return { body: dropped.withNative(body, conversation), dropped: dropped.names }
 }
 
-/** Services other than OpenAI may not support the newer field name. */
+/** Services other than OpenAI might not support the newer field name. */
 function limitOut({ maxTokens, model }: Conversation): JsonObject {
   if (maxTokens === undefined) return {}
   return wantsCompletionLimit(model) ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }
@@ -119,8 +119,8 @@ interface ChatOffer extends Offer {
 }
 
 /**
- * Search is separate from the tools in this dialect. If only search is allowed or required, the model calls none of the
- * tools.
+ * Search is separate from the tools in this dialect. If only search is allowed or required, the model must not call any
+ * of the tools.
  */
 function offered(conversation: Conversation, dropped: DroppedFields, options: EncodeOptions): ChatOffer {
   const meant = meantTools(conversation)
@@ -128,7 +128,7 @@ function offered(conversation: Conversation, dropped: DroppedFields, options: En
   const mayLook = mode !== 'allowed' || meant.some(({ type }) => type === 'web-search')
   const search = mayLook ? searchIn(conversation, dropped, options) : undefined
   const write = (tool: Tool) => toolOut(tool, dropped, options)
-  // Services other than OpenAI may not support a list of allowed tools.
+  // Services other than OpenAI might not support a list of allowed tools.
   const hasList = options.freeformTools || !dropped.isForeign
   const isSayable = meant.some(({ type }) => type === 'function' || type === 'freeform')
   if (mode === 'allowed' && hasList && isSayable)

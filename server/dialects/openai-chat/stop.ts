@@ -22,13 +22,15 @@ export function stopIn(reason: string): Stop {
   return { reason: reasons[reason] ?? 'other', raw: { dialect, reason } }
 }
 
-/** Stop → `finish_reason`. Services send "error" where OpenAI has no value. */
+/**
+ * Stop → `finish_reason`. For a reason without an OpenAI value, the value is "error", which other services also send.
+ */
 export function stopOut(stop: Stop, oldFunctions: boolean | undefined): string {
   if (stop.raw?.dialect === dialect) return stop.raw.reason
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused for its caller to continue it is not complete.
+    // An answer that was paused so that the caller can continue it is not complete.
     case 'pause':
       return 'length'
     case 'tool-calls':

@@ -201,7 +201,7 @@ export class ChunkStreamEncoder implements StreamEncoder {
     return this.#callEnd(choice, known, part, call) + this.#seal(choice, index, part)
   }
 
-  /** State that a caller must send back unread. It is written once it is complete. */
+  /** State that a caller must send back unchanged. It is written once it is complete. */
   #seal(choice: number, index: number, part: ReplyPart): string {
     const details = detailsOf([part], index)
     return details.length > 0 ? this.#chunk(choice, { reasoning_details: details }) : ''

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../errors.ts'
 import { errorEvent, errorObject, readErrorBody } from './errors.ts'
 
-test('a failure becomes an object with code, type and request id', () => {
+test('turns a failure into an error object with code, type and request id', () => {
   const error = new GatewayError('required_field_missing', 'model is required', { param: 'model' })
   const object = {
     message: 'model is required (request id: 42)',
@@ -19,7 +19,7 @@ test('an error event remains one event, whatever its message contains', () => {
   expect(event.indexOf('\n\n')).toBe(event.length - 2)
 })
 
-describe('finds the message of an upstream error in', () => {
+describe('reads the message in an upstream error body, or falls back to the status code:', () => {
   const shaped = { message: 'found', type: 't', code: 'c' }
   const cases: readonly (readonly [string, unknown, string, unknown])[] = [
     ["OpenAI's shape", { error: shaped }, 'found', shaped],

@@ -9,7 +9,10 @@ export interface OpenAiError {
   code: string | number | null
 }
 
-/** GatewayError → the caller's error object. With the request id, a person can find the call in the logs. */
+/**
+ * GatewayError → the caller's error object. The request id in the message makes it possible to find the call in the
+ * logs.
+ */
 export function errorObject(error: GatewayError, requestId: string): OpenAiError {
   return {
     message: `${error.message} (request id: ${requestId})`,

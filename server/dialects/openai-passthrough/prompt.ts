@@ -25,14 +25,17 @@ const readFields = new Set([
   'instruction',
   'query',
 ])
-/** Fields for a model's thoughts. In this order they come from OpenRouter and vLLM, DeepSeek, Ollama, OpenRouter. */
+/**
+ * Fields for a model's thoughts. In this order, they are used by OpenRouter and vLLM, by DeepSeek, by Ollama, and by
+ * OpenRouter.
+ */
 const thoughtFields = ['reasoning', 'reasoning_content', 'thinking', 'reasoning_details']
 /**
- * A model may or may not read an unknown field. A long one is counted by its size. This gives too few tokens for an
- * upstream that reads the field, but comes close enough for its usage to be accepted.
+ * It is unknown whether a model reads an unknown field, so a long one is counted by its size. If the upstream reads the
+ * field, this count is too low, but it is close enough for the upstream's usage to be accepted.
  */
 const bytesPerUnknownToken = 8
-/** Unknown fields up to this size are taken for ids, markers and the like. */
+/** Unknown fields up to this size are assumed to be ids, markers and the like. */
 const shortBytes = 4000
 
 /** The content of a request as read so far. */
@@ -181,10 +184,7 @@ function addUnknown(field: string, value: unknown, tally: PromptTally): void {
   else addSize(value, tally)
 }
 
-/**
- * Numbers, flags and short texts only describe media, for example with a name or an id, or by showing that there are
- * media.
- */
+/** Numbers, flags and short texts only describe media: they are a name, an id, or a sign that media are present. */
 function isMedium(value: unknown): boolean {
   if (typeof value === 'string') return value.length > shortBytes || /^(?:data|https?):/i.test(value)
   return typeof value === 'object' && value !== null
@@ -355,7 +355,7 @@ export function rerankPrompt(query: unknown, documents: unknown, body: JsonObjec
   return promptText(tally)
 }
 
-/** Any field next to a document's text describes the document, whatever the field's name. */
+/** Every field next to a document's text describes the document, whatever the field's name. */
 function addDocument(document: JsonObject, tally: PromptTally): void {
   for (const field in document) {
     if (field === 'text') tally.texts.push(document['text'] as string)

@@ -7,7 +7,7 @@ import { choicesLimit, maxTokensLimit, modelLimit } from '../neutral/request-lim
 import { requestedTier } from '../wire/service-tier.ts'
 import { chatPrompt, fieldPrompt, rerankPrompt } from './prompt.ts'
 
-/** The model used if the request names none, as in one-api and at OpenAI. */
+/** The model used if the request names none, as in one-api and in OpenAI's API. */
 const defaultModels: Partial<Record<RelayMode, string>> = {
   moderations: 'text-moderation-latest',
   images: 'dall-e-2',
@@ -18,9 +18,9 @@ const defaultModels: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Reads what the gateway must know about a JSON request, and refuses what no upstream could serve. Everything else is
- * passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the field's name as
- * `param`.
+ * Reads what the gateway must know about a JSON request, and refuses a request that no upstream could serve. Everything
+ * else is passed on unchecked, because upstreams know their own fields better. Throws GatewayError with the field's
+ * name as `param`.
  */
 export function readRequest(mode: RelayMode, body: JsonObject, pathModel?: string): RequestFacts {
   const model = readModel(mode, body, pathModel)
@@ -99,8 +99,8 @@ function readChoices(mode: RelayMode, body: JsonObject): number {
 }
 
 /**
- * True if the request enables thinking. Reads OpenAI's field, and those of OpenRouter and of services that adopted
- * Anthropic's.
+ * True if the request enables thinking. Reads OpenAI's field, OpenRouter's field, and the field of services that
+ * adopted Anthropic's.
  */
 function asksToReason(body: JsonObject): boolean {
   const { reasoning_effort: effort, reasoning, thinking } = body

@@ -10,7 +10,7 @@ function fed(events: readonly unknown[], choices = 1): OpenAiStreamMeter {
 
 const delta = (content: unknown, more: object = {}) => ({ choices: [{ index: 0, delta: { content }, ...more }] })
 
-describe('a chat stream', () => {
+describe('the meter of a chat stream', () => {
   test('reports what each event is', () => {
     const meter = new OpenAiStreamMeter()
     const signals: readonly (readonly [string, string])[] = [
@@ -36,7 +36,7 @@ describe('a chat stream', () => {
     for (const [data, signal] of signals) expect([data, meter.feed(data)]).toEqual([data, signal as never])
   })
 
-  test('collects everything that is charged', () => {
+  test('collects all text that is charged', () => {
     const meter = fed([
       delta(''),
       delta('Hello'),
@@ -57,7 +57,7 @@ describe('a chat stream', () => {
     expect(meter.pieces).toBe(9)
   })
 
-  test('keeps the last usage, wherever it is', () => {
+  test('keeps the last usage, in whatever field it arrives', () => {
     expect(
       fed([
         { ...delta('a'), usage: { prompt_tokens: 1 } },
@@ -85,11 +85,14 @@ describe('a chat stream', () => {
   })
 })
 
-describe('a stream whose events are skimmed', () => {
+describe('the meter of a stream whose events are skimmed', () => {
   const event = (part: object) => `data: ${JSON.stringify(part)}\n\n`
   const plain = (content: string, more: object = {}) => event({ id: 'a', ...delta(content, more), usage: null })
 
-  /** What a meter reads from a block when it may skim. */
+  /**
+   * Passes a block to a meter that may skim events, and returns the meter, the number of events that had to be fed, and
+   * their signals.
+   */
   function skimmed(block: string): { meter: OpenAiStreamMeter; fedCount: number; signals: string[] } {
     const meter = new OpenAiStreamMeter()
     const signals: string[] = []
@@ -157,7 +160,7 @@ describe('a stream whose events are skimmed', () => {
   }
 })
 
-describe('a stream of typed events', () => {
+describe('the meter of a stream of typed events', () => {
   test('reports events, collects the text and recognizes the end', () => {
     const meter = new TypedEventMeter()
     expect(meter.feed('{"type":"transcript.text.delta","delta":"Hel"}')).toBe('content')

@@ -194,8 +194,8 @@ export class OpenAiStreamMeter implements StreamMeter {
   }
 
   /**
-   * Corrects the indexes and ids of calls in a chunk if client programs could not join the pieces by them. Everything
-   * that client programs can read is left unchanged.
+   * Corrects the indexes and ids of calls in a chunk if client programs could not use them to join the pieces.
+   * Everything that client programs can read is left unchanged.
    */
   #repairCalls(choice: JsonObject, chunk: JsonObject): 'repaired' | 'headless' | undefined {
     const { delta } = choice

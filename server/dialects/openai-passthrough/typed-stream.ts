@@ -7,8 +7,9 @@ import type { StreamMeter, StreamSignal } from '../neutral/dialect.ts'
 /**
  * Meters a stream of typed events: transcription (`transcript.text.delta` … `.done`), speech (`speech.audio.…`) and
  * image generation (`image_generation.partial_image` … `.completed`) of the OpenAI API reference. The last event
- * contains the usage, and some services send `[DONE]` after it. At OpenAI each image has its own `completed` event. At
- * Volcengine each image has a `partial_succeeded` event, and one `completed` event without an image ends the stream.
+ * contains the usage, and some services send `[DONE]` after it. In OpenAI's streams, each image has its own `completed`
+ * event. In Volcengine's streams, each image has a `partial_succeeded` event, and one `completed` event without an
+ * image ends the stream.
  */
 export class TypedEventMeter implements StreamMeter {
   readonly endMark = ''

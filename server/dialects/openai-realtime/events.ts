@@ -8,7 +8,10 @@ import { JsonScan } from '../../lib/json-scan.ts'
 const typeAtStart = /^\s*\{\s*(?:"event_id"\s*:\s*"[^"\\]*"\s*,\s*)?"type"\s*:\s*"([^"\\]{1,100})"/
 
 const typeMember = Buffer.from('"type"')
-/** Longer events are not parsed only to find their type. With many small values that could take seconds. */
+/**
+ * Events longer than this are not parsed just to find their type. Parsing one with many small values could take
+ * seconds.
+ */
 const parsedCharacters = 4_000
 
 /** The type of an event; '' if it has none. Only a short event in an unusual format is parsed. */

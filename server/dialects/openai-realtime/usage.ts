@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 /**
  * The usage of one response (OpenAI Realtime API reference, "response.done") → Usage. Undefined if a total is missing,
  * negative or fractional, because then none of the usage is trusted. A part that cannot belong to its total is dropped,
- * so its tokens are charged at the plain price.
+ * so its tokens are charged at the base price.
  */
 export function readRealtimeUsage(raw: unknown): Usage | undefined {
   if (!isObject(raw)) return undefined

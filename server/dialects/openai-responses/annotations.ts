@@ -10,7 +10,7 @@ export function citationsIn(annotations: unknown): Citation[] {
   return looseList(annotations).map(citationIn)
 }
 
-/** One annotation. All its fields are kept, for use in the same dialect. */
+/** One annotation. All its fields are kept so that the same dialect can write them unchanged. */
 export function citationIn(annotation: JsonObject): Citation {
   const { start_index: start, end_index: end } = annotation
   const url = looseText(annotation['url'])

@@ -10,8 +10,8 @@ import type { FlatNames } from './namespaces.ts'
 const dialect = 'openai-responses'
 
 /**
- * Reads `input`: a text, or items. Consecutive items of one side become one turn. Throws GatewayError with the path of
- * the invalid item.
+ * Reads `input`: a text, or items. Consecutive items from one side become one turn. Throws GatewayError with the path
+ * of the invalid item.
  */
 export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; messages: Message[] } {
   const input = body.raw('input')
@@ -24,7 +24,8 @@ export function inputIn(body: Fields, names: FlatNames): { system: TextPart[]; m
   for (const item of body.each('input') ?? []) {
     const { role, parts, isMessage } = itemIn(item, names)
     if (role === 'system' && turns.length === 0) {
-      // Parts are added one by one, because a caller may send more parts than a function call can have arguments.
+      // Parts are added one by one, because a caller may send more parts than JavaScript allows as arguments of one
+      // call.
       for (const part of textsOnly(parts, item)) system.push(part)
       continue
     }
@@ -67,7 +68,7 @@ function itemIn(item: Fields, names: FlatNames): Turn {
     case 'reasoning':
       return { role: 'assistant', parts: [reasoningIn(item)], isMessage: false }
     default: {
-      // All results sent by the caller's side have type names of this form.
+      // All results that the caller sends have type names of this form.
       const role = /_output$|_response$/.test(type) ? 'user' : 'assistant'
       return { role, parts: [{ type: 'native', dialect, value: item.whole() }], isMessage: false }
     }
@@ -78,7 +79,7 @@ function messageIn(item: Fields): Turn {
   const role = item.word('role', ['user', 'assistant', 'system', 'developer'])
   if (!role) throw missingField(item.at('role'))
   const content = contentIn(item, 'content')
-  // The ids of a message itself (its id, its phase) are kept with its first text.
+  // The fields of the message itself (its id and its phase) are kept with its first text.
   const { native } = item.native(dialect)
   const parts = native ? content.map((part, index) => (index === 0 ? withNative(part, native.fields) : part)) : content
   return { role: role === 'developer' ? 'system' : role, parts, isMessage: true }

@@ -42,7 +42,7 @@ function messageItem(role: string, parts: readonly Part[], content: JsonObject[]
   return { type: 'message', role, content: isPlain ? first['text'] : content, ...ownMessage(parts) }
 }
 
-/** The ids that a message had when it arrived. */
+/** The fields of the message itself, as they arrived. */
 function ownMessage(parts: readonly Part[]): JsonObject {
   const [first] = parts
   const message =

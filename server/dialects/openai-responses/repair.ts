@@ -43,7 +43,8 @@ function withKnownThoughts(body: JsonObject, text: string, { withoutThoughts }: 
       return own ? [own] : []
     }
     if (!withoutThoughts || !isLoose || item['id'] === undefined || item['type'] === 'item_reference') return [item]
-    // A service that finds an item by its id refuses it without the thought before it, so the id is dropped too.
+    // A service that recognizes an item by its id refuses the item if the thought before it is missing, so the id is
+    // dropped too.
     const { id: _id, ...rest } = item
     return [rest]
   })

@@ -25,8 +25,8 @@ import type {
 const dialect = 'openai-responses'
 
 /**
- * A response object (OpenAI API reference, "The response object"). A response without output, or one whose output is
- * still to come, has no choices.
+ * A response object (OpenAI API reference, "The response object"). A response without output, or one whose output has
+ * not been generated yet, has no choices.
  */
 export function decodeReply(wire: JsonObject): Reply {
   const id = looseText(wire['id'])
@@ -219,7 +219,7 @@ export function thoughtItem(part: ReasoningPart, id: string, isSealed: boolean):
   }
 }
 
-/** Another service's state is put into a separate item next to its part. Callers send such items back unread. */
+/** Another service's state is put into a separate item next to its part. Callers send such items back unchanged. */
 export function sealItems(
   seal: Seal | undefined,
   names: ItemNames,

@@ -16,7 +16,7 @@ import { FlatNames, spaceIn } from './namespaces.ts'
 const dialect = 'openai-responses'
 const logprobsInclude = 'message.output_text.logprobs'
 
-/** A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError (400). */
+/** A Responses API request (OpenAI API reference, "Create a model response"). Throws GatewayError (400). */
 export function decodeRequest(wire: JsonObject): Conversation {
   const body = new Fields(wire, '')
   const instructions = body.text('instructions')
@@ -54,7 +54,7 @@ export function decodeRequest(wire: JsonObject): Conversation {
   }
 }
 
-/** True if log probabilities are requested, either in the `include` list or by their number. */
+/** True if log probabilities are requested, either in the `include` list or with `top_logprobs`. */
 function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return Number(top_logprobs) > 0 || (Array.isArray(include) && include.includes(logprobsInclude))
 }

@@ -25,8 +25,8 @@ const supported = [
 ] as const
 
 /**
- * A request of the Responses API (OpenAI API reference, "Create a model response"). Throws GatewayError for anything
- * that cannot be expressed.
+ * A Responses API request (OpenAI API reference, "Create a model response"). Throws GatewayError for anything that
+ * cannot be expressed.
  */
 export function encodeRequest(original: Conversation): EncodedRequest {
   const conversation = spelledOut(original, dialect)
@@ -88,7 +88,7 @@ function offered(conversation: Conversation, dropped: DroppedFields): Offer {
   return { tools: written(conversation.tools, dropped), choice: { ...choice, tools } }
 }
 
-/** In its own dialect, each tool is put back into its namespace, whatever the tool choice. */
+/** If the request came in this dialect, each tool is put back into its namespace, whatever the tool choice. */
 function inOwnSpaces({ tools }: Conversation, offer: Offer, dropped: DroppedFields): Offer {
   return dropped.isForeign || namespacesOf(tools).size === 0 ? offer : { ...offer, tools: written(tools, dropped) }
 }

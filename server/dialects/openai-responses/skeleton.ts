@@ -43,7 +43,7 @@ export function skeleton(
     reasoning: wholeReasoning(body['reasoning']),
     safety_identifier: request.userId ?? null,
     service_tier: typeof body['service_tier'] === 'string' ? body['service_tier'] : 'auto',
-    // Nothing is stored that could be retrieved by the response's id.
+    // The response is not stored, so it cannot be retrieved by its id.
     store: false,
     // The service's defaults for a request that sets no value.
     temperature: request.temperature ?? 1,

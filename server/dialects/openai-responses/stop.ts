@@ -24,7 +24,7 @@ export function stopOut(stop: Stop): {
   switch (stop.reason) {
     case 'length':
     case 'context-window':
-    // An answer that was paused for its caller to continue it is not complete.
+    // An answer that was paused so that the caller can continue it is not complete.
     case 'pause':
       return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     case 'content-filter':

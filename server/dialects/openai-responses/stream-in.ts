@@ -14,7 +14,7 @@ import { StreamTeller } from './stream-teller.ts'
 
 /**
  * Decodes a stream of response events (OpenAI API reference, "Streaming events" of the Responses API). Every end event
- * repeats the content before it. Content that no delta contained is then passed on, once.
+ * repeats the content before it. Any part of that content that was in no delta is then passed on, once.
  */
 export class ResponseStreamDecoder implements StreamDecoder {
   readonly #items = new StreamItems()
@@ -26,7 +26,10 @@ export class ResponseStreamDecoder implements StreamDecoder {
   #sequence = -1
   /** Something arrived that could not be read. */
   #hasGap = false
-  /** An unreadable event held the start of something that continues, or the end of something that should have ended. */
+  /**
+   * An unreadable event contained the start of something that continues, or the end of something that should have
+   * ended.
+   */
   #isIncomplete = false
 
   push(data: string): StreamEvent[] {
@@ -50,7 +53,7 @@ export class ResponseStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#fail(event)
       default:
-        // Servers behind other software send errors in the format of OpenAI's chat.
+        // Servers that run behind other software send errors in the format of OpenAI's chat.
         if (type === '' && isObject(event['error'])) return this.#fail(event)
         this.#within(type, event)
         return this.#takeEvents()

@@ -75,7 +75,7 @@ export class StreamItems {
     return known
   }
 
-  /** The item that its own end event repeats completely. */
+  /** The item that this end event completes and repeats in full. */
   done(event: JsonObject, item: JsonObject): StreamItem {
     const id = looseText(item['id'])
     const type = looseText(item['type'])
@@ -107,7 +107,10 @@ export class StreamItems {
     return known
   }
 
-  /** The item with this index and type that has not ended. Without an index, this is the last such item of the type. */
+  /**
+   * The item with this index and type that has not ended. Without an index, this is the last item of the type that has
+   * not ended.
+   */
   #open(outputIndex: number | undefined, type: string): StreamItem | undefined {
     if (outputIndex === undefined) return this.#all.findLast((item) => item.type === type && !item.isDone)
     const known = this.#byIndex.get(outputIndex)

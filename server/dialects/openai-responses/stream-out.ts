@@ -76,7 +76,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
       case 'part':
         return event.choice > 0 ? '' : this.#start() + this.#begin(event.index, event.part)
       case 'delta':
-        // Deltas of audio are not text. At most its transcript can be read.
+        // Deltas of audio are not text. The caller can only read the transcript of the audio.
         return event.choice > 0 || this.#sounds.has(event.index) ? '' : this.#delta(event.index, event.text)
       case 'detail':
         return event.choice > 0 ? '' : this.#detail(event.index, event.detail)
@@ -263,7 +263,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     const item = this.#closed(open)
     this.#output[open.at] = item
     const done = before + this.#written('response.output_item.done', { output_index: open.at, item })
-    // A signature that arrives after its text is written after it.
+    // A signature that arrives after its text or call is written as a separate item after it.
     const seals = part.type === 'text' || part.type === 'tool-call' ? sealItems(part.seal, this.#names, 'before') : []
     return done + seals.map((seal) => this.#whole(seal)).join('')
   }
@@ -299,7 +299,7 @@ export class ResponseStreamEncoder implements StreamEncoder {
     }
     const late =
       part.input === '' ? this.#written('response.function_call_arguments.delta', { ...at, delta: '{}' }) : ''
-    // No schema contains the name, but the service's own events have it.
+    // The name is in no schema, but the service's own events contain it.
     const rest = { ...at, arguments: item.arguments, name: item.name }
     return late + this.#written('response.function_call_arguments.done', rest)
   }
@@ -348,8 +348,8 @@ export class ResponseStreamEncoder implements StreamEncoder {
   }
 
   /**
-   * Writes both events that client programs know: the error that some programs raise, and the end that other programs
-   * wait for.
+   * Writes two events that client programs know: `error`, which some programs raise, and `response.failed`, which other
+   * programs wait for.
    */
   #fail(failure: Failure): string {
     const error = errorOut(failure, this.#frame.id)

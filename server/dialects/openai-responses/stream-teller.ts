@@ -26,7 +26,7 @@ export class StreamTeller {
   /** The last completed item whose parts have not ended yet. */
   #closing: StreamItem | undefined
 
-  /** The events since the last call. */
+  /** The events since `take` was last called. */
   take(): StreamEvent[] {
     const events = this.#events
     this.#events = []
@@ -125,7 +125,7 @@ export class StreamTeller {
     else this.close(item)
   }
 
-  /** Ends an item, of which no more follows. */
+  /** Ends an item. Nothing more of it follows. */
   close(item: StreamItem): void {
     item.isDone = true
     for (const piece of item.pieces.values()) {

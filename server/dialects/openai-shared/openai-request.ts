@@ -66,7 +66,7 @@ export function isFixed({ model, reasoning }: Conversation): boolean {
   return fixesSampling(model) && reasoning?.effort !== 'none'
 }
 
-/** The effort in a field. With null and "auto" the model decides. */
+/** The effort in a field. With null or "auto", the model decides. */
 export function effortIn(owner: Fields, name: string): Effort | undefined {
   const word = owner.word(name, [...efforts, 'auto'] as const)
   return word === 'auto' ? undefined : word
@@ -81,8 +81,7 @@ export function cacheIn(owner: Fields): { cache?: CacheMark } {
 }
 
 /**
- * The options of OpenAI's web search. In one dialect they are a field next to the tools; in the other they are one of
- * the tools.
+ * The options of OpenAI's web search. In one dialect they have their own field; in the other they are one of the tools.
  */
 export function searchIn(options: Fields, dialect: DialectName): SearchTool {
   const contextSize = options.text('search_context_size')

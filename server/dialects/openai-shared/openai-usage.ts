@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 /**
  * Reads OpenAI's `usage` object, and its variants in services that use OpenAI's dialect. Returns undefined if a total
  * is missing, negative or fractional, because then the whole object is not trusted. `total_tokens` shows what is
- * counted in addition to prompt and completion. A part that is larger than its total must be additional. `doubt`
- * reports what the figures leave unclear.
+ * counted in addition to prompt and completion. A part that is larger than its total must have been counted in addition
+ * to it. `doubt` reports what the figures leave unclear.
  */
 export function readUsage(raw: JsonObject | undefined): Usage | undefined {
   if (!raw) return undefined
@@ -40,8 +40,8 @@ function readParts(raw: JsonObject): Parts {
   // Transcriptions spell this field "input_token_details" (OpenAI API reference, "transcription object").
   const prompt = details(raw['prompt_tokens_details'] ?? raw['input_tokens_details'] ?? raw['input_token_details'])
   const completion = details(raw['completion_tokens_details'] ?? raw['output_tokens_details'])
-  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits next to the totals; all other services report them in the
-  // details.
+  // DeepSeek, Moonshot, Mistral and LiteLLM report cache hits alongside the totals; all other services report them in
+  // the details.
   const cached = count(
     prompt['cached_tokens'] ??
       raw['prompt_cache_hit_tokens'] ??
@@ -60,7 +60,7 @@ function readParts(raw: JsonObject): Parts {
   const written1h = count(details(raw['cache_creation'])['ephemeral_1h_input_tokens'])
   const audioIn = count(prompt['audio_tokens'] ?? sound)
   const imageIn = count(prompt['image_tokens'])
-  // Perplexity reports reasoning next to the totals.
+  // Perplexity reports reasoning alongside the totals.
   const reasoning = count(completion['reasoning_tokens'] ?? raw['reasoning_tokens'])
   const audioOut = count(completion['audio_tokens'])
   const imageOut = count(completion['image_tokens'])

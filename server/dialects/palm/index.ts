@@ -38,7 +38,7 @@ function completion(wire: JsonObject, member: 'message' | 'delta'): JsonObject {
     [member]: { role: 'assistant', content: looseText(candidate['content']) },
     finish_reason: 'stop',
   }))
-  // When Google's filters remove an answer, only their reasons are left.
+  // When Google's filters remove an answer, the response contains only the filters' reasons.
   const filtered = { index: 0, [member]: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }
   return { choices: choices.length > 0 ? choices : [filtered] }
 }

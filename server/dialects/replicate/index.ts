@@ -20,7 +20,10 @@ export const replicateChat = chatBased({
   decodeFailure: (status, body) => serviceFailure(status, kindOfStatus(status), messageOf(body, status), ''),
 })
 
-/** If there is only one turn, the prompt is its text. A longer conversation is written out. */
+/**
+ * If there is only one turn, the prompt is its text. A longer conversation is written as one text, with the role before
+ * each turn.
+ */
 function requestOut(request: ChatRequest): JsonObject {
   const { system, turns } = plainTurns(request.messages)
   const spoken = alternating(textTurns(turns))
@@ -71,7 +74,7 @@ function textOf(output: unknown): string {
   return Array.isArray(output) ? (output as unknown[]).filter((each) => typeof each === 'string').join('') : ''
 }
 
-/** The failure of a prediction that failed, or of an event that reports a failure. */
+/** The failure that a failed prediction or an error event reports. */
 export function failureWithin(wire: JsonObject): Failure | undefined {
   const { event, data } = wire
   if (event === 'error') return failed(typeof data === 'string' ? data : messageOf(data, 0))

@@ -45,7 +45,7 @@ export function failureWithin(wire: JsonObject): Failure | undefined {
   return serviceFailure(0, kinds[code] ?? 'server', message, String(code))
 }
 
-/** An error body of the service, or of the API gateway in front of it, which checks signatures. */
+/** An error body from the service, or from the API gateway in front of it, which checks signatures. */
 export function failureIn(status: number, body: unknown): Failure {
   const object = looseObject(body)
   const within = failureWithin(object)

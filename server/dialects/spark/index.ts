@@ -27,7 +27,7 @@ function requestOut(request: ChatRequest, model: SparkModel, appId: string): Jso
   const hasSystem = system !== '' && takesSystem(model)
   const before = hasSystem ? [] : systemAsTurns(system)
   const spoken = alternating([...before, ...textTurns(turns)])
-  // The last turn is the user's, so no assistant turn follows a system prompt that is sent alone.
+  // The last turn must be the user's, so a system prompt that is sent alone is not followed by an assistant turn.
   const texts = (turns.length === 0 ? spoken.slice(0, 1) : spoken).map(({ role, text }) => ({ role, content: text }))
   const functions = request.functions
   const user = request.take('user')
@@ -89,7 +89,7 @@ export function joinFrames(frames: readonly JsonObject[]): JsonObject {
   }
 }
 
-/** True for the last frame. */
+/** True for the last frame, including one that reports an error. */
 export function isLastFrame(frame: JsonObject): boolean {
   const header = looseObject(frame['header'])
   return header['status'] === 2 || (header['code'] !== undefined && header['code'] !== 0)

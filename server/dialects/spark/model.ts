@@ -36,7 +36,7 @@ const names: Readonly<Record<string, string>> = {
 /** The version to use if neither the model's name nor the channel names one. */
 export const defaultVersion = 'v2.1'
 
-/** The model by its name or, if the name contains no version, by the channel's version. */
+/** Finds the model by its name or, if the name contains no version, by the channel's version. */
 export function sparkModel(name: string, version: string): SparkModel {
   const short = name.toLowerCase().replace(/^spark(?:desk)?-?/, '')
   const named = names[short] ?? (short.startsWith('v') ? short : undefined)

@@ -7,7 +7,7 @@ export interface MatchedCall {
   readonly callIndex: number
   /** True if the call begins with this piece. */
   readonly isNew: boolean
-  /** True if the name of the call begins with this piece. */
+  /** True if this piece is the first one with the call's name. */
   readonly isNamed: boolean
   /** The id with which the call began; '' = the service sent none at that point. */
   readonly firstId: string
@@ -26,8 +26,8 @@ interface CallSoFar {
 
 /**
  * Finds the call that a piece belongs to, however the service marks it. Services omit `index`, start at 1, or give all
- * calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call then has its own id and name, or a name
- * that arrives after the last call's input is complete.
+ * calls the same index (Ollama's OpenAI-compatible API, Dynamo). A new call is then recognized by its own id and name,
+ * or by a name that arrives after the last call's input is complete.
  */
 export class CallMatcher {
   /** A piece had to be changed, so later pieces do not repeat id and name. */
@@ -38,8 +38,9 @@ export class CallMatcher {
   #count = 0
 
   /**
-   * The index of the call that an entry of `tool_calls` belongs to, and whether the call begins with this entry. It
-   * also shows whether the name begins with this entry, because some services send the name later.
+   * The index of the call that an entry of `tool_calls` belongs to, and whether the call begins with this entry. The
+   * result also shows whether this entry is the first one with the call's name, because some services send the name
+   * later.
    */
   of(call: JsonObject): MatchedCall {
     const called = looseObject(call['function'] ?? call['custom'])
@@ -131,7 +132,7 @@ export function unnamedCall(seed: string, choice: number, callIndex: number): st
 /**
  * Numbers a piece of a call as OpenAI does, and gives an id to a call that has none (`newId`). Returns true if the
  * piece was changed. An id or name is dropped if it would differ from the first one, or if it repeats the first one
- * after a piece of the call was changed, because many programs concatenate texts of the same field.
+ * after a piece of the call was changed, because many programs concatenate the values of a repeated field.
  */
 export function repairCall(
   call: JsonObject,

@@ -13,8 +13,8 @@ const named = (chat: string, responses: string, messages: string, gemini: string
 const config = (name: string) => `generationConfig.${name}`
 
 /**
- * Each dialect's name for a feature that another dialect cannot express. The caller is told the name in the caller's
- * own dialect.
+ * Each dialect's name for a feature that another dialect cannot express. Callers are shown the name from their own
+ * dialect.
  */
 const wireNames = {
   temperature: named('temperature', 'temperature', 'temperature', config('temperature')),
@@ -57,7 +57,7 @@ const wireNames = {
   thought: named('messages.reasoning_content', 'input.reasoning', 'messages.thinking', 'contents.thought'),
 } as const satisfies Record<string, Named>
 
-/** A feature that can be dropped, by our own name for it. */
+/** A feature that can be dropped, under the gateway's own name for it. */
 export type Losable = keyof typeof wireNames
 
 /** The feature's name in a caller's dialect; '' if the dialect has none. */
@@ -100,12 +100,12 @@ const searchOptions = {
 /** The largest distance between an exclusive bound of one service and the inclusive bound of other services. */
 const openEnd = 0.0101
 
-/** The number, moved into the range. */
+/** The number, clamped to the range. */
 export function withinRange(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value))
 }
 
-/** True if a number was moved further than the distance to an exclusive bound. */
+/** True if clamping changed a number by more than the distance to an exclusive bound. */
 export function isFar(taken: number, value: number): boolean {
   return Math.abs(taken - value) > openEnd
 }
@@ -127,7 +127,7 @@ const wirePaths = {
 } as const
 
 /**
- * The fields of a request that are dropped when it is written in another dialect, by the names that its caller used.
+ * The fields of a request that are dropped when it is written in another dialect, under the names that its caller used.
  */
 export class DroppedFields {
   readonly #from: DialectName
@@ -135,8 +135,8 @@ export class DroppedFields {
   readonly #names = new Set<string>()
 
   /**
-   * Records the fields that nobody has read and nobody can write. `carries` returns true if the upstream gets a field
-   * anyway. Throws GatewayError for fields that cannot be dropped.
+   * Records the unread fields that are not written for the upstream. `carries` returns true for a field that the
+   * upstream gets anyway. Throws GatewayError for fields that cannot be dropped.
    */
   constructor(conversation: Conversation, to: DialectName | (string & {}), carries = (_field: string) => false) {
     const { native, from } = conversation
@@ -150,9 +150,7 @@ export class DroppedFields {
     for (const field of unread?.kept ?? []) if (!carries(field)) this.#names.add(field)
   }
 
-  /**
-   * True if the upstream uses another dialect than the caller, so that ids of one service mean nothing to the other.
-   */
+  /** True if the upstream's dialect differs from the caller's, so that ids of one service mean nothing to the other. */
   get isForeign(): boolean {
     return this.#from !== this.#to
   }
@@ -169,8 +167,8 @@ export class DroppedFields {
   }
 
   /**
-   * A number moved into the range that the service accepts. The feature is recorded as dropped unless the number only
-   * moved away from an exclusive bound.
+   * A number clamped to the range that the service accepts. The feature is recorded as dropped unless the number was
+   * only moved off an exclusive bound.
    */
   within(what: Losable, value: number, least: number, most: number): number {
     const taken = withinRange(value, least, most)
@@ -200,12 +198,12 @@ export class DroppedFields {
     return native?.dialect === this.#to ? merged({ ...body, ...native.fields }, native) : body
   }
 
-  /** Records a field under the name with which it arrived. */
+  /** Records a field under the name that the caller used. */
   note(name: string): void {
     this.#names.add(name)
   }
 
-  /** Records a tool or part that only one dialect has, by the name of its kind. */
+  /** Records a tool or part that only one dialect has, under the name of its kind. */
   foreign(value: JsonObject, field: keyof typeof wirePaths): void {
     const kind = typeof value['type'] === 'string' ? value['type'] : Object.keys(value).join('+')
     this.#names.add(`${wirePaths[field][this.#from]}.${kind}`)

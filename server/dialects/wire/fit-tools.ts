@@ -147,7 +147,8 @@ class CallReader {
 
   constructor(ownNames: ReadonlyMap<string, string>, { ids }: ToolRules, idSeed: string) {
     this.#ownNames = ownNames
-    // Client programs care at most about the characters of an id. The length of an id is checked when it comes back.
+    // Client programs restrict at most the characters of an id. The length of an id is checked when the caller sends it
+    // back.
     this.#ids = new ToolIds({ ...ids, longest: Number.MAX_SAFE_INTEGER }, [], true)
     this.#idSeed = idSeed
   }
@@ -160,7 +161,10 @@ class CallReader {
     return { ...call, id: this.#ids.call(id), name: this.#ownNames.get(call.name) ?? call.name, input }
   }
 
-  /** An answer without calls does not wait for results, whatever stop reason the service sends. */
+  /**
+   * Corrects the stop reason of an answer without calls: it does not wait for tool results, whatever stop reason the
+   * service sends.
+   */
   stop(stop: Stop): Stop {
     return stop.reason === 'tool-calls' && this.#calls === 0 ? { reason: 'stop' } : stop
   }

@@ -24,7 +24,7 @@ const kindsByType: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/^web_browser$/, 'web_search'],
 ]
 
-/** Gemini's tools have a field for each kind, in either spelling. */
+/** In Gemini's tools, each kind has its own field, in either of two spellings. */
 const kindsByMember: Readonly<Record<string, string>> = {
   googleSearch: 'web_search',
   google_search: 'web_search',
@@ -44,7 +44,7 @@ const none: readonly HostedTool[] = []
 
 /**
  * The tools of a request, in any dialect, that the service itself runs and bills. Tools that the request does not allow
- * to be called are not included.
+ * the model to call are not included.
  */
 export function hostedTools(body: JsonObject, model: string): readonly HostedTool[] {
   if (!mayHaveAny(body) && !searchesAlways(model)) return none
@@ -132,7 +132,7 @@ function builtIn(body: JsonObject, model: string): HostedTool[] {
     : [{ ...search(looseText(options['search_context_size'])), most: researches(model) ? 20 : 1 }]
 }
 
-/** True for models that search on every call. The search shows only in the bill. */
+/** True for models that search on every call. The search is visible only in the bill. */
 export function searchesAlways(model: string): boolean {
   return /(?:^|\/)sonar|-search-preview|-search-api|:online$/.test(model)
 }

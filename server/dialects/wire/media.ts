@@ -31,7 +31,7 @@ function percentDecoded(text: string): Buffer {
 
 const percent = 0x25
 
-/** The source as a URL; undefined for a file that is stored at a service. */
+/** The source as a URL; undefined for a file that is stored by a service. */
 export function addressOf(source: MediaSource): string | undefined {
   if (source.kind === 'file') return undefined
   return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`

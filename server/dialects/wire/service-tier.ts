@@ -17,7 +17,7 @@ const usual: ReadonlySet<string> = new Set([
   'geo-not_available',
 ])
 
-/** A tier under the name that we use. Google's names may have the name of their enum as a prefix. */
+/** A tier under the name that we use. Google's names may begin with the name of their enum. */
 function plainName(tier: string): string {
   return tier.toLowerCase().replace(/^service_tier_/, '')
 }
@@ -27,13 +27,16 @@ export function isUsualTier(tier: string): boolean {
   return usual.has(plainName(tier))
 }
 
-/** The tier above or below the usual price that a field requests: OpenAI's and Google's tier, or Anthropic's speed. */
+/**
+ * The tier that a field requests, if its price is above or below the usual one. The field is OpenAI's or Google's tier,
+ * or Anthropic's speed.
+ */
 export function requestedTier(...fields: unknown[]): string | undefined {
   const tier = fields.find((value): value is string => typeof value === 'string' && !isUsualTier(value))
   return tier === undefined ? undefined : plainName(tier)
 }
 
-/** The requested tier of a request in a dialect other than OpenAI's chat, including the region that should serve it. */
+/** The tier requested in a dialect other than OpenAI's chat, including the region that should serve the request. */
 export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: geo }: JsonObject): string | undefined {
   // Bedrock has the tier in an object.
   const requested = requestedTier(speed, tier, isObject(serviceTier) ? serviceTier['type'] : serviceTier)
@@ -41,7 +44,10 @@ export function tierOf({ service_tier: tier, serviceTier, speed, inference_geo: 
   return region === undefined || isUsualTier(region) ? requested : tierAt(requested, region)
 }
 
-/** The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, it is a tier that combines with any other. */
+/**
+ * The region in Anthropic's `inference_geo`. As in `ServiceTierRatio`, it is a tier that can be combined with any
+ * other.
+ */
 export function regionIn(geo: unknown): string | undefined {
   return typeof geo === 'string' ? `geo-${geo.toLowerCase()}` : undefined
 }

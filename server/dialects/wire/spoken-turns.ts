@@ -11,7 +11,7 @@ export interface SpokenTurns {
 }
 
 /**
- * A conversation without empty turns and without consecutive turns of the same side, as many services require. Empty
+ * A conversation without empty turns and without consecutive turns from the same side, as many services require. Empty
  * turns would otherwise result from parts that only the caller's dialect has, and from turns that contain only
  * thoughts. `to` is the name of the upstream's dialect.
  */
@@ -30,7 +30,7 @@ export function spokenTurns(conversation: Conversation, to: string): SpokenTurns
 
 /**
  * A conversation with only system messages. OpenAI's chat accepts it unchanged. Other services require a turn, so the
- * last system message becomes the user's. If there is no system message either, the service reports its own error.
+ * last system message becomes a user message. If there is no system message either, the service reports its own error.
  */
 function withSystemSaid(conversation: Conversation, to: string): Conversation {
   const system = conversation.system.filter(({ text }) => !isBlank(text))
@@ -112,13 +112,13 @@ function joinTurns(messages: readonly Message[]): Message[] {
     }
     const [first, ...rest] = message.parts
     if (first) addPart(last.parts, first)
-    // Parts are added one by one, because a caller may send more parts than a function call can have arguments.
+    // Parts are added one by one, because a caller may send more parts than JavaScript allows as arguments of one call.
     for (const part of rest) last.parts.push(part)
   }
   return out.map(({ message, parts }) => ({ ...message, parts: parts.map(joinedPart) }))
 }
 
-/** Messages of different speakers on one side stay separate, and so do system messages. */
+/** Messages from different speakers on one side stay separate, and so do system messages. */
 function isSameSide(last: Message, next: Message): boolean {
   return last.role === next.role && next.role !== 'system' && last.name === next.name
 }

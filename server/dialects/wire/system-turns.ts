@@ -4,7 +4,7 @@ import { systemWords } from './system-as-user.ts'
 
 /**
  * Where a service accepts system messages in a conversation. `keep`: anywhere. `first`: only at the start, so later
- * ones are added there. `user`: only at the start, so later ones become texts of the user where they are.
+ * ones are added there. `user`: only at the start, so later ones become user text where they are.
  */
 export const systemPlacements = ['keep', 'first', 'user'] as const
 export type SystemPlacement = (typeof systemPlacements)[number]
@@ -12,8 +12,8 @@ export type SystemPlacement = (typeof systemPlacements)[number]
 /**
  * Messages for a service that accepts system messages only at the start, and no `developer` role. `lead` is what it
  * accepts at the start: one message, several, or none, as in the Messages API, where system text is a separate field.
- * No message is put between a call and its result, and no message of one speaker is split. Undefined if nothing needs
- * to change.
+ * No message is put between a call and its result, and no speaker's message is split. Undefined if nothing needs to
+ * change.
  */
 export function placeSystem(
   messages: readonly unknown[],
@@ -36,8 +36,8 @@ export function placeSystem(
 }
 
 /**
- * Items of the Responses API in which system messages in the middle become the user's. They are put after the results
- * of calls that are still open. Undefined if there are no such messages.
+ * Items of the Responses API in which system messages in the middle become user messages. They are put after the
+ * results of calls that are still open. Undefined if there are no such messages.
  */
 export function placeSystemItems(items: readonly unknown[]): unknown[] | undefined {
   const first = items.findIndex((item) => !isSystem(item))
@@ -67,7 +67,7 @@ function isSystem(message: unknown): message is JsonObject {
   return isObject(message) && (message['role'] === 'system' || message['role'] === 'developer')
 }
 
-/** True for a system message that is only text. Other content makes sense in no other role. */
+/** True for a system message that is only text. Other content would not make sense in another role. */
 function mayMove(message: unknown): message is JsonObject {
   if (!isSystem(message)) return false
   const { content } = message

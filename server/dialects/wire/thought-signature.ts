@@ -23,8 +23,8 @@ export interface LooseSeal {
 }
 
 /**
- * A signature as text for a dialect's opaque field. Another service's signature is put into an envelope, so that a
- * caller who knows nothing of that service sends it back and it reaches the service unchanged.
+ * A signature as text for a dialect's opaque field. Another service's signature is put into an envelope. A caller who
+ * knows nothing of that service sends the envelope back, so the signature reaches the service unchanged.
  */
 export function writeSeal(seal: Seal, dialect: DialectName, owner: Owner = 'thought'): string {
   if (seal.from === dialect) return seal.value
@@ -65,7 +65,7 @@ export function readThought(thought: ReasoningPart, opaque: string, dialect: Dia
   const { seal, owner } = open(opaque, dialect)
   if (owner === 'next' || owner === 'before')
     return { type: 'seal', seal, ...(owner === 'before' && { isBefore: true }) }
-  // Such a signature only shows that another service produced the thought.
+  // An envelope with an empty signature only shows that another service produced the thought.
   if (seal.value === '') return thought
   const { redacted, ...rest } = thought
   const isHidden = owner === undefined ? redacted : owner === 'hidden'
@@ -99,12 +99,12 @@ export function attachSeals(parts: readonly (Part | LooseSeal)[]): Part[] {
   return out
 }
 
-/** True for parts whose signature is separate in dialects that have no field for it. */
+/** True for parts whose signature is written separately in dialects that have no field for it. */
 function canBear(part: Part): part is Part & { type: 'text' | 'tool-call' | 'media' } {
   return part.type === 'text' || part.type === 'tool-call' || part.type === 'media'
 }
 
-/** An envelope has only a handful of texts, but a caller may put anything into one. */
+/** An envelope has only a few values, but a caller may put anything into one. */
 const mostValues = 20
 
 function parsedEnvelope(bytes: Buffer): unknown {

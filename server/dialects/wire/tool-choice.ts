@@ -9,7 +9,7 @@ export interface Offer {
 }
 
 /**
- * What to offer if a service has no list of allowed tools: only the allowed ones. If the service has none of the
+ * What to offer to a service that has no list of allowed tools: only the allowed tools. If the service has none of the
  * allowed or required tools, the model must not call any tool, because it must not call one that the caller did not
  * mean.
  */
@@ -26,8 +26,8 @@ export function offerOf(
     dropped.lose('toolChoice', choice)
     return { tools: tools.flatMap(write), choice: { mode: 'none' } }
   }
-  // A required tool is offered together with all other tools, so the prompt stays the same and its cached part can be
-  // used.
+  // A required tool is offered together with all other tools, so that the prompt stays the same and its cached part can
+  // be used.
   if (choice.mode === 'tool') return { tools: tools.flatMap(write), choice }
   return { tools: written, choice: { mode: choice.required ? 'required' : 'auto' } }
 }

@@ -73,7 +73,7 @@ describe.each(Object.entries(all))('ids for %s', (_name, rules) => {
   })
 })
 
-test('an invalid id is wrapped in another id and is unwrapped where it is valid', () => {
+test('an invalid id is wrapped in another id, and is unwrapped for a service where it is valid', () => {
   const there = new ToolIds(messagesRules.ids, ['functions.Bash:0']).call('functions.Bash:0')
   expect(there).toMatch(/^[a-zA-Z0-9_-]+$/)
   expect(new ToolIds(chatRules.ids, [there]).call(there)).toBe('functions.Bash:0')
@@ -94,7 +94,7 @@ describe('calls without an id, and calls with the same id', () => {
     }
   })
 
-  test('get different ids for the same id if a service requires that', () => {
+  test('get different ids even if they had the same id, if the service requires unique ids', () => {
     const ids = new ToolIds(messagesRules.ids, ['a', 'a'], true)
     const first = ids.call('a')
     expect(ids.result('a')).toBe(first)

@@ -67,8 +67,8 @@ function failureWithin(wire: JsonObject): Failure | undefined {
 }
 
 /**
- * One event of the stream as one object, although the event's kind and usage are outside its data; undefined if there
- * is no event.
+ * One event of the stream as one object, including the event's kind and usage, which are outside its data; undefined if
+ * there is no event.
  */
 export function eventIn(block: string): JsonObject | undefined {
   const fields = new Map<string, string>()

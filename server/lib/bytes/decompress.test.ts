@@ -5,8 +5,8 @@ import { contentCodingOf, decompressed } from './decompress.ts'
 const faults = { tooLarge: () => new Error('too large'), damaged: () => new Error('damaged') }
 
 /**
- * A gzip body that decompresses to this many megabytes of spaces, in pieces of 16 KiB, and how much of it was
- * requested.
+ * A gzip body, delivered in pieces of 16 KiB, that decompresses to this many megabytes of spaces. Also counts how many
+ * of its bytes were read.
  */
 async function bomb(megabytes: number) {
   const gzip = createGzip({ level: 9 })
@@ -50,7 +50,7 @@ test('a body that decompresses to far more than its size is neither read nor dec
   expect(taken.bytes).toBeLessThan(taken.all / 2)
 })
 
-test('a short body may decompress to a megabyte, and a body compressed like normal text decompresses completely', async () => {
+test('a short body can decompress to a megabyte, and a body compressed like normal text decompresses completely', async () => {
   const { body } = await bomb(1)
   expect(await lengthOf(decompressed(body, 'gzip', faults))).toBe(1024 * 1024)
   const text = Array.from({ length: 500_000 }, (_, at) => `line ${at}\n`).join('')
@@ -128,7 +128,7 @@ describe('a zstd body', () => {
   }
 
   test.each(Object.entries(frames))(
-    '%s is complete, and is not if it is truncated anywhere',
+    '%s is read completely, and is reported as damaged if it is truncated anywhere',
     async (title, compressed) => {
       const length = title.includes('two') ? text.length + run.length : undefined
       const whole = await read(compressed)
@@ -144,7 +144,7 @@ describe('a zstd body', () => {
   )
 })
 
-test('finds the only compression among names that have no effect', () => {
+test('finds the compression in Content-Encoding, ignoring names that have no effect', () => {
   const of = (value: string) => contentCodingOf(new Headers({ 'content-encoding': value }), () => new Error('unknown'))
   expect(['', 'identity', 'identity, identity'].map(of)).toEqual([undefined, undefined, undefined])
   expect(['gzip', 'identity, gzip', 'GZIP , identity', 'zstd,'].map(of)).toEqual(['gzip', 'gzip', 'gzip', 'zstd'])

@@ -56,7 +56,8 @@ export function decompressed(
   coding: string,
   faults: DecompressionFaults,
 ): ReadableStream<Uint8Array> {
-  // Kept here, so that a body that is silent, or that nobody begins to read, can be cancelled, too.
+  // The compressed body is kept here, so that it can be cancelled even if it sends nothing or if nobody begins to read
+  // it.
   const compressed = new CompressedBody(body, coding === 'zstd')
   const pieces = decompressedPieces(compressed, coding, faults)
   return new ReadableStream<Uint8Array>(
@@ -152,7 +153,7 @@ class CompressedBody {
   }
 }
 
-/** The part of a reader that is used. The types of the runtime and of the library differ in the rest. */
+/** The methods of a reader that are used here. For the others, the types of the runtime and of the library differ. */
 interface Reader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
   cancel(): Promise<void>

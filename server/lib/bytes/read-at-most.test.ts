@@ -31,7 +31,7 @@ test('no body counts as an empty body', async () => {
   expect((await readAtMost(null, 5, tooLong)).length).toBe(0)
 })
 
-test('many small pieces take only the memory of their bytes, not an object each', async () => {
+test('many small pieces take only as much memory as their bytes, not an object each', async () => {
   const bytes = new Uint8Array(1_000_000)
   const whole = await readAtMost(bodyOf(bytes, 1), 10_000_000, tooLong)
   expect(whole.buffer.byteLength).toBeLessThanOrEqual(2 * bytes.length)

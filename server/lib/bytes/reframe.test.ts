@@ -146,7 +146,7 @@ describe('a response in another framing', () => {
     }
   }
 
-  test('becomes one server-sent event for each message, with the other headers kept', async () => {
+  test('becomes one server-sent event for each message, and keeps its other headers', async () => {
     const { response } = answer()
     expect(await response.text()).toBe('data: {"a":1}\n\ndata: {"b":2}\n\n')
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')

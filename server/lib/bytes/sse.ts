@@ -15,11 +15,14 @@ export interface SseBlock {
   text: string
   /** Bytes of an incomplete event that is too long to wait for. Forward them now; the event itself follows later. */
   early: Uint8Array | undefined
-  /** The end of the first event, at the start of `bytes`, if the rest of that event has already been forwarded. */
+  /** The end of the first event, at the start of `bytes`, if the beginning of that event has already been forwarded. */
   firstRest: Uint8Array | undefined
 }
 
-/** One event: its `data` (lines joined by LF; undefined for comments and `event:` alone) and its range. */
+/**
+ * One event: its `data` (lines joined by LF; undefined if the event has only comments or an `event:` field) and its
+ * range.
+ */
 export interface SseEvent {
   data: string | undefined
   /** The lines of `data`, if there are several or if one has no field name. */
@@ -176,7 +179,7 @@ function splitEvents(text: string): SseEvent[] {
   return events
 }
 
-/** True if one of a block's events matches. The events after the match are not even split. */
+/** True if one of a block's events matches. The events after the match are not split at all. */
 export function someEvent(block: SseBlock, isIt: (event: SseEvent) => boolean): boolean {
   const { text } = block
   if (block.firstRest || text.includes('\r')) return block.events.some(isIt)
@@ -205,14 +208,17 @@ export function eventAt(text: string, from: number): SseEvent {
   return { ...dataOf(text.slice(from, to)), from, to }
 }
 
-/** The `data` of one raw event (its lines joined by LF), or undefined if it has none (comments, `event:` alone). */
+/**
+ * The `data` of one raw event (its lines joined by LF), or undefined if the event has none (only comments or an
+ * `event:` field).
+ */
 export function sseData(event: string): string | undefined {
   return dataOf(event).data
 }
 
 /**
- * The messages in an event: its data, or each line of it if only the lines are JSON, as sent by a server that omits the
- * blank lines between events.
+ * The messages in an event: its data, or each line of the data if only the single lines are JSON. A server that omits
+ * the blank lines between events sends such data.
  */
 export function messagesIn({ data, lines }: Pick<SseEvent, 'data' | 'lines'>): readonly string[] {
   if (data === undefined) return []

@@ -86,7 +86,7 @@ describe('WebSocket frames', () => {
     expect(faultOf(frame(2, new Uint8Array(70_000)).subarray(0, 10))).toBe(1009)
   })
 
-  test('from a client are masked, with every form of the length', () => {
+  test('from a client are masked, whatever the size of their length field', () => {
     const mask = new Uint8Array([1, 2, 3, 4])
     for (const length of [0, 1, 125, 126, 65_535, 65_536]) {
       const payload = new Uint8Array(length).map((_, at) => at)
@@ -98,7 +98,7 @@ describe('WebSocket frames', () => {
     }
   })
 
-  test('that close a connection have a reason cut between characters, or no payload for codes that are never sent', () => {
+  test('that close a connection have their reason truncated between characters, and have no payload for codes that are never sent', () => {
     const payload = Buffer.from(closePayload(1000, 'ä'.repeat(100)))
     expect(payload.length).toBe(124)
     expect(payload.subarray(2).toString()).toBe('ä'.repeat(61))

@@ -17,7 +17,7 @@ export const vanished = 1006
 
 const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** The other side violates the protocol or sends too much; `code` is sent in the close frame. */
+/** Thrown if the other side violates the protocol or sends too much; `code` is sent in the close frame. */
 export class FrameFault extends Error {
   readonly code: 1002 | 1007 | 1009
 
@@ -75,7 +75,7 @@ interface Head {
 }
 
 /**
- * Assembles the messages of a server from the bytes as they arrive. `mostBytes` is the length of the longest message
+ * Assembles messages from the server out of the bytes as they arrive. `mostBytes` is the length of the longest message
  * accepted.
  */
 export class FrameReader {
@@ -88,7 +88,7 @@ export class FrameReader {
     this.#mostBytes = mostBytes
   }
 
-  /** The messages that are complete with these bytes. Throws FrameFault; nothing may be pushed after that. */
+  /** Returns the messages that these bytes complete. Throws FrameFault; nothing may be pushed after that. */
   push(bytes: Uint8Array): SocketMessage[] {
     const all = this.#gathered.take(bytes)
     const messages: SocketMessage[] = []

@@ -8,7 +8,7 @@ export interface BunRequestInit extends RequestInit {
   decompress?: boolean
 }
 
-/** A compressed response that cannot be decompressed, or not within reasonable limits. */
+/** Thrown if a compressed response cannot be decompressed, or exceeds the limits for decompression. */
 export class DecompressionError extends Error {}
 
 /** Requests an uncompressed response. */

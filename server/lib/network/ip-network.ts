@@ -26,7 +26,10 @@ export function parseNetwork(text: string): Network | undefined {
   return { base, bits }
 }
 
-/** An address as a socket or a header reports it. IPv4 callers of a dual-stack socket are treated as IPv4. */
+/**
+ * An address as a socket or a header reports it. An IPv4-mapped IPv6 address, which is how a dual-stack socket reports
+ * an IPv4 caller, is treated as IPv4.
+ */
 export function parseAddress(text: string): Address | undefined {
   return isWhole(text) ? ipaddr.process(text) : undefined
 }

@@ -15,7 +15,7 @@ const networks = [
 /** IPv6 prefixes whose addresses contain an IPv4 address, and the positions of its four bytes. */
 const carriers: [network: [ipaddr.IPv6, number], offsets: readonly [number, number, number, number], mask?: number][] =
   [
-    // NAT64: the common prefix, and local prefixes with the IPv4 address at the end, or around the byte that stays free
+    // NAT64: the common prefix, and local prefixes with the IPv4 address at the end, or split around the reserved byte
     // (RFC 6052).
     [ipaddr.IPv6.parseCIDR('64:ff9b::/96'), [12, 13, 14, 15]],
     [ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'), [12, 13, 14, 15]],
@@ -55,7 +55,7 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
   return carriesAtEnd(address) ? [...addresses, new ipaddr.IPv4(bytes.slice(12))] : addresses
 }
 
-/** True if the interface id is made from an IPv4 address (ISATAP, RFC 5214), whatever the network. */
+/** True if the interface id is made from an IPv4 address (ISATAP, RFC 5214), whatever the prefix. */
 export function carriesAtEnd(address: ipaddr.IPv6): boolean {
   const [, , , , first = 0, second = 0] = address.parts
   return (first & 0xfdff) === 0 && second === 0x5efe

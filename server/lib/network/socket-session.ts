@@ -8,7 +8,7 @@ export interface CallerSocket {
   /** Stops reading the caller's messages, so that the caller has to wait. */
   pause(): void
   resume(): void
-  /** Codes 1005 and 1006 close without a code. */
+  /** The codes 1005 and 1006 close the connection without a code. */
   close(code: number, reason: string): void
   /** Drops the connection without a close frame. */
   terminate(): void

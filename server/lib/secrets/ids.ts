@@ -22,8 +22,8 @@ let second = 0
 let secondText = ''
 
 /**
- * Request id in one-api's format: the time as yyyymmddHHMMSS, nine digits below the second, then eight random digits.
- * The digits below the second are milliseconds and a count, so that ids of one process sort by time.
+ * Request id in one-api's format: the time as yyyymmddHHMMSS, nine digits for the order within the second, then eight
+ * random digits. The nine digits are milliseconds and a counter, so that ids of one process sort by time.
  */
 export function requestId(nowMs: number): string {
   const nowSecond = Math.floor(nowMs / 1000)

@@ -1,4 +1,4 @@
-/** Too many passwords are being checked; the call may be repeated after `retryAfterSeconds`. */
+/** Thrown if too many passwords are being checked; the call may be repeated after `retryAfterSeconds`. */
 export class PasswordsBusy extends Error {
   readonly retryAfterSeconds = 3
 
@@ -12,7 +12,7 @@ export class PasswordsBusy extends Error {
  * all other work.
  */
 const mostAtOnce = 2
-/** More waiting checks would take longer than people wait. */
+/** If more checks were waiting, the last of them would take longer than people wait. */
 const mostWaiting = 32
 
 /** There is one gate for the whole process, because all checks share its memory. */
@@ -42,14 +42,14 @@ export function hashPassword(password: string): Promise<string> {
 
 /**
  * A hash that matches no known password and is as expensive to check as any other. It is made up, because computing a
- * real one would take 64 MiB at every start.
+ * real one at every start would take 64 MiB.
  */
 const decoy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 /**
- * True if the password belongs to the hash (argon2id, or bcrypt of an imported account). An empty hash marks an account
- * without a password and never matches. Checking it takes the same time, so that the time does not reveal which names
- * exist. Throws PasswordsBusy.
+ * True if the password belongs to the hash (argon2id, or bcrypt for an imported account). An empty hash marks an
+ * account without a password and never matches. Checking an empty hash takes as long as checking a real one, so that
+ * the time does not reveal which names exist. Throws PasswordsBusy.
  */
 export function verifyPassword(password: string, hash: string): Promise<boolean> {
   return inTurn(async () => {

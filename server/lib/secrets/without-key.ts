@@ -17,7 +17,7 @@ const known = new Map<string, Traces>()
 
 /**
  * An upstream's text with the channel's key removed. Some services repeat the key in their error messages, complete,
- * truncated or encoded. In JSON that is not parsed yet it may be escaped.
+ * truncated or encoded. In JSON that has not been parsed yet, the key may be escaped.
  */
 export function withoutKey(text: string, key: string): string {
   if (key.length < shortestSecret || text.length < shortestSecret) return text
@@ -61,7 +61,10 @@ function piecesOf(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length - pieceLength + 1) }, (_, at) => text.slice(at, at + pieceLength))
 }
 
-/** The part of a text's base64 that depends only on the text, at any position in a longer text. */
+/**
+ * The base64 of a text within a longer text, for each of the three possible alignments: only those characters that
+ * depend on nothing but the text.
+ */
 function inBase64(text: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.from('\0'.repeat(before) + text)

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
-/** The knowledge base that a channel uses. Throws GatewayError if the channel names no knowledge base. */
+/** The knowledge base that a channel uses. Throws GatewayError if the channel does not specify one. */
 function libraryOf({ config, other }: Upstream): string {
   const id = config['library_id']
   const libraryId = typeof id === 'string' && id !== '' ? id : other

@@ -8,10 +8,10 @@ import type { ChatEndpoint, ModeEndpoint, Provider, Target, Upstream } from '../
 const defaultApiVersion = '2023-06-01-preview'
 
 /**
- * Azure OpenAI. In its first form, the path contains the deployment, which is named like the model, and the query
- * contains the API version. In the newer form (API version `v1` or `preview`), paths are OpenAI's below `/openai/v1`,
- * and the deployment is the model of the body (Azure OpenAI REST API reference; "API version lifecycle"). The key is
- * sent in a separate header.
+ * Azure OpenAI. In the older form of its API, the path contains the deployment, which has the model's name, and the
+ * query contains the API version. In the newer form (API version `v1` or `preview`), the paths are OpenAI's under
+ * `/openai/v1`, and the body's `model` is the deployment (Azure OpenAI REST API reference; "API version lifecycle").
+ * The key is sent in a separate header.
  */
 function address(upstream: Upstream, path: string, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
@@ -33,7 +33,9 @@ function address(upstream: Upstream, path: string, model: string): Target {
   }
 }
 
-/** Sessions: in both forms the deployment is in the query (Azure OpenAI, "GPT Realtime API via WebSockets"). */
+/**
+ * Realtime sessions: in both forms the query contains the deployment (Azure OpenAI, "GPT Realtime API via WebSockets").
+ */
 function realtimeAddress(upstream: Upstream, model: string): Target {
   const version = text(upstream.config['api_version']) || upstream.other || defaultApiVersion
   const headers = { 'api-key': upstream.key }
@@ -93,7 +95,7 @@ export const azure: Provider = {
     relayModes.filter((mode) => mode !== 'moderations' && mode !== 'image-variations'),
     endpoint,
   ),
-  // The first form has no Responses API below a deployment.
+  // In the older form, deployments have no Responses API.
   chat(upstream, model) {
     if (!isNewForm(upstream, text(upstream.config['api_version']) || upstream.other)) return [chat]
     const endpoints = answersResponsesOnly(model) ? [responses] : [chat, responses]

@@ -2,10 +2,10 @@ import { GatewayError } from '../../errors.ts'
 import type { Signing, Target, Upstream } from '../provider.ts'
 import { type AwsKeys, signatureHeaders } from './sigv4.ts'
 
-/** The required form of a channel's key. */
+/** The required format of a channel's key. */
 export const keyForm = 'AccessKey|SecretKey|region, or APIKey|region'
 
-/** A placeholder for the URL of the channel's own region. */
+/** The default base URL, in which `{region}` stands for the channel's own region. */
 export const regional = 'https://bedrock-runtime.{region}.amazonaws.com'
 
 /** The account's keys, or a Bedrock API key, and the region to call. */
@@ -18,7 +18,7 @@ function piecesOf(key: string): string[] {
   return key.split('|').map((piece) => piece.trim())
 }
 
-/** Describes what is wrong with a key's form; undefined if the form is right. */
+/** Describes what is wrong with a key's format; undefined if the format is right. */
 export function keyFault(key: string): string | undefined {
   const pieces = piecesOf(key)
   const isWhole = pieces.length >= 2 && pieces.length <= 4 && pieces.every((piece) => piece !== '')
@@ -41,15 +41,15 @@ function accountOf({ key, config }: Upstream): Account {
   return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
 }
 
-/** The region that a channel calls. Throws GatewayError if its key names no region. */
+/** The region that a channel calls. Throws GatewayError if its key does not contain a region. */
 export function regionOf(upstream: Upstream): string {
   return accountOf(upstream).region
 }
 
-/** A placeholder for the URL of a region's model catalogue. */
+/** The URL of a model catalogue, in which `{region}` stands for its region. */
 const regionalCatalogue = 'https://bedrock.{region}.amazonaws.com'
 
-/** A signed GET of the model catalogue. Throws GatewayError for a key of another form. */
+/** A signed GET of the model catalogue. Throws GatewayError if the key does not have the required format. */
 export function catalogueTarget(upstream: Upstream, path: string, nowMs: number): Target {
   const { region, keys } = accountOf(upstream)
   const base = upstream.baseUrl === regional || upstream.baseUrl === '' ? regionalCatalogue : upstream.baseUrl
@@ -59,7 +59,7 @@ export function catalogueTarget(upstream: Upstream, path: string, nowMs: number)
   return { url, headers: signatureHeaders(request, keys) }
 }
 
-/** A signed POST to a path of the runtime. Throws GatewayError for a key of another form. */
+/** A signed POST to a path of the runtime. Throws GatewayError if the key does not have the required format. */
 export function signedTarget(upstream: Upstream, path: string, signing: Signing): Target {
   const { region, keys } = accountOf(upstream)
   const url = `${(upstream.baseUrl || regional).replaceAll('{region}', region)}${path}`

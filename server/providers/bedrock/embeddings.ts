@@ -3,8 +3,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 
 /**
- * OpenAI's embeddings request in the form of the model's maker (Bedrock user guide, "Amazon Titan Embeddings Text",
- * "Cohere Embed"). Throws GatewayError (400) for several texts if the model accepts only one.
+ * Converts OpenAI's embeddings request to the format of the model's vendor (Bedrock user guide, "Amazon Titan
+ * Embeddings Text", "Cohere Embed"). Throws GatewayError (400) for several texts if the model accepts only one.
  */
 export function embedRequest(body: JsonObject, model: string): JsonObject {
   const texts = embeddingTexts(body)
@@ -18,7 +18,7 @@ export function embedRequest(body: JsonObject, model: string): JsonObject {
   return { inputText: texts[0], ...(dimensions !== undefined && { dimensions }) }
 }
 
-/** The response of either maker in OpenAI's form. */
+/** Converts the response of either vendor to OpenAI's format. */
 export function embedReply(answer: JsonObject, model: string, request: JsonObject): JsonObject {
   const { embeddings, embedding } = answer
   const several = isObject(embeddings) ? embeddings['float'] : embeddings

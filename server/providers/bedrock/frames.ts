@@ -23,7 +23,7 @@ function converseMessage(message: AwsMessage): string {
   const exception = exceptionOf(message)
   const name = exception ?? message.headers.get(':event-type') ?? ''
   const text = message.headers.get(':error-message')
-  // Padding against traffic analysis by length.
+  // `p` is padding that prevents traffic analysis by length.
   const { p: _padding, ...payload } = payloadOf(message)
   return JSON.stringify({ [name]: { ...payload, ...(exception && text && { message: text }) } })
 }

@@ -50,7 +50,7 @@ const embeddings: ModeEndpoint = {
   },
 }
 
-/** Reranking models use Cohere's form, whoever made them (Bedrock user guide, "Use a reranker model"). */
+/** Reranking models use Cohere's format, whichever vendor made them (Bedrock user guide, "Use a reranker model"). */
 const rerank: ModeEndpoint = {
   target: (upstream, call, signing) => signedTarget(upstream, path(upstream, call, 'invoke'), signing),
   translation: {

@@ -15,8 +15,8 @@ const ids: Readonly<Record<string, string>> = {
 }
 
 /**
- * Models that are only served through inference profiles, whose ids begin with the part of the world that serves the
- * call.
+ * Models that are served only through inference profiles. The id of a profile begins with the part of the world that
+ * serves the call.
  */
 const profiled: Readonly<Record<string, string>> = {
   'claude-3-7-sonnet-20250219': 'anthropic.claude-3-7-sonnet-20250219-v1:0',
@@ -29,7 +29,7 @@ const profiled: Readonly<Record<string, string>> = {
   'claude-sonnet-4-6': 'anthropic.claude-sonnet-4-6',
 }
 
-/** The models that the form offers for a channel; other models are called by their ids. */
+/** The models that the channel form offers; other models are called by their ids. */
 export const bedrockModels: readonly string[] = [
   ...Object.keys(profiled),
   ...Object.keys(ids),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { signatureHeaders } from './sigv4.ts'
 
-/** The keys of AWS's own test suite for Signature Version 4. */
+/** The keys from AWS's own test suite for Signature Version 4. */
 const keys = { accessKey: 'AKIDEXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const request = {
   method: 'GET',

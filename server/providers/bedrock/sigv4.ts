@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** A pair of keys of an AWS account, possibly temporary. */
+/** A key pair of an AWS account, possibly temporary. */
 export interface AwsKeys {
   readonly accessKey: string
   readonly secretKey: string

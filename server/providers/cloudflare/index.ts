@@ -5,7 +5,7 @@ import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream 
 
 const keyForm = 'account id|API token, or the token alone with the account id in config.user_id'
 
-/** Account and token; behind Cloudflare's AI gateway the URL names the account. */
+/** Account and token. Behind Cloudflare's AI gateway, the URL contains the account. */
 function accountOf({ key, config }: Upstream): { account: string; token: string } {
   const at = key.indexOf('|')
   const { user_id: named } = config
@@ -13,7 +13,7 @@ function accountOf({ key, config }: Upstream): { account: string; token: string 
   return { account, token: key.slice(at + 1).trim() }
 }
 
-/** Throws GatewayError for a channel that names no account. */
+/** Throws GatewayError for a channel without an account. */
 function address(upstream: Upstream, path: string): Target {
   const { account, token } = accountOf(upstream)
   const headers = { authorization: `Bearer ${token}` }
@@ -63,7 +63,7 @@ function pictureAsJson(response: Response): Response {
   return new Response(body, { status: response.status, headers: { 'content-type': 'application/json' } })
 }
 
-/** The text of Cloudflare's own errors, which are in a list. */
+/** The text of the first error in Cloudflare's own list of errors. */
 function faultIn(body: unknown): string | undefined {
   const errors = isObject(body) ? body['errors'] : undefined
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined

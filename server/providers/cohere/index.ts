@@ -5,7 +5,7 @@ import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/emb
 import { rerankOut, rerankTexts } from '../openai-compatible/rerank.ts'
 import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream } from '../provider.ts'
 
-/** The ending of one-api's names for a model with Cohere's search, which Cohere's API no longer has. */
+/** The suffix of one-api's names for models with Cohere's web search, which Cohere's API no longer offers. */
 const internet = /-internet$/
 
 function address(upstream: Upstream, path: string): Target {
@@ -19,7 +19,7 @@ const chat: ChatEndpoint = {
   target: (upstream) => address(upstream, '/v2/chat'),
 }
 
-/** `input_type` is required, and callers that use OpenAI's form cannot set it. Most of them embed documents. */
+/** `input_type` is required, and callers that use OpenAI's format cannot set it. Most of them embed documents. */
 const embeddings: ModeEndpoint = {
   target: (upstream) => address(upstream, '/v2/embed'),
   translation: {
@@ -56,7 +56,7 @@ const rerank: ModeEndpoint = {
   },
 }
 
-/** The form has OpenAI's fields, plus the language. */
+/** The upload form has OpenAI's fields, plus the language. */
 const transcriptions: ModeEndpoint = { target: (upstream) => address(upstream, '/v2/audio/transcriptions') }
 
 /** The names from `GET /v1/models` (Cohere API reference, "List Models"). */

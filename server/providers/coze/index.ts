@@ -4,7 +4,7 @@ import { isEventStream } from '../../lib/bytes/sse.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEndpoint, Provider, Upstream } from '../provider.ts'
 
-/** The user that is sent to a bot if the channel names no user. */
+/** The user that is sent to a bot if the channel does not specify a user. */
 const anyone = 'tollgate'
 
 const chatOf = ({ config }: Upstream): ChatEndpoint => ({

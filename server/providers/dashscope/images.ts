@@ -59,7 +59,7 @@ function imageOf(image: JsonObject): JsonObject[] {
 /** DashScope's image endpoint: everything except the URL. */
 export const images: Omit<ModeEndpoint, 'target'> = { translation, open }
 
-/** Starts a job and polls it until it is done. Rejects when nobody waits for it any longer. */
+/** Starts a job and polls it until it is done. Rejects once nobody is waiting for it any longer. */
 async function open(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { signal } = context
   const headers = { 'content-type': 'application/json', ...target.headers }

@@ -4,7 +4,7 @@ import { looseList, looseObject } from '../../dialects/neutral/fields.ts'
 import { countAt, embeddingsOut, embeddingTexts } from '../openai-compatible/embeddings.ts'
 import type { ModeTranslation } from '../provider.ts'
 
-/** Embeddings in DashScope's form; text tokens are counted only in the total. */
+/** Embeddings in DashScope's format. The text tokens are taken from the reported total, the only count there is. */
 export const embeddingsTranslation: ModeTranslation = {
   request(body, { model }) {
     const { dimensions } = body
@@ -24,7 +24,7 @@ export const embeddingsTranslation: ModeTranslation = {
   },
 }
 
-/** Document reranking in DashScope's form. */
+/** Document reranking in DashScope's format. */
 export const rerankTranslation: ModeTranslation = {
   request(body, { model }) {
     const { query, documents, top_n, return_documents } = body

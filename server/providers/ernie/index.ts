@@ -32,7 +32,7 @@ const embeddingEndings: Readonly<Record<string, string>> = {
   'tao-8k': 'tao_8k',
 }
 
-/** The base URL of the newer form. It is on another host, unless the admin set a base URL. */
+/** The base URL of the newer API. It is on another host, unless the admin set a base URL. */
 function newerBase({ baseUrl }: Upstream): string {
   return baseUrl.replace('https://aip.baidubce.com', 'https://qianfan.baidubce.com')
 }
@@ -96,7 +96,7 @@ const embeddings: ModeEndpoint = {
       ? newer(upstream, '/v1/embeddings')
       : older(upstream, `embeddings/${embeddingEndings[model] ?? model.toLowerCase()}`, signing),
   translation: {
-    // In the newer form the body names the model; in the older form the URL names it.
+    // In the newer API the body contains the model; in the older one the URL contains it.
     request: (body, { model }) => ({ model, input: embeddingTexts(body), user_id: body['user'] }),
     reply(answer, { model }, request) {
       const failure = failureWithin(answer)
@@ -107,7 +107,9 @@ const embeddings: ModeEndpoint = {
   },
 }
 
-/** Baidu ERNIE in its first form, whose keys are a pair, and in the newer form, which is OpenAI's. */
+/**
+ * Baidu ERNIE in the older form of its API, whose keys consist of two parts, and in the newer form, which is OpenAI's.
+ */
 export const ernieProvider: Provider = {
   meta: {
     type: 15,

@@ -9,7 +9,7 @@ import type { ChatEndpoint, FetchJson, ModeEndpoint, Provider, Target, Upstream 
 
 const defaultVersion = 'v1beta'
 
-/** The URL below the API version, which the base URL may already contain. */
+/** The URL of a path under the API version, which the base URL may already contain. */
 function address(upstream: Upstream, path: string): Target {
   const { baseUrl, config, other, key } = upstream
   const named = typeof config['api_version'] === 'string' && config['api_version'] !== '' && config['api_version']

@@ -30,7 +30,7 @@ function namedJson(response: Response): Response {
   return new Response(response.body, { status: response.status, headers })
 }
 
-/** Ollama's OpenAI-compatible API also has the older completions call. */
+/** Ollama's OpenAI-compatible API also has the older completions endpoint. */
 const completions: ModeEndpoint = { target: (upstream) => address(upstream, '/v1/completions') }
 
 const embeddings: ModeEndpoint = {

@@ -17,7 +17,7 @@ function amount(value: unknown): number {
   throw new GatewayError('bad_response_body', 'the answer of the upstream names no balance')
 }
 
-/** OpenAI's dashboard calls: the limit minus the usage, in US dollars. */
+/** The balance from OpenAI's dashboard endpoints: the limit minus the usage, in US dollars. */
 export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
   const call = (path: string) => fetchJson(joinPath(upstream.baseUrl, path), bearer(upstream))
   const subscription = await call('/v1/dashboard/billing/subscription')
@@ -28,7 +28,9 @@ export const dashboardBalance: Balance = async (upstream, fetchJson, nowMs) => {
   return amount(subscription['hard_limit_usd']) - amount(usage['total_usage']) / 100
 }
 
-/** Services that kept OpenAI's old credits call; they differ in the field that contains the balance. */
+/**
+ * For services that still have OpenAI's old endpoint for credits. They differ in the field that contains the balance.
+ */
 export function creditGrants(field: 'total_available' | 'total_remaining'): Balance {
   return async (upstream, fetchJson) => {
     const grants = await fetchJson(`${upstream.baseUrl}/dashboard/billing/credit_grants`, bearer(upstream))

@@ -2,7 +2,10 @@ import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
 
-/** The texts of OpenAI's `input`. Throws GatewayError (400) for tokens, which mean nothing to other tokenizers. */
+/**
+ * The texts of OpenAI's `input`. Throws GatewayError (400) for token ids, because they mean nothing to another
+ * tokenizer.
+ */
 export function embeddingTexts(body: JsonObject): string[] {
   const { input } = body
   const list: readonly unknown[] = Array.isArray(input) ? input : [input]

@@ -9,7 +9,7 @@ export const googleSpeech: Omit<ModeEndpoint, 'target'> = {
   open,
 }
 
-/** Returns the raw audio that callers want. The upstream sends it within an object. */
+/** Returns the raw audio that callers want. The upstream sends it inside a JSON object. */
 async function open(target: Target, body: string, { signal }: OpenContext): Promise<Response> {
   const headers = { 'content-type': 'application/json', ...target.headers }
   const response = await fetchPlain(target.url, { method: 'POST', headers, body, signal, redirect: 'manual' })

@@ -17,7 +17,7 @@ import type {
 interface Options extends Omit<ProviderMeta, 'keyHint' | 'models'> {
   models?: readonly string[]
   keyHint?: string
-  /** The kinds of calls that the service serves; by default all. */
+  /** The kinds of calls that the service supports; by default all. */
   only?: readonly RelayMode[]
   /** Headers besides the key. */
   headers?: Readonly<Record<string, string>>
@@ -117,7 +117,7 @@ export function openaiCompatible(options: Options): Provider {
   }
 }
 
-/** OpenAI models without chat completions (OpenAI's pages of these models, "Endpoints"). */
+/** True for OpenAI models without chat completions (OpenAI's pages of these models, "Endpoints"). */
 export function answersResponsesOnly(model: string): boolean {
   return /^(?:openai\/)?(?:o\d[\w.]*-pro|gpt-[\d.]+-pro|gpt-[\d.]+-codex|codex-|computer-use-|o\d[\w.-]*-deep-research)/.test(
     model,

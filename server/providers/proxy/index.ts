@@ -9,7 +9,7 @@ import type { ChatEndpoint, Provider, Upstream, UpstreamCall } from '../provider
 
 const modes = relayModes.filter((mode): mode is Exclude<RelayMode, 'chat'> => mode !== 'chat')
 
-/** The key is sent unchanged, so that it may use any scheme. */
+/** The key is sent unchanged, so that it can use any authorization scheme. */
 const headersOf = ({ key }: Upstream) => ({ authorization: key })
 
 function endpoint(

@@ -16,7 +16,10 @@ const chat: ChatEndpoint = {
   open: openPrediction,
 }
 
-/** OpenAI's image sizes as aspect ratios, which Replicate's models have in common. */
+/**
+ * OpenAI's image sizes with the aspect ratios that replace them. All of Replicate's image models accept an aspect
+ * ratio.
+ */
 const shapes: Readonly<Record<string, string>> = {
   '1024x1024': '1:1',
   '1792x1024': '16:9',

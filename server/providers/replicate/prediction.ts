@@ -10,7 +10,9 @@ const ownHost = /(?:^|\.)replicate\.com$/
 const pauseMs = 1_000
 const over: ReadonlySet<unknown> = new Set(['succeeded', 'failed', 'canceled', 'aborted'])
 
-/** The URL of a model's predictions; a base URL set by an admin may omit the part before the model. */
+/**
+ * The URL of a model's predictions. A base URL set by an admin may end before `/v1`, after it, or after `/v1/models`.
+ */
 export function predictionsUrl(baseUrl: string, model: string): string {
   const base = /\/v\d+(?:\/|$)/.test(baseUrl) ? baseUrl.replace(/\/models$/, '') : `${baseUrl}/v1`
   return `${base}/models/${model.split('/').map(encodeURIComponent).join('/')}/predictions`
@@ -25,8 +27,8 @@ interface Job {
 }
 
 /**
- * Makes a prediction and waits for its end, or passes on its stream. If the caller disconnects, the prediction is
- * cancelled, since it would continue to cost money. Rejects with GatewayError, or when nobody waits any longer.
+ * Creates a prediction and waits until it ends, or passes on its stream. If the caller disconnects, the prediction is
+ * cancelled, since it would continue to cost money. Rejects with GatewayError, or when nobody is waiting any longer.
  */
 export async function openPrediction(target: Target, body: string, context: OpenContext): Promise<Response> {
   const { call, signal } = context
@@ -52,8 +54,8 @@ function jobOf(prediction: unknown, context: OpenContext): Job {
 }
 
 /**
- * A URL that the service returned, if it is on one of the service's own hosts. If an admin set a base URL, the same
- * path on the host of that base URL.
+ * Returns a URL from the service's response, if it is on one of the service's own hosts. If an admin set a base URL,
+ * returns the same path on the host of that base URL.
  */
 function ownAddress(url: unknown, { upstream }: OpenContext): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
@@ -79,7 +81,7 @@ function giveUp({ cancel }: Job, { headers }: Target, { check }: OpenContext): v
     const response = await fetchPlain(cancel, { method: 'POST', headers, redirect: 'manual' })
     await response.body?.cancel()
   }
-  // Nobody is left who could be told that this failed.
+  // No caller is left to whom a failure could be reported.
   void work().catch(() => undefined)
 }
 

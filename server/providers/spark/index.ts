@@ -68,7 +68,7 @@ async function refusal(address: string, signal: AbortSignal, error: unknown): Pr
   throw error
 }
 
-/** The response for a caller who does not stream. An incomplete response is an error. */
+/** The response for a caller who did not request a stream. An incomplete response is an error. */
 async function allFrames(first: JsonObject, frames: Frames): Promise<JsonObject> {
   const all = [first]
   for (let last = first; !isLastFrame(last); ) {
@@ -90,7 +90,7 @@ function streamed(first: JsonObject, frames: Frames): Response {
         if (frame) controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`))
         if (frame && !isLastFrame(frame)) {
           next = frames.next()
-          // The next frame is awaited when it is needed.
+          // A failure of the next frame is reported when that frame is read. Until then it must not count as unhandled.
           next.catch(() => undefined)
           return
         }

@@ -9,8 +9,8 @@ export interface Frames {
 }
 
 /**
- * Opens a WebSocket, sends one message and returns the frames that arrive. The runtime cannot make the other side wait,
- * so frames that have not been read yet are kept. They belong to one response and are small.
+ * Opens a WebSocket, sends one message and returns the frames that arrive. The runtime's WebSockets have no
+ * backpressure, so frames that have not been read yet are kept. They belong to one response and are small.
  */
 export function exchange(url: string, message: string, signal: AbortSignal): Frames {
   const socket = new WebSocket(url)

@@ -19,7 +19,7 @@ import type {
 } from '../provider.ts'
 import { type Account, accessToken, accountOf, keyFault, keyForm } from './service-account.ts'
 
-/** A placeholder for the URL of the channel's own region. */
+/** The default base URL, in which `{region}` stands for the channel's own region. */
 const regional = 'https://{region}-aiplatform.googleapis.com'
 
 /** A base URL set by an admin; undefined if Google's base URL is used. */
@@ -77,7 +77,7 @@ const claude: ChatEndpoint = {
   forwards: ['anthropic-beta'],
   target: (upstream, { model, stream }, signing) =>
     address(upstream, signing, published('anthropic', model, stream ? 'streamRawPredict' : 'rawPredict')),
-  // For this call the model is in the body.
+  // At this endpoint the model is in the body.
   countTarget: (upstream, _call, signing) =>
     address(upstream, signing, published('anthropic', 'count-tokens', 'rawPredict')),
   finish({ model: _model, ...body }) {
@@ -85,7 +85,7 @@ const claude: ChatEndpoint = {
   },
 }
 
-/** Open models, named `publisher/model`, answer in OpenAI's form (Vertex AI docs, "Call open models"). */
+/** Open models, named `publisher/model`, answer in OpenAI's format (Vertex AI docs, "Call open models"). */
 const open: ChatEndpoint = {
   dialect: openaiChat,
   target: (upstream, _call, signing) => address(upstream, signing, '/endpoints/openapi/chat/completions'),
@@ -96,7 +96,7 @@ function chat(model: string): ChatEndpoint {
   return model.includes('/') && !model.startsWith('google/') ? open : google
 }
 
-/** The newest embedding model has a separate call, for one text at a time. */
+/** The newest embedding model has a separate endpoint, which accepts one text per call. */
 const embedsOne = (model: string) => /^gemini-embedding-(?!001)/.test(model)
 
 const embeddings: ModeEndpoint = {

@@ -19,7 +19,7 @@ export interface Account {
   readonly tokenUri: string
 }
 
-/** The required form of a channel's key. */
+/** The required format of a channel's key. */
 export const keyForm = 'region|project_id|service-account JSON (on one line)'
 
 /**
@@ -32,7 +32,7 @@ function piecesOf(key: string): { region: string; project: string; json: string 
   return { region: region.trim(), project: project.trim(), json: rest.join('|').trim() }
 }
 
-/** Describes what is wrong with a key's form; undefined if the form is right. */
+/** Describes what is wrong with a key's format; undefined if the format is right. */
 export function keyFault(key: string): string | undefined {
   const json = tryParse(piecesOf(key).json)
   const isWhole = isObject(json) && typeof json['client_email'] === 'string' && typeof json['private_key'] === 'string'
@@ -86,7 +86,7 @@ async function exchange(account: Account, tokenUri: string, nowMs: number, fetch
   return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
 }
 
-/** Google answers 400 both for an unknown key and for a statement with a wrong time. */
+/** Google answers 400 both for an unknown key and for a statement whose time is wrong. */
 function refused(error: GatewayError): GatewayError {
   if (!/status code: 40[013]/.test(error.message)) return error
   const message = `the token endpoint of the upstream refused the service account (${error.message}): its key may be gone, or the clock of this gateway may be wrong`

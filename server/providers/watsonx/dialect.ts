@@ -19,7 +19,8 @@ const same = [
 ] as const
 
 /**
- * Conversations with watsonx.ai: OpenAI's chat with other names for the model, a required tool and the finish reason.
+ * Conversations with watsonx.ai: OpenAI's chat with different names for the model, a required tool and the finish
+ * reason.
  */
 export const watsonxChat = chatBased({
   name: 'watsonx',

@@ -15,7 +15,10 @@ const tokenLifeMs = 60 * 60_000
 
 const prefix = '/api/paas/v4'
 
-/** The token of a key `id.secret` (Zhipu docs, "JWT"): times in milliseconds, and the secret as it is written. */
+/**
+ * The token for a key `id.secret` (Zhipu docs, "JWT"). Its times are in milliseconds, and the secret is used as
+ * written, without decoding.
+ */
 export function jwt(key: string, nowMs: number): string {
   const [id = '', secret = ''] = key.split('.')
   const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
@@ -38,7 +41,7 @@ const olderChat: ChatEndpoint = {
   lacks: ['tools', 'images', 'audio', 'documents', 'structured output', 'more than one answer', 'logprobs'],
   target: (upstream, { model, stream }, { nowMs }) => ({
     url: `${upstream.baseUrl}/api/paas/v3/model-api/${encodeURIComponent(model)}/${stream ? 'sse-invoke' : 'invoke'}`,
-    // This form of the API expects no scheme before the token.
+    // This version of the API expects the token without a scheme.
     headers: { authorization: jwt(upstream.key, nowMs), ...(stream && { accept: 'text/event-stream' }) },
   }),
   read: (response, { stream }) => (stream && !isJson(response) ? asEvents(response, new EventFraming()) : response),
@@ -48,7 +51,7 @@ function isJson(response: Response): boolean {
   return (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** Reads events whose kind and usage are outside their data. */
+/** Reads events whose kind and usage are outside their `data` lines. */
 class EventFraming implements Framing {
   readonly #splitter = new SseSplitter(Number.POSITIVE_INFINITY)
 
@@ -75,7 +78,7 @@ const chat: ChatEndpoint = {
   finish: (body, { model }, lose) => finished(body, model, lose),
 }
 
-/** Older models do not accept the end points of their parameter ranges. */
+/** Older models do not accept the extreme values of their parameter ranges, such as a temperature of 0 or 1. */
 function finished(body: JsonObject, model: string, lose: (what: Losable) => void): JsonObject {
   const { reasoning_effort: _effort, ...rest } = body
   const isNewer = version(model) >= 4.5
@@ -144,7 +147,7 @@ function wrong(message: string, param: string): GatewayError {
   return new GatewayError('invalid_field_value', message, { param })
 }
 
-/** Zhipu: chatglm models in their own old form, all others in OpenAI's. */
+/** Zhipu: chatglm models in their own old format, all others in OpenAI's. */
 export const zhipu: Provider = {
   meta: {
     type: 16,
@@ -194,6 +197,6 @@ export const zhipu: Provider = {
   modes: { embeddings: passed, rerank: passed, images, speech: passed, transcriptions: passed },
   chat: (_upstream, model) => [model.startsWith('chatglm_') ? olderChat : chat],
   asksForStreamUsage: false,
-  // This call also accepts the key unchanged.
+  // This endpoint also accepts the key unchanged.
   listModels: (upstream, fetchJson) => listModels(upstream, fetchJson, prefix),
 }

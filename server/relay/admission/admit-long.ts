@@ -7,9 +7,9 @@ import type { RelayDeps } from '../call/deps.ts'
 import { mappedModel } from '../routing/routing-table.ts'
 
 /**
- * Refuses a long body before it is parsed if the call would be refused later anyway: the token may not use the model,
- * or the caller has no quota and the model cannot be free. `model` is undefined if the body names none. Throws
- * GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
+ * Refuses a long body before it is parsed if the call would be refused later anyway: the token is not allowed to use
+ * the model, or the caller has no quota and the model cannot be free. `model` is undefined if the body names none.
+ * Throws GatewayError (model_not_allowed, token_exhausted, insufficient_user_quota, database_unavailable).
  */
 export async function admitLong(
   { relay, store }: { relay: RelayDeps; store: Store },

@@ -21,9 +21,9 @@ export interface AuthenticateDeps {
 }
 
 /**
- * `Authorization: Bearer sk-…` → the caller. The checks follow one-api's order: known, exhausted, expired, enabled,
- * expiry, subnet, owner, chosen channel. Returns at once if the token is in memory. The quota itself is checked where
- * it is reserved. A database failure gives 503, so that clients do not discard valid keys.
+ * `Authorization: Bearer sk-…` → the caller. The checks follow one-api's order: known key; status (exhausted, expired,
+ * enabled); expiry time; subnet; owner; chosen channel. Returns at once if the token is in memory. The quota itself is
+ * checked where it is reserved. A database failure gives 503, so that clients do not discard valid keys.
  */
 export function authenticate(
   deps: AuthenticateDeps,

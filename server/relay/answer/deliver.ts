@@ -38,8 +38,9 @@ const listOf: Partial<Record<RelayMode, string>> = {
 }
 
 /**
- * Turns the upstream's response into the caller's. Throws AttemptFailed while another channel may still be tried, and
- * CallerLeft. The hold is handed over once it is certain to be settled however the response ends.
+ * Turns the upstream's response into the caller's. Throws AttemptFailed while another channel can still be tried, and
+ * CallerLeft if the caller has disconnected. The hold is handed over once it is certain that it will be settled,
+ * however the response ends.
  */
 export function deliver(answering: Answering, prepared: Prepared): Promise<Response> {
   const { status } = answering.response

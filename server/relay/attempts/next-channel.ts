@@ -66,7 +66,7 @@ function nextIfAny(deps: RelayDeps, call: AnyCall, tried: Set<number>): PricedCh
   }
 }
 
-/** True for an error that another channel might not cause. */
+/** True for an error that might not occur on another channel. */
 function isOfChannel(error: unknown, { caller, facts }: AnyCall, channel: Channel): error is GatewayError {
   if (!(error instanceof GatewayError) || caller.chosenChannel) return false
   const isUnpriced = error.code === 'model_not_priced' || error.code === 'tier_not_priced'
@@ -95,7 +95,7 @@ function priced(deps: RelayDeps, call: AnyCall, channel: Channel): Charging {
   )
 }
 
-/** A channel, and the price of the call there. */
+/** A channel, and the price of the call on that channel. */
 export interface PricedChannel {
   channel: Channel
   charging: Charging
@@ -132,7 +132,7 @@ export async function takeQuota(deps: RelayDeps, call: AnyCall, { channel, charg
 }
 
 /**
- * Increases the hold, at most up to the balance, because the model or its tier may be more expensive at another
+ * Increases the hold, at most up to the balance, because the model or its tier may be more expensive on another
  * channel. False if the increased hold is not enough.
  */
 async function growHold(
@@ -143,7 +143,7 @@ async function growHold(
 ): Promise<boolean> {
   const guess = call.state.promptGuess
   const missing = charging.ceiling(guess) - hold.amount
-  // Even if the hold is large enough, it must record which channel the call is at now.
+  // Even if the hold is large enough, it must record which channel the call is using now.
   await hold.extend(Math.max(0, missing), charging.least(guess), crashRowOf(call, channel))
   if (hold.amount >= charging.least(guess)) return true
   await countPrompt(deps, call)

@@ -12,7 +12,8 @@ import { type Channel, mappedModel } from '../routing/routing-table.ts'
  */
 export function noteFailure(deps: RelayDeps, call: AnyCall, channel: Channel, failed: AttemptFailed): boolean {
   const model = call.facts.model
-  // A caller who disconnects says nothing about the channel's health, unless the channel could not be reached at all.
+  // If the caller disconnected, the failure does not count against the channel's health, unless the channel could not
+  // be reached at all.
   if (call.signal.aborted && failed.error.code !== 'upstream_timeout') {
     noteHealth(deps, { channel, call }, 'undecided')
     return false

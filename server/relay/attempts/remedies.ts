@@ -65,7 +65,10 @@ export async function remedyFor(run: Run, failed: AttemptFailed): Promise<Trial 
   return undefined
 }
 
-/** The same attempt with the request in another form. If it succeeds, `lesson` is remembered about the service. */
+/**
+ * The same attempt with the request in another form. If it succeeds, `lesson` is run, which remembers what was learned
+ * about the service.
+ */
 function changed(trial: Trial, change: Form, lesson?: () => void): Trial {
   return newTrial(trial, { ...trial.form, ...change }, lesson ? [...trial.lessons, lesson] : trial.lessons)
 }

@@ -43,7 +43,7 @@ export function newTrial(
 
 /**
  * Makes one attempt. Returns a response for the caller, or the failure that explains why there is none. The attempt
- * does not own the hold until it takes it over.
+ * does not own the hold until it takes the hold over.
  */
 export type MakeAttempt<Call extends AnyCall> = (
   deps: RelayDeps,

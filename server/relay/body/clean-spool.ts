@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** An upload is read during its call, so an older file belongs to a process that was killed. */
+/** No call reads its upload for longer than this, so an older file was left behind by a process that was killed. */
 const longestCallMs = 6 * 3_600_000
 
 /** Removes spool files that a killed process left behind. A folder that does not exist has none. */

@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const spooled = () => (existsSync(folder) ? readdirSync(folder) : [])
 
-test('a large form that is complete only after its time limit leaves no file behind', async () => {
+test('a large form that is completed only after its time limit leaves no file behind', async () => {
   const head = '--mark\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
   const late = Promise.withResolvers<void>()
   const body = new ReadableStream<Uint8Array>({

@@ -56,7 +56,7 @@ export async function readForm(
   const scanner = new FormScanner(mark)
   const spooling = spool(body, scanner, limits.bytes, spoolDir)
   const source = await inTime(spooling, limits.timeMs, tooSlow).catch((error: unknown) => {
-    // A form that is complete only after its time limit belongs to no call, so its file is removed.
+    // A form that is completed only after its time limit belongs to no call, so its file is removed.
     spooling.then(remove).catch(() => undefined)
     throw error
   })
@@ -96,7 +96,7 @@ function onDisk<T>(work: Promise<T>): Promise<T> {
   })
 }
 
-/** Writes in a loop, because a nearly full disk may take only part of the bytes. */
+/** Writes in a loop, because a nearly full disk may accept only some of the bytes. */
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
 }

@@ -11,7 +11,7 @@ export interface FieldRange {
 }
 
 /**
- * Finds the plain fields of a multipart/form-data body (RFC 7578) as its bytes pass; files are skipped. Keeps at most
+ * Finds the plain fields of a multipart/form-data body (RFC 7578) as its bytes arrive; files are skipped. Keeps at most
  * one field or header in memory. Throws GatewayError invalid_multipart.
  */
 export class FormScanner {
@@ -23,8 +23,8 @@ export class FormScanner {
   firstDelimiter = 0
   readonly #delimiter: Buffer
   /**
-   * Every delimiter except the first has a line break before it. One is added before the first, so that all delimiters
-   * look alike.
+   * Every delimiter except the first has a line break before it. A line break is added before the first one too, so
+   * that all delimiters look alike.
    */
   #buffer: Buffer = Buffer.from('\r\n')
   /** Offset of the buffer's first byte in the body. */

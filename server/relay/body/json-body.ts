@@ -55,7 +55,7 @@ export async function readJson(
   return { kind: 'json', text, json: value, containers: shape.containers }
 }
 
-/** May throw GatewayError before a promise is returned. */
+/** Can throw GatewayError synchronously, before it returns a promise. */
 function parse(bytes: Uint8Array, turns: Turns, admit: Admit | undefined) {
   try {
     const parsing = parseJson(bytes, {

@@ -2,7 +2,7 @@ import type { Channel } from '../routing/routing-table.ts'
 import type { AnyCall, Attempt } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 
-/** Adds an attempt to those of its call. `sentAtMs` is a time of the deadline clock; `error` is '' for a success. */
+/** Adds an attempt to the list of its call. `sentAtMs` is a time on the deadline clock; `error` is '' for a success. */
 export function noteAttempt(
   { deadlineWatch }: Pick<RelayDeps, 'deadlineWatch'>,
   { call, channel }: { readonly call: AnyCall; readonly channel: Channel },

@@ -35,10 +35,7 @@ const modelAddress = /^\/v1(?:alpha|beta)?\/models\/(.+):([A-Za-z]+)\/?$/
 
 const proxyPath = '/v1/oneapi/proxy/'
 
-/**
- * The relayed call that a POST to an absolute URL stands for, or undefined if there is none. A trailing slash is
- * accepted.
- */
+/** The relayed call for a POST to this absolute URL; undefined if no such call exists. A trailing slash is accepted. */
 export function callRouteOf(url: string): CallRoute | undefined {
   const from = url.indexOf('/', url.indexOf('://') + 3)
   if (url.startsWith(proxyPath, from)) return proxyRouteOf(url, from)

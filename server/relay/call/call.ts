@@ -23,8 +23,8 @@ export interface RelayCall {
   readonly caller: Caller
   readonly facts: RequestFacts
   /**
-   * Facts about a conversation with many parts that was read on another thread. Absent if the conversation is read
-   * here.
+   * Facts about a conversation that was read on another thread, because it has many parts. Absent if the conversation
+   * is read here.
    */
   readonly known?: KnownRequest
   /** What the URL specifies about the request in addition to the body; absent = nothing. */
@@ -41,7 +41,7 @@ export interface RelayCall {
 
 /** What changes while a call is served. */
 export interface CallState {
-  /** Empty JSON once nothing can be sent again. */
+  /** Replaced by empty JSON once the request cannot be sent again. */
   body: CallBody
   /** The request in neutral form, once some code has needed it. */
   conversation: Conversation | undefined
@@ -60,7 +60,7 @@ export interface CallState {
   dropped?: readonly string[]
 }
 
-/** A WebSocket session, treated as a call in which only the model has been requested so far. */
+/** A WebSocket session, treated as a call that so far has requested only a model. */
 export type SessionCall = Omit<RelayCall, 'mode'> & { mode: 'realtime' }
 
 /** Any call for which quota is held and which is charged and logged. */

@@ -42,7 +42,7 @@ export interface RelayDeps {
   clock: Clock
   /** Lets long-running work wait for its turn between steps. */
   turns: Turns
-  /** Identifies this installation to other gateways of its kind. */
+  /** Identifies this installation to other Tollgate installations. */
   installationId: string
   random(): number
   events: Events

@@ -6,9 +6,9 @@ import type { CallBody, RelayCall } from './call.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Responses that models of other services gave to callers of the Responses API, kept for a while. OpenAI stores
- * responses unless the request sets `store: false`, and clients refer to their items by id instead of sending the items
- * again.
+ * The responses that models of other services gave to callers of the Responses API. They are kept for a while, because
+ * OpenAI stores responses unless the request sets `store: false`, and clients refer to their items by id instead of
+ * sending the items again.
  */
 export interface ItemStore {
   keep(tokenId: number, items: readonly JsonObject[]): void

@@ -5,7 +5,7 @@ import type { AnyCall } from './call.ts'
 import type { RelayDeps } from './deps.ts'
 import type { ThreadKeeper } from './threads.ts'
 
-/** True for a call whose response a thread may continue from. */
+/** True for a call whose response a thread can continue from. */
 export function isThreaded({ dialect, state: { body } }: AnyCall): boolean {
   return dialect === 'anthropic-messages' && body.kind === 'json' && isObject(body.json['thread'])
 }

@@ -8,7 +8,7 @@ export class CallerLeft extends Error {
   }
 }
 
-/** A number of bytes or characters that fits into any buffer. */
+/** A last part of at most this many bytes or characters fits into the send buffers. */
 const bufferedLength = 64 * 1024
 
 /**
@@ -33,15 +33,15 @@ export class Leaving {
   }
 
   /**
-   * Sets what is done when the caller leaves, instead of what was set before (undefined = nothing). It is done at once
-   * if the caller has already left.
+   * Sets the action to take when the caller disconnects, in place of the previous one (undefined = none). If the caller
+   * has already disconnected, the action is taken at once.
    */
   onLeave(action: (() => void) | undefined): void {
     this.#action = action
     if (this.hasLeft) action?.()
   }
 
-  /** Does what was set, as if the caller had left. */
+  /** Takes the action that was set, as if the caller had disconnected. */
   act(): void {
     this.#action?.()
   }

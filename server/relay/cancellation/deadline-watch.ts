@@ -2,11 +2,11 @@ import { type Clock, RunningClock } from '../../lib/clock.ts'
 
 /** A wait of unknown length, with a callback for when it has lasted too long. */
 export interface DeadlineWait {
-  /** When to call `due`, in milliseconds of the watch's clock. May be changed while the wait is watched. */
+  /** When to call `due`, in milliseconds on the watch's clock. May be changed while the wait is watched. */
   dueAtMs: number
   due(): void
   /**
-   * Called when the process is about to end and the waiting code must end with it. Absent if the wait may be abandoned.
+   * Called when the process is about to end and the waiting code must end with it. Absent if the wait can be abandoned.
    */
   cut?(): void
   /** Its index among the watched waits, used only by the watch. */

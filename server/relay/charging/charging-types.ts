@@ -30,7 +30,7 @@ export interface Measure {
 }
 
 /**
- * The price of one call at one model: how much to hold, and how much to charge. Kept from the hold until the call is
+ * The price of one call to one model: how much to hold, and how much to charge. Kept from the hold until the call is
  * settled.
  */
 export interface Charging {

@@ -57,8 +57,8 @@ const unseenFields = [
 ]
 
 /**
- * Drops the body of a call once nothing can be sent again: with thousands of open streams, bodies take most of the
- * memory. What the body tells about the usage is kept.
+ * Drops the body of a call once the request cannot be sent again: with thousands of open streams, bodies take most of
+ * the memory. What the usage check needs to know about the body is kept.
  */
 export function forgetBody(call: RelayCall): void {
   const { state } = call

@@ -10,7 +10,7 @@ import { type Charging, fixedCharging } from './charging-types.ts'
 export function imageCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint, model: string): Charging {
   const field = (name: string) =>
     call.state.body.kind === 'json' ? call.state.body.json[name] : call.state.body.form.fields.get(name)
-  // A field that decides the price must be understood in the same way by every reader.
+  // A field that decides the price must mean the same to the gateway and to the service.
   const text = (name: string) => {
     const value = field(name)
     if (value === undefined || value === null) return {}

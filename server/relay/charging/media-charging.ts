@@ -48,7 +48,10 @@ export function sessionCharging(sheet: PriceSheet, groupRatio: bigint, sliceToke
   }
 }
 
-/** A rerank call costs its search units. The hold is for an estimate of them, made from the texts of the request. */
+/**
+ * A rerank call is charged by its search units. The hold is based on an estimate of them, made from the texts of the
+ * request.
+ */
 export function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const {
     query,
@@ -59,7 +62,7 @@ export function searchCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
   const each = Math.max(usualDocumentTokens, typeof tokensPerDocument === 'number' ? tokensPerDocument : 0)
   const tokensIn = (text: string) => quickEstimate({ texts: [text], fixedTokens: 0 })
   const guess = searchUnits(textOf(query), all.map(textOf), tokensIn, each)
-  // An upper bound: a token has at least one byte, and the request may tell the service to read fields other than the
+  // An upper bound: a token has at least one byte, and the request can make the service read fields other than the
   // text.
   const most = () =>
     searchUnits(textOf(query), all.map(writtenOf), (text) => Buffer.byteLength(text), Number.POSITIVE_INFINITY)
@@ -89,7 +92,7 @@ function writtenOf(value: unknown): string {
   return typeof value === 'string' ? value : (tryStringify(value) ?? '')
 }
 
-/** Speech costs what its text costs, which is known before the call, or the usage that the upstream reports. */
+/** Speech is charged by its text, which is known before the call, or by the usage that the upstream reports. */
 export function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const input = call.facts.prompt.texts[0] ?? ''
   const instructions =
@@ -104,7 +107,9 @@ export function speechCharging(call: RelayCall, sheet: PriceSheet, groupRatio: b
   )
 }
 
-/** A transcription costs the length of its audio. The hold is for the longest audio that the upload may contain. */
+/**
+ * A transcription is charged by the length of its audio. The hold is for the longest audio that the upload can contain.
+ */
 export function transcriptionCharging(call: RelayCall, sheet: PriceSheet, groupRatio: bigint): Charging {
   const bytes = call.state.body.kind === 'form' ? call.state.body.form.length : 0
   const ceiling = transcriptionCharge({ seconds: Math.ceil(bytes / leastAudioBytesPerSecond) }, sheet, groupRatio).quota

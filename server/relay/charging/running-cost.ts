@@ -11,7 +11,7 @@ export interface Delivered {
   media: MediaTokens | undefined
 }
 
-/** The cost of a stream so far. It is estimated, usually too high, until the output is actually counted. */
+/** The cost of a stream so far. It is an estimate, usually too high, until the output is actually counted. */
 export class RunningCost {
   readonly #deps: RelayDeps
   readonly #open: OpenCall
@@ -26,7 +26,7 @@ export class RunningCost {
   #deliveredMedia: MediaTokens | undefined
   /** The upstream's report of the prompt, once it is used for the cost. */
   #prompt: Usage | undefined
-  /** The cost, in units, of everything received, by the upstream's own usage. */
+  /** The cost, in units, of everything received, according to the usage that the upstream reported. */
   #reported: number | undefined
 
   constructor(deps: RelayDeps, open: OpenCall, meter: StreamMeter) {
@@ -74,15 +74,15 @@ export class RunningCost {
     return this.units(0) > this.#open.hold.amount
   }
 
-  /** True when the complete response costs more than the hold, by the upstream's own usage. */
+  /** True when the complete response costs more than the hold, according to the usage that the upstream reported. */
   async exceedsAtEnd(): Promise<boolean> {
     if (this.exceedsHold) await this.#believeReport()
     return this.exceedsHold
   }
 
   /**
-   * True under one-api's policy, which lets a response cost more than the remaining quota. No more quota is requested
-   * from then on.
+   * True under one-api's policy, which lets a response cost more than the remaining quota. In that case, no more quota
+   * is requested from then on.
    */
   mayOverdraw(): boolean {
     this.#isOverdrawn = this.#deps.settings().QuotaPolicy === 'compat'
@@ -101,7 +101,10 @@ export class RunningCost {
     return tokens > this.#paidTokens && charging.soFar(this.#promptTokens, tokens) > hold.amount
   }
 
-  /** At the end, the cost is that of the upstream's own usage, if the usage has arrived and can be believed. */
+  /**
+   * At the end, the cost is calculated from the usage that the upstream reported, if the report has arrived and can be
+   * believed.
+   */
   async #believeReport(): Promise<void> {
     const { usage, reported, isReportEarly: isEarly } = this.#meter
     if ((usage ?? reported) === undefined) return

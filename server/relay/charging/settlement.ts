@@ -138,7 +138,7 @@ function content({ sheet, groupRatio }: Charging, ending: Ending, { tierRatio, t
   return parts.join('; ')
 }
 
-/** An upstream's response to an open call. The call was sent at `sentAtMs` of the deadline clock. */
+/** An upstream's response to an open call. The call was sent at `sentAtMs` on the deadline clock. */
 export interface Answering {
   readonly deps: RelayDeps
   readonly open: OpenCall

@@ -15,10 +15,10 @@ import type { RelayCall } from '../call/call.ts'
 import type { Charge, Charging, Measure } from './charging-types.ts'
 import type { ToolFees } from './tool-fees.ts'
 
-/** The ceiling of a non-streamed call when it is not known how many tokens the model may generate. */
+/** The ceiling of a non-streamed call when it is not known how many tokens the model can generate. */
 const unknownCeilingTokens = 32_768
 
-/** A call that is charged by tokens. This is a class because thousands of streams are open at a time. */
+/** A call that is charged by tokens. This is a class because thousands of streams can be open at the same time. */
 export class TokenCharging implements Charging {
   readonly sheet: PriceSheet
   readonly groupRatio: bigint
@@ -34,7 +34,7 @@ export class TokenCharging implements Charging {
   readonly #wanted: number
   /** Output other than text that the response may contain, if it is more expensive than text. */
   readonly #expensive: ExpensiveOutput | undefined
-  /** The number of tokens that the prompt may have if most of it cannot be seen; 0 = all of it can be seen. */
+  /** The number of tokens that the prompt can have if most of it cannot be seen; 0 = all of it can be seen. */
   readonly #openPrompt: number
   /** The multipliers of the requested service tier and region, in millionths, if they cost more than usual. */
   readonly #requestedTierRatio: bigint | undefined
@@ -70,8 +70,8 @@ export class TokenCharging implements Charging {
     this.#generates = call.mode === 'chat' || call.mode === 'completions'
     this.#whole = maxTokens ?? maxOutputTokens(model) ?? unknownCeilingTokens
     this.#expensive = this.#generates ? expensiveOutput(sheet, outputs) : undefined
-    // Quota for unseen reasoning is held, and the reasoning capped, as in a non-streamed call. The same applies to
-    // audio and images, which arrive in large pieces.
+    // If the model's reasoning is hidden, quota for its whole output is held and the output is capped, as in a
+    // non-streamed call. The same applies to audio and images, which arrive in large pieces.
     this.#isSliced = stream && !reasonsUnseen(model) && !asksToReason && !this.#expensive
     this.#openPrompt = prompt.isOpenEnded ? contextTokens(model) : 0
     // Less than one token would be below the minimum with which a call may begin.

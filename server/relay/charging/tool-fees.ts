@@ -18,7 +18,7 @@ const usualCalls: Readonly<Record<string, number>> = {
 
 const noFees = 0n
 
-/** Fees for the tools that the upstream runs during one call, at one channel. */
+/** Fees for the tools that the upstream runs during one call on one channel. */
 export interface ToolFees {
   /** Picoquota to hold for the expected tool calls. */
   readonly held: bigint
@@ -35,7 +35,7 @@ const toolsByBody = new WeakMap<JsonObject, readonly HostedTool[]>()
 /** The hosted tools of a body. They are looked up only once, however many channels are tried. */
 function toolsOf(body: JsonObject, model: string): readonly HostedTool[] {
   const known = toolsByBody.get(body)
-  // Whether a model searches in every call depends on its name, and channels map names.
+  // Whether a model searches in every call depends on its name, and channels can map the name to another one.
   if (known && !searchesAlways(model)) return known
   const tools = hostedTools(body, model)
   if (!searchesAlways(model)) toolsByBody.set(body, tools)

@@ -7,7 +7,7 @@ import type { CountAnswer, CountJob } from './tokenizer-worker.ts'
 /** Counts tokens off the main thread, which 100 KB of text would block. */
 export interface TokenCounter {
   /**
-   * The tokens of the texts plus the fixed tokens. If `approximate` is set, the texts count 0.38 tokens per byte
+   * The tokens of the texts plus the fixed tokens. If `approximate` is set, the texts count as 0.38 tokens per byte
    * instead (ApproximateTokenEnabled).
    */
   count(model: string, prompt: PromptText, approximate: boolean): Promise<number>

@@ -22,8 +22,8 @@ export function quickEstimate(prompt: PromptText): number {
 }
 
 /**
- * The same estimate for a text of the given number of characters. `extraBytes` is the number of its UTF-8 bytes beyond
- * one per character.
+ * The estimate for a text of the given number of characters. `extraBytes` is the number of its UTF-8 bytes beyond one
+ * per character.
  */
 export function quickTokens(characters: number, extraBytes: number): number {
   return Math.ceil(characters / charactersPerToken + extraBytes * tokensPerExtraByte)

@@ -5,7 +5,7 @@
 const longestPiece = 256
 
 /**
- * Splits a text into pieces that may be counted one by one. A text is split before a space if there is one (tokens
+ * Splits a text into pieces that can be counted one by one. A text is split before a space if there is one (tokens
  * begin with their space, so the sum is exact there), otherwise in the middle of a run (where the sum may be one token
  * too high).
  */

@@ -21,7 +21,10 @@ export interface FailedCallLog {
 export interface FailedCallLogDeps {
   store: Store
   clock: Clock
-  /** Called for calls that will be in no row, because too many rows are waiting or the database rejects the row. */
+  /**
+   * Called with the number of calls that will not appear in any row, because too many rows are waiting or the database
+   * rejects the row.
+   */
   lost(calls: number): void
   warn(message: string): void
 }

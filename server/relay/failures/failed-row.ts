@@ -7,7 +7,7 @@ import type { AnyCall } from '../call/call.ts'
 import type { RoutingTable } from '../routing/routing-table.ts'
 import { AttemptFailed } from './retry-policy.ts'
 
-/** The known facts about a failed call. A call that was refused early has few. */
+/** The known facts about a failed call. For a call that was refused early, few facts are known. */
 export interface FailedCall {
   requestId: string
   caller: CallerRow
@@ -73,12 +73,12 @@ function modelAt(routing: RoutingTable, channelId: number, group: string, reques
   const channel = routing.channel(channelId)
   const mapped = channel?.modelMapping.get(requestedModel)
   if (mapped !== undefined) return mapped
-  // A caller who chooses a channel may request any model name.
+  // A caller who chooses a channel can request any model name.
   const isServed = channel?.models.includes(requestedModel) || routing.candidates(group, requestedModel).length > 0
   return isServed ? requestedModel : ''
 }
 
-/** The upstream's own message, which only admins may read; '' if there is none. */
+/** The upstream's own message, which only admins are allowed to read; '' if there is none. */
 function upstreamText(error: unknown): string {
   if (!(error instanceof AttemptFailed)) return ''
   // The caller may have received a different text.

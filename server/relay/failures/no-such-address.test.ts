@@ -4,7 +4,7 @@ import { addressVerdict, isOfficial } from './no-such-address.ts'
 const verdict = (body: unknown, status = 404) =>
   addressVerdict(status, typeof body === 'string' ? body : JSON.stringify(body), '/responses')
 
-describe('a server without the endpoint reports that in one of many forms:', () => {
+describe('error bodies of a server that does not have the endpoint', () => {
   test.each([
     [''],
     ['404 page not found'],
@@ -33,7 +33,7 @@ describe('a server without the endpoint reports that in one of many forms:', () 
   })
 })
 
-describe('an error about something else that was not found means that the endpoint exists:', () => {
+describe('error bodies that show that the endpoint exists, because something else was not found', () => {
   test.each([
     [
       {
@@ -67,7 +67,7 @@ describe('an error about something else that was not found means that the endpoi
 test.each([
   [{ error: { message: 'This model is not supported on the /v1/responses endpoint.' } }],
   [{ error: { message: 'The model or endpoint ep-1 does not exist.' } }],
-])('%j may mean either', (body) => expect(verdict(body)).toBe('unsure'))
+])('%j leaves open whether the endpoint is missing', (body) => expect(verdict(body)).toBe('unsure'))
 
 test('services that have every endpoint are recognised by their hosts', () => {
   expect(isOfficial('https://api.openai.com', '')).toBe(true)

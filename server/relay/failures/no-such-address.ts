@@ -24,7 +24,7 @@ function hostOf(url: string): string {
 
 const speaksOfAddress =
   /\b(?:url|uri|routes?|endpoints?|path|page|method)\b|\b(?:cannot|can't) (?:post|get)\b|not[ _]implemented|no handler|没找到对象/i
-/** The complete error text of some servers, whatever was requested. */
+/** The complete error text that some servers return, whatever was requested. */
 const bare = /^(?:404[: ]*)?(?:(?:the )?(?:requested )?(?:resource|file|page|url) )?(?:was )?not[ _]found[.!]?$/i
 const speaksOfThing =
   /\b(?:model|deployment|item|response|conversation|prompt|container|vector store|assistant|thread|tool|organization|project)s?\b|\bid\b|模型/i
@@ -42,7 +42,10 @@ export function addressVerdict(status: number, text: string, path: string): Addr
   return speaksOfAddress.test(all) ? 'missing' : 'there'
 }
 
-/** All texts in an error, at any depth. Numbers and field names are ignored, because they say nothing. */
+/**
+ * All texts in an error, at any depth. Numbers and field names are ignored, because they carry no information about the
+ * endpoint.
+ */
 function textsOf(body: object): string[] {
   return Object.values(body).flatMap((value: unknown) => {
     if (typeof value === 'string') return value === '' ? [] : [value]

@@ -9,9 +9,10 @@ const refusal =
   /un(?:known|recogni[sz]ed|supported|expected)|not (?:supported|allowed|permitted|recogni[sz]ed|known)|invalid|extra/i
 
 /**
- * True if a service refuses a request for the usage of a stream, as services do that are older than OpenAI's
- * `stream_options`: Azure's older API versions and older servers of open models. False if the words of the error may be
- * the caller's. Also false for models that reason unseen, because that reasoning would not be known without the usage.
+ * True if a service refuses a request for the usage of a stream. Services that are older than OpenAI's `stream_options`
+ * do so, such as Azure's older API versions and older servers of open models. False if the words of the error may be
+ * quoted from the caller. Also false for models whose reasoning is hidden, because that reasoning would not be known
+ * without the usage.
  */
 export function isAboutUsage(
   { status, error }: AttemptFailed,

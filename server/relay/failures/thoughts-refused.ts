@@ -1,7 +1,7 @@
 import { type AnyCall, conversationOf } from '../call/call.ts'
 import type { AttemptFailed } from './retry-policy.ts'
 
-/** How Anthropic, OpenAI and Google, in this order, name reasoning that they cannot accept. */
+/** The terms with which Anthropic, OpenAI and Google, in this order, refer to reasoning that they cannot accept. */
 const words =
   /`(?:redacted_)?thinking`|(?:signature|data)`? in `?(?:redacted_)?thinking|thinking\.signature|encrypted[_ ]content|item with id '?rs_|thought[_ ]?signature/i
 

@@ -19,7 +19,10 @@ export function badBody(message: string, status: number): AttemptFailed {
   return failedAttempt(new GatewayError('bad_response_body', message), status)
 }
 
-/** The same for a response whose body is not read. The body is cancelled so that the upstream stops generating. */
+/**
+ * The same failure as from `badBody`, for a response whose body is not read. The body is cancelled so that the upstream
+ * stops generating.
+ */
 export async function unread(response: Response, message: string): Promise<AttemptFailed> {
   await response.body?.cancel().catch(() => undefined)
   return badBody(message, response.status)
@@ -81,7 +84,7 @@ export function statusFailure(
   })
 }
 
-/** The maximum length of the text of a page that is kept, in characters. */
+/** The maximum length, in characters, of the text that is kept of an error page. */
 const longestPage = 500
 
 /** The text of an error that is not JSON, or the target of a redirect, which is the usual response at a wrong URL. */
@@ -102,8 +105,8 @@ export function reasonOf({ plain, error }: AttemptFailed, key: string): string {
 }
 
 /**
- * The neutral form of an error: as decoded from its dialect, or, if its text reports that the context is too long, as
- * recognised from that text.
+ * The neutral form of an error, as decoded from its dialect. If the error's text reports that the context is too long,
+ * the neutral form is derived from that text.
  */
 function meaning(
   failure: Failure | undefined,

@@ -17,9 +17,9 @@ const mostBytes = 64 * 1024
 const bodyMs = 10_000
 
 /**
- * Counts the tokens of a request: by the service if the channel speaks the caller's dialect and can count, otherwise by
- * the gateway's tokenizer. The call costs nothing and is not logged. But it counts towards the limits and needs quota,
- * because it uses the service and the CPU like any other call. Throws GatewayError.
+ * Counts the tokens of a request. The service counts them if the channel speaks the caller's dialect and can count;
+ * otherwise the gateway's tokenizer does. The call costs nothing and is not logged, but it counts towards the limits
+ * and needs quota, because it uses the service and the CPU like any other call. Throws GatewayError.
  */
 export async function countCall(deps: RelayDeps, call: RelayCall): Promise<Response> {
   const channel = channelFor(deps, call)

@@ -35,7 +35,10 @@ export function oneModel(dialect: Listing): (model: string) => object {
   }
 }
 
-/** The models that the caller may use: those that a channel serves for its group, limited to the token's own list. */
+/**
+ * The models that the caller is allowed to use: those that a channel serves for its group, limited to the token's own
+ * list.
+ */
 export function modelsFor(caller: Caller, routing: RoutingTable): string[] {
   const served = routing.models(caller.group)
   return caller.allowedModels ? served.filter((model) => caller.allowedModels?.has(model)) : [...served]

@@ -7,7 +7,7 @@ const kinds = [
   { name: 'tokens', field: 'tpm_limit', used: 'tokens', reset: 'tokensReset' },
 ] as const satisfies { name: string; field: LimitField; used: keyof Minute; reset: keyof Minute }[]
 
-/** The headers from `limitHeaders`, which a browser may read when it calls with a token. */
+/** The names of the headers from `limitHeaders`. A web page that calls with a token is allowed to read them. */
 export const limitHeaderNames = [
   ...kinds.flatMap(({ name }) => ['limit', 'remaining', 'reset'].map((part) => `x-ratelimit-${part}-${name}`)),
 ]
@@ -38,7 +38,7 @@ export function limitHeaders(limits: CallLimits): Record<string, string> {
   return headers
 }
 
-/** Whole seconds in OpenAI's form: `1s`, `6m0s`. */
+/** Whole seconds in OpenAI's format: `1s`, `6m0s`. */
 function duration(seconds: number): string {
   const minutes = Math.floor(seconds / 60)
   return minutes === 0 ? `${seconds}s` : `${minutes}m${seconds % 60}s`

@@ -15,7 +15,7 @@ const ofDialect: Readonly<Partial<Record<DialectName, readonly string[]>>> = {
 }
 
 /**
- * Upstream headers that are passed to the caller. They reveal no organisation, no cookies and no limits of the
+ * Upstream headers that are passed to the caller. None of them reveals the organisation, cookies or limits of the
  * operator's account.
  */
 const toCaller = [
@@ -58,7 +58,7 @@ export function idHeaderOf(dialect: DialectName): 'request-id' | 'x-request-id' 
 
 /**
  * Headers of every relayed response: the request id, and permission for pages of other sites to read the response. Such
- * pages may call with a token. Cookies are not used here (see routes.ts for the preflight).
+ * pages can call with a token. Cookies are not used here (see routes.ts for the preflight).
  */
 export function ownHeaders({ requestId, dialect }: NamedCall): Record<string, string> {
   return {

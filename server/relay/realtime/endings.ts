@@ -36,7 +36,7 @@ export function interrupted(error: GatewayError, code: number = codes.failed): E
   }
 }
 
-/** The caller may not continue. */
+/** The caller is no longer allowed to continue. */
 export function refused(error: GatewayError): Ending {
   return interrupted(error, codes.refused)
 }

@@ -20,7 +20,7 @@ export type CountTexts = (texts: readonly string[]) => number | Promise<number>
 /** Tokens per second of audio (OpenAI, "Managing costs" of the Realtime API). */
 const spokenPerSecond = 20
 const heardPerSecond = 10
-/** About the number of tokens that an image of usual size counts as. */
+/** The approximate number of tokens that an image of the usual size counts as. */
 const tokensPerImage = 1_000
 /** A token rarely has more characters than this. */
 const charactersPerToken = 6
@@ -241,7 +241,7 @@ export class RealtimeMeter {
     return { ...this.#known(), completionTokens: text + sound, audioCompletionTokens: sound }
   }
 
-  /** A prompt that the upstream has already read is read from its cache. */
+  /** The part of the prompt that the upstream has already read comes from its cache. */
   #known(): Usage {
     const { promptTokens, audioPromptTokens = 0 } = this.#context
     return {

@@ -159,7 +159,8 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
       }
       const shortage = await this.#shortage(kind)
       const refusal = kind === 'begun' ? await this.#refusal() : undefined
-      // By now, the hold covers the response that the caller sees completed, even if this process dies.
+      // The hold was increased first, so that a response that the caller sees completed is covered even if this process
+      // dies.
       await this.#deliver(kind === 'error' ? this.#cleaned(message.data) : message.data)
       if (this.#isEnding) continue
       if (refusal) void this.#end(refused(refusal))
@@ -168,7 +169,10 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     }
   }
 
-  /** Why the caller may not continue: its token or the token's owner was disabled after the session began. */
+  /**
+   * Why the caller is no longer allowed to continue: its token or the token's owner was disabled after the session
+   * began.
+   */
   async #refusal(): Promise<GatewayError | undefined> {
     try {
       await this.#check()
@@ -192,10 +196,7 @@ export class RealtimeSession implements SocketSession, OpenSession, DeadlineWait
     return typeof data === 'string' ? withoutKey(data, this.#open.channel.upstream.key) : data
   }
 
-  /**
-   * Increases the hold as the usage grows. If the hold cannot cover the usage, returns why the session may not
-   * continue.
-   */
+  /** Increases the hold as the usage grows. If the hold cannot cover the usage, returns why the session must end. */
   async #shortage(kind: ReturnType<RealtimeMeter['fromUpstream']>): Promise<Ending | undefined> {
     const slice = this.#deps.settings().PreConsumedQuota
     if (kind === undefined && this.#meter.unseenTokens < slice / 4) return undefined

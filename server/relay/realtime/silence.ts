@@ -16,7 +16,7 @@ const lookEveryMs = 250
 
 /** Watches the time limits of one session, as set in the options. */
 export class Silence {
-  /** Since when messages have been waiting for each side. */
+  /** When messages began waiting for each side; undefined while none are waiting. */
   callerBlockedAtMs: number | undefined
   upstreamBlockedAtMs: number | undefined
   readonly #deps: RelayDeps

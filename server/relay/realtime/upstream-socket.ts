@@ -29,7 +29,7 @@ export interface SocketOpening {
   nowMs(): number
 }
 
-/** Why there is no WebSocket: the upstream could not be reached, or was too slow. */
+/** Why no WebSocket was opened: the upstream could not be reached, or was too slow. */
 export class SocketFailure extends Error {
   readonly isTimeout: boolean
 
@@ -51,7 +51,7 @@ const closeWaitMs = 2_000
 
 /**
  * The client side of a WebSocket (RFC 6455), built only on sockets of `node:`. The runtime's own client does not report
- * the status with which an upstream refuses the connection or when data has been sent. Messages are taken one by one,
+ * the status of a refused connection, and it does not report when data has been sent. Messages are taken one by one,
  * and the upstream has to wait until each one is taken.
  */
 export class UpstreamSocket {
@@ -145,7 +145,7 @@ export class UpstreamSocket {
   #tell(message: UpstreamMessage): void {
     if (this.#isOver) return
     if (message.kind === 'close') {
-      // The close is answered with the same code. After that, the server ends the connection.
+      // The close frame is answered with the same code. After that, the server ends the connection.
       this.close(message.code, '')
       this.#isOver = true
       setTimeout(() => this.#socket.destroy(), closeWaitMs).unref()

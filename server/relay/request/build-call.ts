@@ -33,8 +33,8 @@ export interface Incoming {
 }
 
 /**
- * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve the call or this caller may
- * not make it.
+ * Builds a call from a request. Throws GatewayError (400, 403) if no upstream could serve the call or if this caller is
+ * not allowed to make it.
  */
 export function buildCall(
   routing: RoutingTable,
@@ -70,7 +70,7 @@ export function buildCall(
   }
 }
 
-/** The caller, bound to a proxy channel that its group may use for the model. */
+/** The caller, bound to a proxy channel that its group is allowed to use for the model. */
 function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: string): Caller {
   const candidates = routing.candidates(caller.group, model)
   const candidate = candidates.find(({ channel }) => channel.id === id && channel.provider.byNumber === true)

@@ -39,7 +39,7 @@ describe('URLs of files are replaced by their bytes', () => {
     ])
   })
 
-  test('URLs in tool results are replaced too, and a PDF becomes a document even if it was called an image', async () => {
+  test('URLs in tool results are replaced too, and a PDF becomes a document even if it was declared as an image', async () => {
     const { read } = reader(() => ({ data: 'JVBE', mediaType: 'application/pdf' }))
     const source = { type: 'url', url: 'https://a.example/x' }
     const conversation = anthropicMessages.decodeRequest({
@@ -68,7 +68,7 @@ describe('URLs of files are replaced by their bytes', () => {
     expect(inlineMedia(asking(image('https://a.example/1.png')), read)).rejects.toThrow('no')
   })
 
-  test('files that are too many or too large together are refused', async () => {
+  test('refuses too many files, and files that are too large in total', async () => {
     const many = Array.from({ length: 33 }, (_, index) => image(`https://a.example/${index}.png`))
     const { requested, read } = reader()
     expect(inlineMedia(asking(...many), read)).rejects.toThrow('no more than 32')

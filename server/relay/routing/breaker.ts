@@ -10,7 +10,7 @@ export interface Breaker {
   failed(channelId: number, model: string, requestId: string, why?: string): void
   /**
    * A call that ended without a verdict (for example, because the caller disconnected). If it was the trial, another
-   * call may be the next trial.
+   * call can be the next trial.
    */
   undecided(channelId: number, model: string, requestId: string): void
   /** Stops calling the channel for the pause that it asked for. */
@@ -44,7 +44,7 @@ interface Health {
 const failuresToOpen = 5
 const firstPauseMs = 5_000
 const longestPauseMs = 300_000
-/** A trial that never reported back does not block the channel for longer than this. */
+/** A trial that never reports back does not block the channel for longer than this. */
 const trialLifeMs = 120_000
 
 /** `cooled` is called whenever a cool-down of a channel begins. */
@@ -90,8 +90,8 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
     failed(channelId, model, requestId, why = '') {
       const health = stateOf(channelId, model)
       const isTrial = health.trial?.requestId === requestId
-      // A call that was in progress when the breaker opened, or that had no other channel, says nothing new and does
-      // not decide the trial.
+      // A failure says nothing new if its call was in progress when the breaker opened, or was sent only because there
+      // was no other channel. Such a failure does not decide the trial.
       if (nowMs() < health.openUntilMs || (health.trial && !isTrial)) return
       health.trial = undefined
       health.failuresInRow++

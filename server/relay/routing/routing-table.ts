@@ -109,7 +109,7 @@ async function build(
   store: Store,
   secrets: Secrets,
   warn: (message: string) => void,
-  /** Returns the table in force once the rows have been read. */
+  /** Called once the rows have been read. Returns the table that is in force then. */
   before: () => RoutingTable | undefined = () => undefined,
 ): Promise<{ table: RoutingTable; mark: string }> {
   const rows = await routingRows(store.read)

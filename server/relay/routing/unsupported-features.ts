@@ -4,13 +4,13 @@ export interface UnsupportedFeature {
   what: string
   /** The service's message. */
   reason: string
-  /** Until when the missing feature is not requested, in milliseconds of the clock. */
+  /** The feature is not requested before this time, in epoch milliseconds. */
   untilMs: number
 }
 
 /**
- * Remembers for a while which services do not support a dialect or stream usage, so that not every call has to find
- * out.
+ * Remembers for a while which services do not support a dialect or stream usage, so that each call does not have to
+ * find out again.
  */
 export interface UnsupportedFeatures {
   has(feature: string): boolean

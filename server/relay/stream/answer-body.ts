@@ -15,7 +15,10 @@ export const never = Number.POSITIVE_INFINITY
  * step never runs its `finally`.
  */
 export abstract class AnswerBody<Settled> implements AsyncIterableIterator<Uint8Array>, DeadlineWait {
-  /** Due when the caller has not read for too long, because the rest of the response would be kept for nobody. */
+  /**
+   * The time at which the response is ended, because the caller has not read for too long and the rest would be kept
+   * for nobody.
+   */
   dueAtMs = never
   watchIndex: number | undefined
   protected readonly deps: RelayDeps
@@ -113,7 +116,7 @@ export function brokenOff(): Promise<never> {
   return Promise.reject(undefined)
 }
 
-/** The time by which the caller must read the next piece of its response, in milliseconds of the deadline clock. */
+/** The time by which the caller must read the next piece of its response, in milliseconds on the deadline clock. */
 export function unreadLimit({ deadlineWatch, settings }: RelayDeps): number {
   const limitMs = settings().CallerIdleTimeout * 1000
   return limitMs > 0 ? deadlineWatch.nowMs() + limitMs : Number.POSITIVE_INFINITY

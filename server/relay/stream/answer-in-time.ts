@@ -19,7 +19,7 @@ export interface Asking {
 
 /**
  * Returns the response for a stream. If the upstream is too slow to begin, the head and keep-alives are sent first.
- * Other channels may still be tried after that. Rejects as `answering` does, unless the head has been sent by then.
+ * Other channels can still be tried after that. Rejects as `answering` does, unless the head has been sent by then.
  */
 export function answerInTime(asking: Asking): Promise<Response> {
   return new Promise((resolve, reject) => {

@@ -9,7 +9,8 @@ import { AnswerBody, atEnd, brokenOff, never, type Step, unreadLimit } from './a
 
 /**
  * The body of an audio response. Its price or usage is known in advance, so only the last piece waits for the charge.
- * Audio has no event that could report an error. If the upstream breaks, the response breaks off and costs nothing.
+ * Audio has no event that could report an error. If the connection to the upstream breaks, the response breaks off and
+ * costs nothing.
  */
 export class BinaryStream extends AnswerBody<void> {
   readonly #reader: UpstreamReader

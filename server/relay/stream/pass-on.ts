@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
  */
 export function passOn(block: SseBlock, meter: StreamMeter, withholdUsage: boolean): PassedOn {
   const { text } = block
-  // A block that can be skimmed is not split into events; only blocks in the rare forms are.
+  // Most blocks can be skimmed. Only blocks in rarer formats are split into events.
   const events = block.firstRest || text.includes('\r') ? block.events : undefined
   /** The text is sent unchanged up to this index; undefined = all of it. */
   let cut: number | undefined
@@ -86,8 +86,8 @@ function asciiAt({ bytes, text, firstRest }: SseBlock): number | undefined {
 }
 
 /**
- * Does the same for an event with several lines, or with lines that have no field name. The readable parts are sent in
- * the usual form.
+ * Passes on an event that has several lines, or lines without a field name. Its readable parts are sent in the usual
+ * format.
  */
 function passOddOn(
   event: SseEvent,
@@ -123,8 +123,8 @@ export function joined(a: Uint8Array | undefined, b: Uint8Array | undefined): Ui
 }
 
 /**
- * The same for two parts of one buffer that nothing else reads any more: `b` is moved up to the end of `a`, over what
- * was between them.
+ * Joins two chunks like `joined`. If both are parts of one buffer that nothing else reads any more, `b` is moved up to
+ * the end of `a`, over what was between them.
  */
 export function closedUp(a: Uint8Array | undefined, b: Uint8Array): Uint8Array {
   if (!a || a.length === 0) return b

@@ -42,7 +42,8 @@ interface StreamOptions {
  * The body of a streamed response: the upstream's events as they arrive, metered, with an end that never presents an
  * incomplete response as complete. It owns the hold from construction. Every ending settles the hold once: the normal
  * end, a broken or stalled upstream, an error event, quota running out, and a caller who disconnects midway or before
- * the first read. No async function handles a piece, because thousands of streams wait for a piece at a time.
+ * the first read. Pieces are handled without async functions, because thousands of streams can wait for a piece at the
+ * same time.
  */
 export class RelayStream extends AnswerBody<ChargedUsage> {
   readonly #reader: StreamReader
@@ -219,7 +220,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
       (error: GatewayError) => error,
     )
     if (!cost.exceedsHold || cost.mayOverdraw()) return undefined
-    // The estimate tends to be high, so the tokens are counted before the estimate may end a response.
+    // The estimate tends to be high, so the tokens are counted before the estimate is allowed to end a response.
     await cost.count()
     if (!cost.exceedsHold) return undefined
     return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')

@@ -17,7 +17,7 @@ interface Opening {
   newMeter: () => StreamMeter
   status: number
   leaving: Leaving
-  /** Pieces are held back until this time at most, in milliseconds of the clock. */
+  /** The latest time until which pieces are held back, in milliseconds on `clock`. */
   untilMs: number
   clock: Clock
   /** The channel's key, which must not be shown. */

@@ -24,8 +24,8 @@ export interface StreamReader extends Pick<UpstreamReader, 'cancel' | 'drain' | 
   ask(answer: (piece: StreamPiece) => void): void
   next(): Promise<StreamPiece>
   /**
-   * The end of a response that broke off, if the caller's dialect has a form for it that continues the events already
-   * sent.
+   * The end of a response that broke off. It continues the events already sent. Absent if the caller's dialect has no
+   * such end.
    */
   failed?(failure: Failure, charged: Usage | undefined): string
 }

@@ -4,8 +4,8 @@ import type { StreamEvent } from '../../dialects/neutral/reply.ts'
 import type { StreamPiece, StreamReader, WriteEnd } from './stream-reader.ts'
 
 /**
- * A complete response for a caller who requested a stream, so that only a stream's first slice is held. It is returned
- * as one last piece, which is sent once it is paid for.
+ * A complete response for a caller who requested a stream. As for any stream, only the first slice of quota is held, so
+ * the response is returned as one last piece, which is sent once it is paid for.
  */
 export class WholeReader implements StreamReader {
   readonly meter: TalliedMeter

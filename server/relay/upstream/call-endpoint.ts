@@ -49,7 +49,7 @@ function shorter(aMs: number, bMs: number): number {
 }
 
 /**
- * The endpoints of a channel that a call may use, best first: one that speaks the caller's dialect, then the one for
+ * The endpoints of a channel that a call can use, best first: one that speaks the caller's dialect, then the one for
  * callers of other dialects. Throws GatewayError for a call that the channel's provider cannot make.
  */
 export function endpointsOf(
@@ -115,7 +115,7 @@ export async function askAt(
   return { prepared, response: await callUpstream(deps, attempting, prepared, patience) }
 }
 
-/** Prepares a call for one endpoint. Throws GatewayError (possibly before a promise is returned) and AttemptFailed. */
+/** Prepares a call for one endpoint. Throws GatewayError (possibly synchronously) and AttemptFailed. */
 export function prepareCall(deps: RelayDeps, attempting: Attempting): Prepared | Promise<Prepared> {
   return isConversing(attempting) ? prepareConversation(deps, attempting) : prepare(attempting)
 }
@@ -126,7 +126,7 @@ function isConversing(attempting: Attempting): attempting is Conversing {
 
 /**
  * Sends a prepared call. Resolves with the head of the response, whatever its status. Throws GatewayError (possibly
- * before a promise is returned) and CallerLeft.
+ * synchronously) and CallerLeft.
  */
 export function callUpstream(
   deps: RelayDeps,
@@ -214,7 +214,7 @@ function withForwarded(target: Target, call: RelayCall, endpoint: ChatEndpoint |
 
 type Opening = Pick<Attempting, 'call' | 'channel' | 'endpoint' | 'upstreamCall'>
 
-/** Makes a call that is not a single POST, under the same limits. */
+/** Makes a call that is not a single POST, under the limits that apply to a POST. */
 async function opened(
   deps: RelayDeps,
   { call, channel, endpoint, upstreamCall }: Opening,

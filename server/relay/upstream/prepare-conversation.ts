@@ -50,7 +50,10 @@ export function prepareConversation(deps: RelayDeps, attempting: Conversing): Pr
   return prepared
 }
 
-/** Returns the conversation. Throws AttemptFailed if it has too many parts to be translated, and GatewayError. */
+/**
+ * Returns the conversation. Throws GatewayError, or AttemptFailed if the conversation has too many parts to be
+ * translated.
+ */
 function partsOf(call: RelayCall): Conversation {
   const { body, conversation } = call.state
   if (conversation || body.kind !== 'json' || (body.containers ?? 0) <= translatedLimits.containers)
@@ -64,7 +67,7 @@ function partsOf(call: RelayCall): Conversation {
 }
 
 /**
- * True if files must be sent as bytes, because Claude outside Anthropic does not open URLs. Google's own URLs name
+ * True if files must be sent as bytes, because Claude outside Anthropic does not open URLs. Google's own URLs refer to
  * files that Google already has.
  */
 function mustInline(call: RelayCall, { wantsBytes }: ChatEndpoint): boolean {
@@ -238,7 +241,7 @@ function refuseBackground({ background }: JsonObject): void {
   )
 }
 
-/** Refuses a reference to a response that only the service that gave it can know. */
+/** Refuses a reference to an earlier response, because only the service that gave that response knows it. */
 function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   const keptField = keptFields.find((field) => json[field] !== undefined && json[field] !== null)
   if (keptField === undefined || call.caller.chosenChannel) return

@@ -52,7 +52,7 @@ export function leftOutOf({ codec, renamed, dropped }: Prepared): readonly strin
   return renamed ? [...renamed, ...(dropped ?? nothing)] : (dropped ?? nothing)
 }
 
-/** A call at one channel, before it is prepared. */
+/** A call on one channel, before it is prepared. */
 export interface Attempting {
   call: RelayCall
   channel: Channel
@@ -192,7 +192,7 @@ function withSystemPrompt(messages: unknown, prompt: string): unknown[] {
 
 /**
  * The caller's limits, each at most the cap, because services differ in which limit they use. If the caller set no
- * limit, the cap. Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
+ * limit, the cap is used. Reasoning models refuse `max_tokens` (OpenAI API reference, "max_completion_tokens").
  */
 function capped(json: JsonObject, model: string, capTokens: number): JsonObject {
   const limits = ['max_completion_tokens', 'max_tokens'].flatMap((field) => {

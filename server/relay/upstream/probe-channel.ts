@@ -82,7 +82,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     if (signal.aborted) return done(false, tooLate)
     if (error instanceof AttemptFailed) return done(false, error.message, error.verdict)
     if (!(error instanceof GatewayError)) throw error
-    // The test is run by an admin, who may see more than a caller.
+    // The test is run by an admin, who is allowed to see more than a caller.
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
     return done(false, withoutKey(error.message + cause, channel.upstream.key), judgeFailure(error))
   } finally {

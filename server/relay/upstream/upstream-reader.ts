@@ -20,7 +20,7 @@ export interface ReadLimits {
   idleMs: number
   /** Report `quiet` after this long without a piece; 0 = never. */
   keepAliveMs: number
-  /** When the response must have ended, in milliseconds of the watch's clock. */
+  /** When the response must have ended, in milliseconds on the watch's clock. */
   deadlineMs: number
   /** The maximum length of a returned piece, in bytes; absent = pieces are returned as they arrive. */
   pieceBytes?: number
@@ -36,8 +36,8 @@ const never = Number.POSITIVE_INFINITY
 
 /**
  * Reads an upstream body piece by piece, one read at a time, so that the upstream has to stop too if the caller does
- * not read. Thousands of these readers wait at a time, so anything that a wait needs is made once and not for each
- * piece.
+ * not read. Thousands of these readers can wait at the same time, so anything that a wait needs is made once and not
+ * for each piece.
  */
 export class UpstreamReader implements DeadlineWait {
   /** When to report to the waiting code that nothing has arrived. */
@@ -70,7 +70,7 @@ export class UpstreamReader implements DeadlineWait {
     return new Promise((resolve) => this.ask(resolve))
   }
 
-  /** Passes the next piece to `answer`, at once if the piece has already arrived. Only one call may be waiting. */
+  /** Passes the next piece to `answer`, at once if the piece has already arrived. Only one call can be waiting. */
   ask(answer: (piece: UpstreamPiece) => void): void {
     if (this.#isCut) {
       answer({ kind: 'cut' })

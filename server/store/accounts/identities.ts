@@ -27,8 +27,8 @@ export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[
     return query.where('github_account_id', '=', identity.github_account_id).execute()
   }
   if ('wechat_id' in identity) return query.where('wechat_id', '=', identity.wechat_id).execute()
-  // Rows imported from one-api contain only the login name. Rows that a login has used since then also contain the
-  // account's id.
+  // Rows imported from one-api contain only the login name. Once such a row has been used for a login, it also contains
+  // the account's id.
   return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
 }
 
@@ -41,7 +41,7 @@ export function accountsByMail(db: Db, email: string): Promise<Account[]> {
     .execute()
 }
 
-/** The accounts that get mails about the installation itself. */
+/** The accounts that get emails about the installation itself. */
 export function rootsWithMail(db: Db): Promise<Account[]> {
   return living(db)
     .select(columns)

@@ -2,15 +2,15 @@ import { sql } from 'kysely'
 import type { Trx } from '../store.ts'
 
 export interface MailRule {
-  /** Minimum time between two mails to one recipient. */
+  /** Minimum time between two emails to one recipient. */
   pauseSeconds: number
-  /** Maximum mails to one recipient within `windowSeconds`, counted from the first mail. */
+  /** Maximum number of emails to one recipient within `windowSeconds`, counted from the first email. */
   limit: number
   windowSeconds: number
 }
 
 /**
- * Counts one mail to the recipient, on all nodes together. Returns 0 if the mail may be sent, otherwise the seconds
+ * Counts one email to the recipient, on all nodes together. Returns 0 if the email may be sent, otherwise the seconds
  * until it may be sent.
  */
 export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, nowSeconds: number): Promise<number> {
@@ -42,7 +42,7 @@ export async function takeMailTurn(trx: Trx, recipient: string, rule: MailRule, 
   return Math.max(1, pause, window)
 }
 
-/** Deletes recipients whose last mail is older than any limit; for an hourly job. */
+/** Deletes recipients whose last email is too old for any limit; for an hourly job. */
 export async function deleteOldMailLimits(trx: Trx, beforeSeconds: number): Promise<void> {
   await trx.deleteFrom('mail_limits').where('last_time', '<', beforeSeconds).execute()
 }

@@ -13,8 +13,9 @@ export interface Crossing {
 }
 
 /**
- * Checks the accounts with ids in (after, upTo]. `risen` are the accounts above the threshold that are not armed yet,
- * `fallen` the armed accounts below it. One range of ids is read at a time, so that no read takes long.
+ * Checks the accounts with ids in (after, upTo]. An armed account gets a reminder when its balance falls below the
+ * threshold. `risen` are the accounts above the threshold that are not armed yet, `fallen` the armed accounts below it.
+ * One range of ids is read at a time, so that no read takes long.
  */
 export async function quotaCrossings(
   db: Db,

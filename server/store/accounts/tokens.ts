@@ -29,7 +29,7 @@ export function listTokens(db: Db, userId: number, page: Page<TokenSort>, keywor
   return listPage(
     db,
     matching,
-    // A token with unlimited quota has more left than any number.
+    // A token with unlimited quota counts as having more left than any other token.
     (query) =>
       query.selectAll().$if(page.sort === 'remain_quota', (sorted) => sorted.orderBy('unlimited_quota', direction)),
     page,
@@ -41,7 +41,7 @@ export function tokenOf(db: Db, userId: number, id: number): Promise<TokenRow | 
   return db.selectFrom('tokens').selectAll().where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
 }
 
-/** Like `tokenOf`, but in order to change the token: nobody else can change the row until the transaction ends. */
+/** Like `tokenOf`, with the row locked: nobody else can change it until the transaction ends. */
 export function lockToken(trx: Trx, userId: number, id: number): Promise<TokenRow | undefined> {
   return trx
     .selectFrom('tokens')
@@ -73,7 +73,7 @@ export async function addToken(trx: Trx, token: NewToken): Promise<TokenRow> {
     .executeTakeFirstOrThrow()
 }
 
-/** The fields of a token that its owner may write; the quota has separate calls. */
+/** The fields of a token that its owner may write. The quota is changed by separate functions. */
 export type TokenFields = Pick<
   Updateable<TokensTable>,
   'name' | 'status' | 'expired_time' | 'unlimited_quota' | 'models' | 'subnet' | LimitField
@@ -85,8 +85,8 @@ export async function updateToken(trx: Trx, id: number, fields: TokenFields): Pr
 }
 
 /**
- * Sets the remaining quota to a value; the granted quota changes by the same difference, whatever calls spend in the
- * meantime.
+ * Sets the remaining quota to a value. The granted quota changes by the same difference, even if calls spend quota in
+ * the meantime.
  */
 export async function setTokenQuota(trx: Trx, id: number, quota: number): Promise<void> {
   await trx

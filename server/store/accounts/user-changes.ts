@@ -49,7 +49,7 @@ export async function addUser(trx: Trx, user: NewUser): Promise<number> {
   return row.id
 }
 
-/** The fields of a user row that a person may write; the quota has separate calls. */
+/** The fields of a user row that a person may write. The quota is changed by separate functions. */
 export type UserFields = Pick<
   Updateable<UsersTable>,
   'username' | 'display_name' | 'password' | 'group' | 'role' | 'status' | 'access_token_hash' | LimitField
@@ -61,7 +61,8 @@ export async function updateUser(trx: Trx, id: number, fields: UserFields): Prom
 }
 
 /**
- * Sets a balance to a value; the granted quota changes by the same difference, whatever calls spend in the meantime.
+ * Sets a balance to a value. The granted quota changes by the same difference, even if calls spend quota in the
+ * meantime.
  */
 export async function setUserQuota(trx: Trx, id: number, quota: number): Promise<void> {
   await trx
@@ -95,15 +96,15 @@ export async function giveUserQuota(trx: Trx, id: number, quota: number, most: n
   return result.numUpdatedRows > 0n
 }
 
-/** Revokes everything that can be used to log in: sessions and the access token. */
+/** Ends all logins of a user: deletes the sessions and revokes the access token. */
 export async function revokeLogins(trx: Trx, id: number): Promise<void> {
   await endSessionsOf(trx, id)
   await trx.updateTable('users').set({ access_token_hash: null }).where('id', '=', id).execute()
 }
 
 /**
- * Deletes an account. The row stays for its logs and sums, but the name and the bindings are freed and the secrets are
- * deleted.
+ * Deletes an account. The row is kept for its logs and usage sums, but the name and the bindings are freed and the
+ * secrets are deleted.
  */
 export async function deleteUser(trx: Trx, id: number): Promise<void> {
   await revokeLogins(trx, id)

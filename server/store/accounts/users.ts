@@ -37,7 +37,7 @@ const columns = [
 /** A user without the secret columns. */
 export type UserRow = Pick<Selectable<UsersTable>, (typeof columns)[number]>
 
-/** Accounts that were not deleted. A deleted account keeps its row, so that logs and sums keep their owner. */
+/** Accounts that were not deleted. A deleted account keeps its row, so that logs and usage sums keep their owner. */
 function living(db: Db) {
   return db.selectFrom('users').where('status', '<>', userStatus.deleted)
 }
@@ -82,7 +82,7 @@ export async function idOfUsername(db: Db, username: string): Promise<number | u
 
 /**
  * True while an account is enabled and has the password that was just verified. The row is locked, so that a ban or a
- * password change in the meantime also ends the resulting session.
+ * password change that comes after this check also ends the session that is about to be created.
  */
 export async function lockLogin(trx: Trx, id: number, passwordHash: string): Promise<boolean> {
   const row = await trx
@@ -112,9 +112,9 @@ export async function userForLogin(db: Db, name: string) {
 }
 
 /**
- * Reserves a name for the account to which this transaction gives it; false if another account has the name, or is just
- * getting it. Nothing waits here, because a waiting transaction could hold the row that the other transaction waits
- * for.
+ * Reserves a name for the account to which this transaction gives it; false if another account has the name, or if
+ * another transaction is just giving it to one. This never waits for a lock, because a waiting transaction could hold
+ * the row that the other transaction waits for.
  */
 export async function takeUsername(trx: Trx, username: string, exceptId = 0): Promise<boolean> {
   if (needsRowLocks(trx)) {
@@ -127,8 +127,8 @@ export async function takeUsername(trx: Trx, username: string, exceptId = 0): Pr
 }
 
 /**
- * True if another account has that name, ignoring case in any script, or has a name that looks like it in another
- * alphabet. Look-alike names help nobody.
+ * True if another account has that name, ignoring case in any script, or has a name in another alphabet that looks like
+ * it. Two accounts must not have look-alike names.
  */
 export async function usernameTaken(db: Db, username: string, exceptId = 0): Promise<boolean> {
   const others = db.selectFrom('users').select('username').where('id', '<>', exceptId)

@@ -37,7 +37,7 @@ export interface ChannelEvent {
   reason: string
 }
 
-/** Writes a log row, an audit event and the channel's reason, in the transaction of the change. */
+/** Writes a log row, an audit event and the reason shown for the channel, in the transaction of the change. */
 export async function addChannelEvent(
   trx: Trx,
   { at, channelId, action, content, reason }: ChannelEvent,

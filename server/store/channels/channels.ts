@@ -195,9 +195,7 @@ export async function setChannelStatus(trx: Trx, id: number, status: number): Pr
   await trx.updateTable('abilities').set({ enabled }).where('channel_id', '=', id).execute()
 }
 
-/**
- * Records the result of a test: how long the channel took, and when the test was made. False if the channel is gone.
- */
+/** Records the result of a test: how long the channel took, and when the test was run. False if the channel is gone. */
 export async function recordChannelTest(
   trx: Trx,
   id: number,

@@ -16,7 +16,8 @@ const pollMs = 50
 /**
  * Claims a SQLite database for this server, so that no second server writes to it. PostgreSQL serves any number of
  * servers and needs no claim. The claim is a lock that SQLite holds on a file beside the database. The system releases
- * it when the process ends, however it ends. Commands need no claim. Throws an error with a sentence for the operator.
+ * it when the process ends, however it ends. Commands need no claim. Throws an error whose message is a sentence for
+ * the operator.
  */
 export async function claimDatabase(url: string): Promise<Claim> {
   if (isPostgresUrl(url)) return { release: () => undefined }

@@ -7,11 +7,14 @@ export interface OpenOptions {
   poolSize?: number
   /** SQLite's PRAGMA synchronous: NORMAL survives a killed process, FULL also survives a power failure. */
   synchronous?: 'NORMAL' | 'FULL'
-  /** For a command, with somebody waiting at its terminal: PostgreSQL may take as long as it needs to respond. */
+  /**
+   * Removes the time limits on PostgreSQL's responses. For commands, because somebody is waiting for them at a
+   * terminal.
+   */
   unlimited?: boolean
 }
 
-/** A store as opened here. */
+/** A store as returned by `openStore`. */
 export interface OpenedStore extends Store {
   /** Like `write`, but without its time limit: for migrations, which process whole tables. */
   writeUnlimited?: Store['write']

@@ -26,7 +26,7 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
     },
   }
   const pool = new PatientPool({ ...options, max: poolSize, ...(unlimited && noLimit) })
-  // The pool connects again for each use, because there is only one use, at the start.
+  // This pool opens a new connection for each use, because it is used only once, at the start.
   const unlimitedPool = new PatientPool({ ...options, max: 1, maxUses: 1, ...noLimit })
   const ledgerPool = new PatientPool({ connectionString: url, max: 2, ...limits, queryLimitMs: ledgerTimeoutMs })
   // The pool replaces a broken connection, and the query running on it fails. Without listeners, these events would be
@@ -44,8 +44,8 @@ export function openPostgres({ url, poolSize = 10, unlimited = false }: OpenOpti
     read: db,
     write: (work) => untilUndisturbed(() => db.transaction().execute(work)),
     writeUnlimited: (work) => untilUndisturbed(() => unlimitedDb.transaction().execute(work)),
-    // This shares a connection with the ledger's short calls, because all other connections may be busy with long
-    // queries, or hang for longer.
+    // This shares connections with the ledger, whose calls are short. All other connections may be busy with long
+    // queries, or may hang for longer until they fail.
     async writeSoon(statement) {
       const { sql: text, parameters } = statement(db).compile()
       const query: LimitedQuery = { text, values: [...parameters], limitMs: soonTimeoutMs }

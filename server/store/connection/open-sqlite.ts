@@ -39,7 +39,10 @@ export function openSqlite({ url, synchronous = 'NORMAL' }: OpenOptions): Store 
   }
 }
 
-/** Leaves only a single file if possible. If the disk is full, the next start reads the write-ahead log. */
+/**
+ * Merges the write-ahead log into the database file if possible, so that only a single file is left. If the disk is
+ * full, the next start reads the write-ahead log.
+ */
 function tidy(writer: Database): void {
   try {
     writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -50,7 +53,8 @@ function tidy(writer: Database): void {
 
 function connectSqlite(url: string, synchronous: 'NORMAL' | 'FULL'): Database {
   try {
-    // The file is created here, so that nobody else may read it, whatever the folder allows. The WAL inherits its mode.
+    // The file is created here with a mode that lets nobody else read it, whatever the folder allows. The WAL inherits
+    // its mode.
     closeSync(openSync(url, 'a', 0o600))
     const database = new Database(url)
     database.run('PRAGMA busy_timeout = 10000')

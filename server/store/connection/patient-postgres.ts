@@ -2,8 +2,8 @@ import pg from 'pg'
 import { runningTimer } from '../../lib/running-timer.ts'
 
 /**
- * Limits of waits for the database, in milliseconds in which this process ran; 0 = no limit. The driver's own timers
- * fire as soon as a stopped process continues, before it has read what arrived in the meantime.
+ * Limits on waiting for the database, in milliseconds during which this process runs; 0 = no limit. The driver's own
+ * timers fire as soon as a stopped process continues, before it has read what arrived in the meantime.
  */
 export interface Patience {
   /** The limit for getting a connection, whether it is opened or waited for. */
@@ -69,7 +69,7 @@ export class PatientClient extends pg.Client {
     return answer
   }
 
-  /** Closes the connection when the time is up. Whatever waits for the connection fails. */
+  /** Closes the connection when the time is up. Everything that waits for the connection then fails. */
   #limit(limitMs: number, message: string): () => void {
     if (limitMs <= 0) return () => undefined
     return runningTimer(limitMs, () => (this as unknown as Inner).connection.stream.destroy(new Error(message)))

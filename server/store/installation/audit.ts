@@ -54,16 +54,16 @@ export function listAudit(
 }
 
 /**
- * The event from which the balance check learns that balances may be negative. Without it, correct balances would be
- * reported as faults.
+ * The event that tells the balance check that balances are allowed to be negative. Without it, correct balances would
+ * be reported as faults.
  */
 export const policyChange = { action: 'option.update', target: 'QuotaPolicy' }
 
 const purgedPerStep = 500
 
 /**
- * Deletes the events older than `before` (epoch seconds), some at a time, and waits for `pause` in between. The few
- * changes of the quota policy are kept forever.
+ * Deletes the events older than `before` (epoch seconds) in batches, and waits for `pause` in between. Changes of the
+ * quota policy are rare and are kept forever.
  */
 export async function purgeAudit(store: Store, before: number, pause: () => Promise<unknown>): Promise<void> {
   for (;;) {

@@ -35,8 +35,8 @@ export interface DeadNodes {
   /** Nodes whose processes have ended. */
   gone: readonly string[]
   /**
-   * Nodes that are dead if they are silent for `afterSeconds` when the statement runs. A node whose heartbeat has
-   * returned is alive.
+   * Nodes that count as dead if they have been silent for `afterSeconds` when the statement runs. A node whose
+   * heartbeat has returned is alive.
    */
   ifSilent: readonly string[]
   afterSeconds: number

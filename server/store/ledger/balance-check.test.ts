@@ -6,7 +6,7 @@ import { purgeLogs } from '../logs/log-purge.ts'
 import { balanceFaults } from './balance-check.ts'
 
 forEachDatabase((_name, openFresh) => {
-  /** Two users with three tokens, each with one settled and one open call. */
+  /** Two users with three tokens in total. Each token has one settled and one open call. */
   async function used() {
     const store = await openFresh()
     const first = await addAccount(store, { user: 1000, token: 500 })
@@ -102,7 +102,7 @@ forEachDatabase((_name, openFresh) => {
     expect(faults[0]?.text).toBe('used 60, but the log rows sum to 30 and 0 are not in the log')
   })
 
-  test('a missing hold is reported for its user, and for a limited token', async () => {
+  test('a missing hold is reported for its user and, if its token is limited, for the token', async () => {
     const { store, first } = await used()
     await store.write((trx) => trx.deleteFrom('holds').where('token_id', '=', first.tokenId).execute())
     expect((await balanceFaults(store)).faults.map(({ kind, id }) => [kind, id])).toEqual([

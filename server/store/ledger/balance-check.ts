@@ -28,8 +28,8 @@ interface Figures {
 
 /**
  * Checks that used = logged + unlogged for every account, that granted = left + held + used for users and tokens, and
- * that the usage sums cover exactly the existing rows. Works on a live database: one statement is one snapshot on both
- * databases, reads every log row once and locks nothing.
+ * that the usage sums cover exactly the existing rows. Works on a live database: each check is a single statement,
+ * which sees one snapshot on both databases, reads every log row once and locks nothing.
  */
 export async function balanceFaults(store: Store): Promise<BalanceReport> {
   const policy = await store.read

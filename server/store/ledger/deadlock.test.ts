@@ -20,7 +20,7 @@ forEachDatabase((name, openFresh) => {
       store.write(async (trx) => {
         begun++
         await addUserQuota(trx, first, 1)
-        // On SQLite the second transaction begins when the first has ended.
+        // On SQLite the second transaction begins only after the first has ended.
         if (begun === 2 || name === 'sqlite') met.resolve()
         await met.promise
         await addUserQuota(trx, second, 1)
@@ -28,7 +28,7 @@ forEachDatabase((name, openFresh) => {
     await Promise.all([cross(one, two), cross(two, one)])
     const rows = await store.read.selectFrom('users').select('quota').execute()
     expect(rows.map(({ quota }) => quota)).toEqual([12, 12])
-    // A repeated transaction may meet the other one once more, if the other has not continued yet.
+    // A repeated transaction can conflict with the other transaction once more, if that one has not continued yet.
     if (name === 'sqlite') expect(begun).toBe(2)
     else expect(begun).toBeGreaterThan(2)
   }, 120_000)
@@ -55,7 +55,7 @@ forEachDatabase((name, openFresh) => {
     expect(await figuresOf(store, account)).toMatchObject({ quota: 50, held: 50 })
   })
 
-  test("accounts are armed in id order, the ledger's order, whatever their physical order", async () => {
+  test("accounts are armed for reminders in id order, the ledger's lock order, whatever their physical order", async () => {
     const store = await openFresh()
     const ids: number[] = []
     for (let each = 0; each < 3; each++) ids.push((await addAccount(store, { user: 100 })).userId)

@@ -22,8 +22,8 @@ export function postgresLedger(pool: pg.Pool): LedgerStore {
 
 /**
  * PostgreSQL's text type cannot store NUL or half of a surrogate pair, but a model name or an upstream's message may
- * contain them. JSON writes both as an escape. The quick check finds such escapes, and sometimes also a backslash of
- * the text itself, which does no harm.
+ * contain them. JSON writes both as escapes. The quick check finds such escapes. It also matches some texts that
+ * contain a literal backslash, which does no harm.
  */
 function toJson(ops: readonly LedgerOp[]): string {
   const json = JSON.stringify(ops)

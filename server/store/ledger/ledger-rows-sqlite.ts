@@ -3,7 +3,7 @@ import type { LogRow } from '../schema/ledger-types.ts'
 
 // The rows that the ledger writes on SQLite, as lists of values.
 
-/** Each column of a log row and its value. A new column needs a line here, and the compiler asks for it. */
+/** Each column of a log row and its value. A new column needs a line here, and the compiler reports a missing line. */
 const logRow = {
   user_id: (log) => log.user_id,
   created_at: (log) => log.created_at,
@@ -78,7 +78,8 @@ export function insertInto(table: string, columns: readonly string[], rows = 1):
 
 /**
  * Prepares the insertion of many rows into one SQLite table. A statement with several rows costs little more than one
- * with a single row, because most of the cost is starting it. Rows are inserted in order; an empty list does nothing.
+ * with a single row, because most of the cost is in starting the statement. Rows are inserted in order; an empty list
+ * does nothing.
  */
 export function prepareInserts(
   database: Database,

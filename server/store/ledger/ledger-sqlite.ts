@@ -60,7 +60,7 @@ type Statements = ReturnType<typeof prepare>
 
 /**
  * The ledger on SQLite. Each batch is one transaction, and all statements are prepared. During the transaction, this
- * process is the only writer, so balances may be kept in memory from the first read to the last write of the batch.
+ * process is the only writer, so balances can be kept in memory from the first read to the last write of the batch.
  */
 export function sqliteLedger(database: Database, queue: WriteQueue): LedgerStore {
   let statements: Statements | undefined

@@ -126,7 +126,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test("the same number succeeds within one batch, and when the user's balance is the limit", async () => {
+    test("three of 20 callers also succeed within one batch, with the user's balance as the limit", async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 1000 })
       const results = await takes(store, ...Array.from({ length: 20 }, () => holdOp(account, 30)))
@@ -135,7 +135,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ remain: 910, quota: 10, held: 90 })
     })
 
-    test('a refusal reports whose balance it was, how much is left, and whether more may come back', async () => {
+    test('a refusal reports whose balance was too low, how much is left, and whether open calls could still give quota back', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 50 })
       expect(await takes(store, holdOp(account, 60))).toEqual([
@@ -144,7 +144,7 @@ forEachDatabase((name, openFresh) => {
       const other = await addSecondToken(store, account, 500)
       const hold = holdOp(other, 70)
       await apply(store, hold)
-      // Quota held by the other token may come back to the user, but not to this token.
+      // Open calls of the other token could give quota back to the user, but not to this token.
       expect(await takes(store, holdOp(account, 60), holdOp(account, 40))).toEqual([
         { ok: false, reason: 'token', available: 50, othersOpen: false, used: 0 },
         { ok: false, reason: 'user', available: 30, othersOpen: true, used: 0 },
@@ -214,7 +214,7 @@ forEachDatabase((name, openFresh) => {
     test.each([
       ['the user', { user: 150, token: 1000 }, { quota: 0, remain: 850 }],
       ['the token', { user: 1000, token: 150 }, { quota: 850, remain: 0 }],
-    ])('strict: is charged up to the balance of %s, never below zero', async (_whose, quota, left) => {
+    ])('under the strict policy is limited to the balance of %s, which never goes below zero', async (_whose, quota, left) => {
       const store = await openFresh()
       const account = await addAccount(store, quota)
       const hold = holdOp(account, 100)
@@ -224,7 +224,7 @@ forEachDatabase((name, openFresh) => {
       expect(await faultsOf(store)).toEqual([])
     })
 
-    test('strict: an already overdrawn account is charged the amount that was held', async () => {
+    test('under the strict policy is limited to the amount that was held if the account is already overdrawn', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 100, token: 100 })
       const hold = holdOp(account, 100)
@@ -236,7 +236,7 @@ forEachDatabase((name, openFresh) => {
       expect(await figuresOf(store, account)).toMatchObject({ quota: -50, remain: 0 })
     })
 
-    test('compat: overdraws the balance', async () => {
+    test('under the compat policy overdraws the balance', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 150, token: 120 })
       const hold = holdOp(account, 100)
@@ -249,7 +249,7 @@ forEachDatabase((name, openFresh) => {
   })
 
   describe('holds are closed exactly once', () => {
-    test('a hold is settled once, however often it is tried and in whichever batch', async () => {
+    test('a hold is settled only once, however often a settle is tried, within one batch or in several', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 1000 })
       const hold = holdOp(account, 100)

@@ -15,14 +15,14 @@ const counted = { open: 1, token: 2, user: 4 } as const
  */
 const neverSeconds = 60
 
-/** How a hold is counted: `holds.counted`, and what it adds to the minutes. */
+/** How a hold is counted: `holds.counted`, and what it adds to the per-minute counts. */
 export interface Counted {
   mask: number
   second: number
   tokens: number
 }
 
-/** What the tightest budget leaves; negative if more than the budget is already held or spent. */
+/** What is left of the tightest budget; negative if more than the budget is already held or spent. */
 export interface BudgetRoom {
   owner: LimitOwner
   budget: 'daily' | 'monthly'
@@ -84,7 +84,7 @@ function minuteOf(statements: LimitStatements, owner: LimitOwner, id: number, no
   return { calls, tokens, callsReset: reset(lastCall), tokensReset: reset(lastToken) }
 }
 
-/** The minutes to which the limits apply. */
+/** The per-minute counts of the owners that have a limit per minute. */
 export function minutesOf(statements: LimitStatements, ids: Ids, limits: OpLimits): Minutes {
   const minutes: Minutes = {}
   for (const owner of owners) {
@@ -138,7 +138,7 @@ function countOpen({ open }: LimitStatements, owner: LimitOwner, { userId, token
   return (row as { calls: number }).calls
 }
 
-/** Seconds until this many calls and tokens have left the minute. */
+/** Seconds until this many calls and tokens are no longer within the last minute. */
 function waitFor(
   statements: LimitStatements,
   owner: LimitOwner,
@@ -157,7 +157,7 @@ function waitFor(
   return neverSeconds
 }
 
-/** Counts a call in the minutes to which its limits apply. The result is stored in its hold. */
+/** Adds a call to the per-minute counts to which its limits apply. The result is stored in its hold. */
 export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLimits): Counted {
   let mask: number = counted.open
   for (const owner of owners) {
@@ -168,7 +168,10 @@ export function countCall(statements: LimitStatements, ids: Ids, limits: HoldLim
   return { mask, second: limits.at, tokens: limits.tokens }
 }
 
-/** Replaces the tokens reserved for a call with those that it used; any excess counts from now on. */
+/**
+ * Replaces the tokens reserved for a call with those that it used. Tokens in excess of the reservation count from now
+ * on.
+ */
 export function settleMinutes(
   statements: LimitStatements,
   ids: Ids,
@@ -184,7 +187,7 @@ export function settleMinutes(
   }
 }
 
-/** What the budgets leave. `pending`: units that the batch has charged and that are not in the rows yet. */
+/** What is left of the budgets. `pending`: units that the batch has charged and that are not in the rows yet. */
 export function budgetRoom(
   statements: LimitStatements,
   ids: Ids,

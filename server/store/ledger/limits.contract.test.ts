@@ -89,7 +89,7 @@ forEachDatabase((_name, openFresh) => {
       }
     })
 
-    test('a call leaves the window after a minute, whether it has ended or not, and a refusal reports when', async () => {
+    test('a call leaves the window after a minute, whether it has ended or not, and a refusal reports when this will be', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const call = () => limited(account, { token: { rpm_limit: 2 } })
@@ -177,7 +177,7 @@ forEachDatabase((_name, openFresh) => {
       })
     })
 
-    test('a call that asks for more tokens than a minute allows is told so, with a wait time like any other refusal', async () => {
+    test('a call that requests more tokens than a minute allows gets a refusal that says so, with a wait time like any other refusal', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       expect(await take(store, limited(account, { ...limits, tokens: 101 }))).toMatchObject({
@@ -211,7 +211,7 @@ forEachDatabase((_name, openFresh) => {
       const next = limited(account, limits)
       expect(await passed(store, next)).toBe(true)
       expect(await passed(store, limited(account, limits))).toBe(false)
-      // A settle makes room for a hold of the same batch. The crash rule settles without a token count.
+      // A settle makes room for a hold of the same batch. A call that is settled after a crash has no token count.
       expect(await takes(store, limited(account, limits), settled(account, second, 1))).toMatchObject([
         { ok: true },
         {},
@@ -261,7 +261,7 @@ forEachDatabase((_name, openFresh) => {
       expect(await passed(store, limited(stranger, { user }))).toBe(true)
     })
 
-    test('limit concurrent calls, and tokens are counted for the user and for each token', async () => {
+    test('apply to the concurrent calls of all tokens, and tokens are counted for the user and for each token', async () => {
       const store = await openFresh()
       const account = await addAccount(store, plenty)
       const other = await addSecondToken(store, account)
@@ -307,7 +307,7 @@ forEachDatabase((_name, openFresh) => {
       ['user', 'daily'],
       ['user', 'monthly'],
     ] as const)(
-      'of a %s, %s: spent and held quota counts, and part of what is left can be taken',
+      'of a %s (%s) count spent and held quota, and part of what is left can be taken',
       async (owner, budget) => {
         const store = await openFresh()
         const account = await addAccount(store, plenty)
@@ -388,7 +388,7 @@ forEachDatabase((_name, openFresh) => {
       })
     })
 
-    test('the smallest of the balance and the budgets decides', async () => {
+    test('the smallest of the balance and the budgets is the limit', async () => {
       const store = await openFresh()
       const account = await addAccount(store, { user: 1000, token: 30 })
       const wish = { amount: 100, token: { daily_budget: 50 } }
@@ -398,7 +398,7 @@ forEachDatabase((_name, openFresh) => {
     })
   })
 
-  test('minutes can be read without a call, and old minutes are deleted', async () => {
+  test('the counts of the last minute can be read without a call, and old counts are deleted', async () => {
     const store = await openFresh()
     const account = await addAccount(store, plenty)
     const token = { ...none, rpm_limit: 10, tpm_limit: 1000 }

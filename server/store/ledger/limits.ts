@@ -3,7 +3,7 @@ import type { LimitOwner, Minute, Minutes, OpLimits } from '../schema/ledger-typ
 import { needsRowLocks } from '../statements/conditions.ts'
 import type { Store, Trx } from '../store.ts'
 
-/** How long a second counts after it began, so that any 60 seconds are covered. */
+/** How long the calls of one second count, from the start of that second, so that any 60 seconds are covered. */
 export const windowSeconds = 61
 
 /** PostgreSQL's own time, which all nodes share; on SQLite, the given time. In epoch seconds. */
@@ -11,7 +11,7 @@ function nowOf({ dialect }: Store, seconds: number): RawBuilder<number> {
   return dialect === 'postgres' ? sql<number>`floor(extract(epoch from clock_timestamp()))::bigint` : sql`${seconds}`
 }
 
-/** The current minutes of the limits' owners, without counting a call. */
+/** The current per-minute counts of the limits' owners. Reading them does not count a call. */
 export async function currentMinutes(
   store: Store,
   ids: { tokenId: number; userId: number },
@@ -70,7 +70,7 @@ export async function countOpenCalls(trx: Trx, of: { tokenId?: number; userId?: 
   await trx.updateTable('holds').set({ counted: 1 }).where('id', 'in', uncounted).execute()
 }
 
-/** Deletes the seconds that no limit considers any more. The ledger does not touch rows that are this old. */
+/** Deletes the counts of seconds that are too old for any limit. The ledger does not touch rows that are this old. */
 export async function forgetMinutes(store: Store, seconds: number): Promise<void> {
   const before = sql<number>`${nowOf(store, seconds)} - ${2 * windowSeconds}`
   await store.write((trx) => trx.deleteFrom('limit_windows').where('second', '<', before).execute())

@@ -24,7 +24,7 @@ export interface SharedRow {
   since: number
 }
 
-/** This many failed calls of a token with the same code get their own row in a minute, on all nodes together. */
+/** How many failed calls of a token with the same code get their own row in each minute, on all nodes together. */
 export const failedRowsPerMinute = 100
 
 const minuteSeconds = 60
@@ -35,7 +35,7 @@ const mostShared = 20
 
 /**
  * Writes the rows that the limit allows. Calls beyond the limit are merged into the shared row, which is written once a
- * second. Returns for each entry the calls that still wait for such a row. `atOnce` writes the shared row now, no
+ * second. Returns for each entry the calls that still wait for the shared row. `atOnce` writes the shared row now, no
  * matter when the last one was written. Entries must be in the same order on every node, so that two nodes cannot
  * deadlock.
  */

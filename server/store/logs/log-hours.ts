@@ -3,13 +3,13 @@ import type { Db } from '../store.ts'
 import { inHourOf, splitRange } from '../usage/usage-range.ts'
 import { hourSeconds, hoursOf, kindFor, matches, type RowFilter, uncounted } from '../usage/usage-series.ts'
 
-/** Which log rows are meant; 0, '' and absent fields mean any. Times are inclusive. */
+/** Which log rows to include; 0, '' and absent fields match any value. Times are inclusive. */
 export interface LogFilter extends RowFilter {
   start_timestamp: number
   end_timestamp: number
 }
 
-/** An hour with matching rows: how many there are, and between which ids. */
+/** An hour with matching rows: their number, and the range of their ids. */
 export interface LogHour {
   /** Hours since 1970. */
   hour: number
@@ -20,7 +20,10 @@ export interface LogHour {
 
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
 
-/** Rows `hour`, `type`, `rows`, `first_id`, `last_id` for everything that matches and still exists, in one snapshot. */
+/**
+ * Rows with the columns `hour`, `type`, `rows`, `first_id`, `last_id` for everything that matches and still exists, in
+ * one snapshot.
+ */
 function rowsByHour(filter: LogFilter): RawBuilder<unknown> {
   const { whole, edges, from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const ofRows = (where: RawBuilder<unknown>, range: { from: number; until: number }) => sql`
@@ -105,7 +108,7 @@ export async function countByHour(
   return rows
 }
 
-/** Counts rows by type in buckets of some seconds, from the rows themselves. This is for ranges with few rows. */
+/** Counts rows by type in buckets of `seconds` seconds, from the rows themselves. This is for ranges with few rows. */
 export async function countBySecond(
   db: Db,
   filter: LogFilter,

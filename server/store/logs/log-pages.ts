@@ -19,8 +19,9 @@ export type LogSort =
   | 'first_byte_time'
 
 /**
- * A list sorted by anything except time covers the newest hours with `sortedRows` of its rows. Unless the list is for
- * one user, whose rows have an index, these hours may span at most `sortedSpan` rows of the whole log.
+ * A list sorted by anything except time covers only the newest hours: as many as together have at most `sortedRows` of
+ * its rows, but at least one. Unless the list is for one user, whose rows have an index, these hours may span at most
+ * `sortedSpan` rows of the whole log.
  */
 const sortedRows = 5000
 const sortedSpan = 25_000
@@ -63,7 +64,7 @@ async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promi
   return { rows: matches, total }
 }
 
-/** All matching rows, newest first, some at a time. Rows that are written in the meantime may be missing. */
+/** All matching rows, newest first, in batches. Rows that are written in the meantime may be missing. */
 export async function* walkLogs(db: Db, filter: LogFilter, rowsPerStep: number): AsyncGenerator<LogRow[]> {
   const hours = await logHours(db, filter)
   for (let at = 0; at < hours.length; ) {

@@ -22,7 +22,7 @@ export interface PurgeOptions {
 /**
  * Deletes the log rows older than `before` and returns how many. In the same transaction, their charges are added to
  * `unlogged_quota` of user, token and channel, so that the used quota can still be verified from the logs. The usage
- * sums stay.
+ * sums are kept.
  */
 export async function purgeLogs(store: Store, { before, now, only, pause }: PurgeOptions): Promise<number> {
   // Only counted rows may be deleted; otherwise their usage would be lost.

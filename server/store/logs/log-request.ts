@@ -6,7 +6,7 @@ import { sharedRowsAt } from './failed-calls.ts'
 import { type LogHour, logHours } from './log-hours.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** A row is written when its call ends. It is found up to this long after its request began. */
+/** A row is written when its call ends. It is found only if that is at most this long after its request began. */
 const longestCallSeconds = 86_400
 
 /** The clocks of different nodes differ by less than this. */
@@ -18,7 +18,7 @@ const mostRows = 2_000_000
 
 /**
  * The rows of a request by the id in its response, optionally only those of one user. The id contains the time at which
- * the request began, so rows need no index on the id: they are read from that time on, some at a time.
+ * the request began, so rows need no index on the id: they are read in batches, beginning at that time.
  */
 export async function logsOfRequest(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const startedAt = requestSeconds(requestId)
@@ -39,7 +39,7 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
         .orderBy('id')
         .execute()
       if (rows.length > 0) return rows
-      // SQLite responds synchronously, so this lets calls run in between.
+      // SQLite responds synchronously, so this gives calls a chance to run in between.
       await setImmediate()
     }
   }
@@ -47,8 +47,8 @@ export async function logsOfRequest(db: Db, requestId: string, userId?: number):
 }
 
 /**
- * The shared rows for a failed call that has no separate row, because too many similar calls failed. These are the
- * shared rows of the time of the call. The call is probably among those they count, but the log cannot prove it.
+ * The shared rows for a failed call that has no separate row, because too many similar calls failed. They are the
+ * shared rows for the time of the call. The call is probably among those they count, but the log cannot prove it.
  */
 export async function rowsForLeftOut(db: Db, requestId: string, userId?: number): Promise<LogRow[]> {
   const beganAt = requestSeconds(requestId)

@@ -3,7 +3,7 @@ import { idOf, startsWith } from '../statements/conditions.ts'
 import type { Db, Trx } from '../store.ts'
 import type { LogRow } from './log-pages.ts'
 
-/** Maximum rows of a search. */
+/** The maximum number of rows that a search returns. */
 const searchLimit = 100
 
 /**

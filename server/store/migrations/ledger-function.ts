@@ -8,8 +8,9 @@ type Database = Parameters<Migration['up']>[0]
  * it runs. All rows are locked first, in id order, users before tokens before channels, so two nodes cannot deadlock.
  * The rules are those of `ledger-sqlite.ts` and `limits-sqlite.ts`; one contract suite tests both.
  *
- * A migration that changes the ledger changes this text and calls this function, so each such migration installs the
- * newest version. Only `tollgate_ledger` is called from outside, and a node of the previous version may still call it.
+ * A migration that changes the ledger edits this text and calls this function, so each such migration installs the
+ * newest version. Only `tollgate_ledger` is called from outside, and nodes of the previous version may still be calling
+ * it.
  */
 export async function installLedger(db: Database): Promise<void> {
   for (const text of [
@@ -37,7 +38,7 @@ begin
     from limit_windows where owner = whose and owner_id = whose_id and second > now_s - 61);
 end $$`
 
-/** The minutes to which a hold's limits apply, by owner. */
+/** What the owners of a hold's limits used in the last minute, by owner. */
 const minutesFunction = `
 create or replace function tollgate_minutes(op jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -54,7 +55,7 @@ begin
   return minutes;
 end $$`
 
-/** Seconds until this many calls, and this many tokens, have left the minute. */
+/** Seconds until this many calls, and this many tokens, are no longer within the last minute. */
 const waitFunction = `
 create or replace function tollgate_wait(whose text, whose_id bigint, now_s bigint, need_calls bigint, need_tokens bigint)
 returns bigint language plpgsql as $$
@@ -66,8 +67,8 @@ begin
 end $$`
 
 /**
- * The reason why a limit of its token or user refuses a hold, or null. \`minutes\` has the minute of each owner that
- * has one.
+ * The reason why a limit of its token or user refuses a hold, or null. \`minutes\` contains the per-minute counts of
+ * each owner that has a limit per minute.
  */
 const limitFunction = `
 create or replace function tollgate_limit(op jsonb, minutes jsonb, now_s bigint) returns jsonb language plpgsql as $$
@@ -109,7 +110,7 @@ begin
   return null;
 end $$`
 
-/** What the tightest budget of the token and the user leaves; null if there is no budget. */
+/** What is left of the tightest budget of the token and the user; null if there is no budget. */
 const budgetFunction = `
 create or replace function tollgate_budget(op jsonb, now_s bigint) returns jsonb language plpgsql as $$
 declare
@@ -210,8 +211,8 @@ begin
 end $$`
 
 /**
- * Takes a hold with limits. The hold is also counted, as an open call and in the minutes of the owners that have a
- * minute.
+ * Takes a hold with limits. The hold is also counted: as an open call, and in the per-minute counts of the owners that
+ * have a limit per minute.
  */
 const holdFunction = `
 create or replace function tollgate_hold(op jsonb, limited boolean, now_s bigint) returns jsonb language plpgsql as $$
@@ -246,7 +247,10 @@ begin
   return answer || jsonb_build_object('minutes', minutes);
 end $$`
 
-/** Replaces the tokens reserved for a counted call with those that it used; any excess counts from now on. */
+/**
+ * Replaces the tokens reserved for a counted call with those that it used. Tokens in excess of the reservation count
+ * from now on.
+ */
 const settleMinuteFunction = `
 create or replace function tollgate_settle_minute(op jsonb, held holds, now_s bigint) returns void language plpgsql as $$
 declare

@@ -28,7 +28,7 @@ const migrations: readonly Migration[] = [
   failedCalls,
 ]
 
-/** An arbitrary number that names the lock that keeps two starting nodes from migrating at once. */
+/** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */
 const migrationLock = 7_041_976
 
 /**

@@ -20,7 +20,7 @@ export interface OpLimits {
 export interface Minute {
   calls: number
   tokens: number
-  /** Seconds until all of these calls, or all of these tokens, have left the minute. */
+  /** Seconds until all of these calls, or all of these tokens, are no longer within the last minute. */
   callsReset: number
   tokensReset: number
 }
@@ -50,15 +50,15 @@ export interface HoldOp {
   /** What the call costs if this process dies before settling. */
   crashCharge: number
   nodeId: string
-  /** If absent, nothing is known. */
+  /** If absent, the channel and the tokens are not known. */
   crashRow?: CrashRow | undefined
   /** Epoch seconds. */
   createdAt: number
   modelName: string
   requestId: string
   /**
-   * If absent, no limit is in force and the call is not counted. `tokens` are reserved in the minute until the call
-   * ends.
+   * If absent, no limit is in force and the call is not counted. `tokens` are reserved in the per-minute counts until
+   * the call ends.
    */
   limits?: OpLimits & { tokens: number }
 }
@@ -75,7 +75,7 @@ export interface ExtendOp {
   amount: number
   minimum: number
   crashCharge: number
-  /** If absent, it is unchanged. */
+  /** If absent, the crash row is unchanged. */
   crashRow?: CrashRow | undefined
   /** Only the budgets are checked. */
   limits?: OpLimits
@@ -101,7 +101,7 @@ export interface SettleOp {
   at: number
   /** Units held, according to the hold's owner. If the row in the store differs, the row decides. */
   held?: number
-  /** What a call with limits used, which replaces its reservation. If absent, the reservation stays. */
+  /** The tokens that a call with limits used. They replace its reservation; if absent, the reservation stays. */
   tokens?: number
   /** Only the budgets are checked: a charge above the hold never exceeds them. */
   limits?: OpLimits
@@ -110,8 +110,8 @@ export interface SettleOp {
 export type LedgerOp = HoldOp | ExtendOp | SettleOp
 
 /**
- * The outcome of a hold or an extension. `minutes`: for a hold with limits, the minute of each owner that has a limit
- * per minute.
+ * The outcome of a hold or an extension. `minutes`: for a hold with limits, what each owner with a limit per minute
+ * used in the last minute.
  */
 export type TakeResult = { minutes?: Minutes } & (
   | { ok: true; amount: number }

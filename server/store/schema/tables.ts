@@ -8,9 +8,8 @@ import type {
 } from './usage-tables.ts'
 
 /**
- * Row types of all tables. If one-api has a column, its name and meaning are those of one-api. Our additions are
- * marked. Times are epoch seconds, quotas are integer units. SQLite returns booleans as 0/1: read them through
- * `Boolean()`.
+ * Row types of all tables. Columns that one-api also has keep their names and meanings. Our additions are marked. Times
+ * are epoch seconds, quotas are integer units. SQLite returns booleans as 0/1: read them through `Boolean()`.
  */
 export interface UsersTable extends LimitColumns {
   id: Generated<number>
@@ -38,10 +37,7 @@ export interface UsersTable extends LimitColumns {
   /** Ours: the part of used_quota whose log rows were purged or never written. */
   unlogged_quota: number
   created_time: number
-  /**
-   * Ours: id and host of the linked code-hosting account. github_id is its login name, which can pass to another
-   * person.
-   */
+  /** Ours: id and host of the linked GitHub account. github_id is its login name, which can pass to another person. */
   github_account_id: Generated<string>
   /** Ours: true if the balance has been above QuotaRemindThreshold since the last reminder. */
   quota_armed: Generated<boolean>
@@ -276,8 +272,8 @@ export interface HoldsTable {
   /** 1 if part of the hold was taken from the token's remain_quota (the token is limited). */
   token_limited: boolean
   /**
-   * 0 = no limit was in force; 1 = counts as an open call; 2 and 4 are added if the call is counted in the token's and
-   * in the user's minute.
+   * 0 = no limit was in force; 1 = counts as an open call. 2 is added if the call is in the token's per-minute counts,
+   * and 4 if it is in the user's.
    */
   counted: Generated<number>
   /** The second of `limit_windows` in which the call is counted, and the tokens counted there. */
@@ -313,7 +309,7 @@ export interface OneTimeCodesTable {
   expires_time: number
 }
 
-/** Ours: how often mails were sent to an address, so that nobody can flood a mailbox through us. */
+/** Ours: how many emails were sent to an address and when, so that nobody can flood a mailbox through this server. */
 export interface MailLimitsTable {
   recipient: string
   last_time: number

@@ -21,8 +21,8 @@ export function isLocked(error: unknown): boolean {
 /** True if the error came from the database or the connection to it, not from our own code. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  // SQLiteError is Bun's. PostgreSQL's errors have a severity, and lost connections have a system code or the driver's
-  // text.
+  // SQLiteError is Bun's class. PostgreSQL's errors have a severity, and lost connections have a system code or the
+  // driver's text.
   if (error.name === 'SQLiteError' || 'severity' in error) return true
   return (
     /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)/.test(codeOf(error)) ||

@@ -8,7 +8,7 @@ const anotherMs = 1_000
 /** Runs one write at a time, in order of arrival. */
 export interface WriteQueue {
   run<T>(work: () => Promise<T>): Promise<T>
-  /** True if nothing runs or waits, so that synchronous work may run without queueing. */
+  /** True if nothing runs or waits, so that synchronous work can run without queueing. */
   idle(): boolean
 }
 
@@ -20,7 +20,10 @@ export interface WriteQueue {
 export function createWriteQueue(): WriteQueue {
   let tail: Promise<unknown> = Promise.resolve()
   let pending = 0
-  /** When another program's lock was first and last seen. All waiting work shares the same patience. */
+  /**
+   * When another program's lock was first and last seen. All waiting writes measure their time limit from the first of
+   * these times.
+   */
   let locked: { sinceMs: number; seenMs: number } | undefined
 
   /** Work begins by taking the lock. If that fails, none of the work has been done. */

@@ -6,7 +6,7 @@ import type { Dimension, HourRange, RowFilter } from './usage-series.ts'
 /** Failed attempts at one channel for one model in one hour. */
 export type FailuresOfHour = ChannelFailuresTable
 
-/** Adds the counts to the figures of their hours. Channels that no longer exist have no figures any more. */
+/** Adds the counts to the figures of their hours. Counts of channels that no longer exist are dropped. */
 export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHour[]): Promise<void> {
   // All nodes use the same order, so that two nodes cannot deadlock.
   const ordered = [...counts].sort(
@@ -22,8 +22,8 @@ export async function addChannelFailures(trx: Trx, counts: readonly FailuresOfHo
 }
 
 /**
- * The hours `f` that belong to a query about calls. Undefined for queries that are not about channels, and for queries
- * about people or tokens, which have nothing to do with a channel's failures.
+ * The hourly failures `f` that a query about calls includes. Undefined for queries that are not about channels, and for
+ * queries about people or tokens, which have nothing to do with a channel's failures.
  */
 export function failuresFor(
   { channel, model_name, userId, username, token_name }: RowFilter,
@@ -38,7 +38,7 @@ export function failuresFor(
     and ${model_name ? sql`f.model_name = ${model_name}` : sql`true`}`
 }
 
-/** The dimensions that these hours have. */
+/** The dimensions that hourly failures have. */
 const ownColumns: Partial<Record<Dimension, true>> = { channel_id: true, model_name: true }
 
 /** Failed attempts for a query about channels: of each group, and in total. */
@@ -47,7 +47,7 @@ export interface FailedAttempts {
   of(group: string | number): number
 }
 
-/** The failed attempts that such a query includes in `failed`; none for other queries. */
+/** The failed attempts that a query about channels includes in `failed`; none for other queries. */
 export async function failedAttempts(
   db: Db,
   ask: { filter: RowFilter; group: Dimension | undefined; range: HourRange },

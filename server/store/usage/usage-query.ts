@@ -161,13 +161,13 @@ export async function usageInBuckets(
   return answer.rows
 }
 
-/** If everything in a bucket was moved to the next bucket, there is nothing left to show. */
+/** Omits buckets without calls, such as a bucket whose figures were all moved to the next bucket. */
 function withCalls(figures: Figures) {
   const counts = figures.includes('failed') ? 'sum(requests) > 0 or sum(failed) > 0' : 'sum(requests) > 0'
   return sql.raw(`having ${counts}`)
 }
 
-/** Adds rows for all groups together (`g` is null), into which the rows of groups that are not listed are merged. */
+/** Replaces the rows of groups that are not listed (`g` is null) with rows for all groups together. */
 function withTotals(rows: readonly BucketFigures[]): BucketFigures[] {
   const totals = new Map<number, BucketFigures>()
   for (const { bucket, over, under } of rows) {
@@ -202,9 +202,9 @@ export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<numb
 }
 
 /**
- * Quota and tokens of the matching calls, in a time range to the second (both ends included; 0 = open). Whole hours
- * come from the sums, so rows that were deleted since then are included. The partial hours at the ends come from the
- * rows themselves.
+ * Quota and tokens of the matching calls, in a time range that is exact to the second (both ends included; 0 = open).
+ * Whole hours come from the sums, so rows that were deleted since then are included. The partial hours at the ends come
+ * from the rows themselves.
  */
 export async function sumCalls(
   db: Db,

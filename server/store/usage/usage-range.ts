@@ -30,7 +30,7 @@ export function splitRange(start: number, end: number): SplitRange {
   return { whole: { from, to }, edges, from: start, until }
 }
 
-/** The counted rows `l` of the hour that contains an edge. The sums record the ids between which these rows are. */
+/** The counted rows `l` of the hour that contains an edge. The sums record the first and the last id of these rows. */
 export function inHourOf(edge: Edge): RawBuilder<SqlBool> {
   const hour = Math.floor(edge.from / hourSeconds)
   const idOf = (which: string) =>

@@ -72,7 +72,7 @@ export async function rollUpUsage(store: Store, nowSeconds: number): Promise<voi
 
 /**
  * Rows that a step deleted stay in PostgreSQL's tables until they are vacuumed, and the next step reads past them.
- * After a single step the server vacuums in time. If hundreds of steps follow each other, each would be slower than the
+ * After a single step, the server vacuums soon enough. In a series of hundreds of steps, each would be slower than the
  * one before.
  */
 async function clearWorkingTables(store: Store): Promise<void> {
@@ -120,7 +120,7 @@ async function decidedLogId(store: Store): Promise<number | undefined> {
   const { rows } =
     store.dialect === 'postgres'
       ? await sql<{ id: number | null }>`select tollgate_decided_log_id() as id`.execute(store.read)
-      : // SQLite has one writer, and ids only rise.
+      : // SQLite has one writer, and its ids only increase.
         await sql<{ id: number | null }>`select max(id) as id from logs`.execute(store.read)
   return rows[0]?.id ?? undefined
 }
@@ -278,8 +278,8 @@ async function putInOrder(trx: Trx, table: 'usage_hours' | 'usage_days', which: 
 }
 
 /**
- * Subtracts log rows that are about to be deleted from the numbers of existing rows; their sums stay. Call this in the
- * transaction of the deletion, after `lockUsage`, and only for counted rows.
+ * Subtracts log rows that are about to be deleted from the numbers of existing rows; their sums are kept. Call this in
+ * the transaction of the deletion, after `lockUsage`, and only for counted rows.
  */
 export async function forgetRows(trx: Trx, ids: readonly number[]): Promise<void> {
   await stage(trx, sql`l.id in (${sql.join(ids)})`)

@@ -69,7 +69,7 @@ function piecesOf({ range: { from, to }, bucket }: UsageAsk): Piece[] {
   const canTakeDays = bucket === undefined || bucket.minutes % (dayHours * 60) === 0
   if (!canTakeDays || firstDay >= lastDay) return hours(from, to)
   const first = firstDay * dayHours
-  // For days that are not summed up yet, and for the day that is cut by the end of the range.
+  // Hours are used for days that are not summed up yet, and for the day in which the range ends.
   const unsummed = sql`d.day >= case when ${daysTo} < ${lastDay} then ${daysTo} else ${lastDay} end`
   return [
     ...(bucket === undefined

@@ -21,7 +21,7 @@ export const seriesKinds = {
 
 export type SeriesKind = keyof typeof seriesKinds
 
-/** Figures in the order of the tables. */
+/** The figures, in the order of the tables' columns. */
 export const figureColumns = [
   'requests',
   'quota',
@@ -47,7 +47,7 @@ export const figureOfRow: Readonly<Record<keyof UsageFigures, string>> = {
   first_byte_count: 'case when l.first_byte_time > 0 then 1 else 0 end',
 }
 
-/** Which log rows are meant; 0, '' and absent fields mean any. */
+/** Which log rows to include; 0, '' and absent fields match any value. */
 export interface RowFilter {
   userId?: number
   type?: number
@@ -113,8 +113,8 @@ export interface HourRange {
 }
 
 /**
- * Joins series `s` with their hours `u`, by way of the existing days `d`, and opens the condition. SQLite is meant to
- * read the tables in the given order.
+ * Joins series `s` with their hours `u`, by way of the existing days `d`, and begins the WHERE clause. SQLite is meant
+ * to read the tables in the given order.
  */
 export function hoursOf({ from, to }: HourRange): RawBuilder<unknown> {
   return sql`cross join usage_dates d cross join usage_hours u

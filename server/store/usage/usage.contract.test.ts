@@ -267,7 +267,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       await expectBuckets(filter, 1440, shifts[(index + turn) % shifts.length] ?? 0)
   }
 
-  test('a list sorted by cost covers the newest hours with 5,000 rows, and reports how many rows match', async () => {
+  test('a list sorted by cost covers the newest hours with up to 5,000 rows in total, and reports how many rows match', async () => {
     await write(2800, { created_at: start })
     await write(2900, { created_at: start + hour })
     const list = async (filter: RowFilter) => {

@@ -9,7 +9,10 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** Sets of rules that can still fail after a change of colours or of texts, once all rules have passed. */
+/**
+ * Groups of axe rules. Once all rules have passed, a page that differs only in its colours or texts needs just the
+ * rules of that group.
+ */
 const some = {
   all: undefined,
   colours: ['color-contrast', 'link-in-text-block'],
@@ -23,13 +26,13 @@ const some = {
   ],
 } as const
 
-/** Which axe rules are run. */
+/** The name of a group of axe rules. */
 export type AxeRules = keyof typeof some
 
 /** Axe's findings for the page in its current state, one per line. */
 export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<string[]> {
-  // Waits for animations, because colours would otherwise be read while they change. Endless animations, such as a
-  // spinner, are not waited for.
+  // Waits for animations to end, because colours would otherwise be measured while they change. It does not wait for
+  // endless animations, such as a spinner.
   await page.evaluate(() =>
     Promise.all(
       document
@@ -52,7 +55,7 @@ export async function axeFaults(page: Page, asked: AxeRules = 'all'): Promise<st
   )
 }
 
-/** True if the page scrolls sideways, once parts that measure themselves have settled. */
+/** Whether the page scrolls sideways. Waits two frames first, so that elements that measure themselves have settled. */
 export function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate(async () => {
     for (let frame = 0; frame < 2; frame++) await new Promise((done) => requestAnimationFrame(done))
@@ -60,7 +63,9 @@ export function scrollsSideways(page: Page): Promise<boolean> {
   })
 }
 
-/** Text on the page that is in no catalogue. In the pseudo-locale, every message is between ⟦ and ⟧. */
+/**
+ * Text on the page that is not in any message catalogue. In the pseudo-locale, every message is enclosed in ⟦ and ⟧.
+ */
 export function untranslated(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)

@@ -5,8 +5,8 @@ import type { Locator } from 'playwright-core'
 export const control = '**/assets/combobox-control-*.js'
 
 /**
- * Checks that a list stays closed for the time in which it would have opened. An open list would hide its surroundings
- * from screen-reader users.
+ * Checks that a list stays closed for as long as it could still have opened. An open list would hide the rest of the
+ * page from screen-reader users.
  */
 export async function staysShut(box: Locator): Promise<void> {
   await box.page().evaluate(async () => {

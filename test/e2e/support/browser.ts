@@ -2,9 +2,9 @@ import { type Browser, chromium } from 'playwright-core'
 import { findChromium, howToInstall } from '../../../tools/chromium.mjs'
 
 /**
- * Features that every window of a full Chromium starts although no page needs them: suggestions under the address bar,
- * which are pages themselves and cost as much as the page under test. If this argument occurs twice, Chromium uses only
- * the last one, so the features that Playwright turns off for tests are repeated here.
+ * Features that a full Chromium starts in every window although no page needs them: the suggestions under the address
+ * bar are pages themselves and cost as much as the page under test. If `--disable-features` occurs twice, Chromium uses
+ * only the last one, so the features that Playwright turns off for tests are repeated here.
  */
 const withoutFeatures = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
@@ -17,13 +17,13 @@ const withoutFeatures = [
 let running: Promise<Browser> | undefined
 let users = 0
 
-/** Returns a Chromium shared by all files of a run; it ends when the last file returns it. */
+/** Returns a Chromium shared by all test files of a run. The browser is closed when the last file returns it. */
 export function borrowBrowser(): Promise<Browser> {
   users++
   return liveBrowser()
 }
 
-/** The running browser, or a new one if the operating system has ended it. */
+/** The running browser, or a new one if the operating system has killed it. */
 export async function liveBrowser(): Promise<Browser> {
   if (running && !(await running).isConnected()) running = undefined
   running ??= launch()
@@ -33,12 +33,13 @@ export async function liveBrowser(): Promise<Browser> {
 function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(howToInstall)
-  // The browser's sandbox needs permissions that most containers lack; the pages here are our own.
+  // The browser's sandbox needs permissions that most containers lack. It is not needed here, because all pages are our
+  // own.
   const args = ['--no-sandbox', '--disable-dev-shm-usage', `--disable-features=${withoutFeatures}`]
   return chromium.launch({ executablePath, args })
 }
 
-/** Returns the browser, which ends if no other file uses it. */
+/** Gives the browser back, and closes it if no other file is using it. */
 export async function returnBrowser(): Promise<void> {
   users--
   if (users > 0 || running === undefined) return

@@ -1,8 +1,8 @@
 import type { Page, Route } from 'playwright-core'
 
 /**
- * The calls of the specification's section 7 with their query parameters; `{id}` is a number, and `-` is a response
- * without data.
+ * The calls in section 7 of the specification, with their query parameters. `{id}` is a number; `-` marks a call whose
+ * response has no data.
  */
 const calls = `
 GET /api/status
@@ -69,7 +69,7 @@ const known = calls
     return { method, path: new RegExp(`^${pattern}/?$`), query, silent: query.includes('-') }
   })
 
-/** Fields that the specification names for each object (section 3). */
+/** The fields that section 3 of the specification names for each object. */
 const fields: Record<string, string> = {
   status: `system_name logo footer_html quota_per_unit display_in_currency chat_link top_up_link server_address version
     turnstile_check turnstile_site_key wechat_login wechat_qrcode github_oauth github_client_id email_verification`,
@@ -83,7 +83,7 @@ const fields: Record<string, string> = {
 
 type Row = Record<string, unknown>
 
-/** The data of a response, reduced to the fields of the specification. */
+/** The data of a response, reduced to the fields named in the specification. */
 function specified(path: string, data: unknown): unknown {
   const kind = /^\/api\/(\w+)(?:\/(?:\d+|self|search|login)?)?\/?$/.exec(path)?.[1] ?? ''
   const names = fields[kind]?.split(/\s+/)
@@ -95,7 +95,7 @@ function specified(path: string, data: unknown): unknown {
 }
 
 /**
- * Makes the server behave like one that has only the calls of the specification. Any other call gets a 404, other query
+ * Makes the server behave like one that has only the calls of the specification: other calls get a 404, other query
  * parameters are ignored, lists have no total, and responses have no other fields.
  */
 export async function onlySpecifiedCalls(page: Page): Promise<void> {

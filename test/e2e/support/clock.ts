@@ -3,7 +3,7 @@ import { patienceMs, untilItPasses } from './eventually.ts'
 
 /** Stops the page's clock, which `page.clock.install()` has installed, so that only `runFor` advances it. */
 export async function stopClock(page: Page): Promise<void> {
-  // The clock runs during the request, and it cannot be stopped at a time in the past.
+  // The clock keeps running during this call, and it cannot be stopped at a time in the past.
   await untilItPasses(async () => {
     const now = await page.evaluate(() => Date.now())
     await page.clock.pauseAt(now + 500)
@@ -11,8 +11,8 @@ export async function stopClock(page: Page): Promise<void> {
 }
 
 /**
- * Advances a stopped clock in steps until a condition holds, and returns the milliseconds. The result is at least the
- * time that the page has waited, and more if the page was drawing in the meantime.
+ * Advances a stopped clock in steps until a condition holds, and returns the milliseconds advanced. The result is at
+ * least the time that the page needed, and more if the page was drawing at the same time.
  */
 export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<boolean>): Promise<number> {
   const end = performance.now() + 4 * patienceMs
@@ -25,12 +25,12 @@ export async function runUntil(page: Page, stepMs: number, isSo: () => Promise<b
   return ranMs
 }
 
-/** Gives the page time to draw and to start its timers; `ms` is on its stopped clock. */
+/** Gives the page time to draw and to start its timers, while its stopped clock advances by `ms`. */
 export async function letDraw(page: Page, ms: number): Promise<void> {
   const frames = 20
   for (let frame = 0; frame < frames; frame++) {
     await page.clock.runFor(ms / frames)
-    // A round trip through the page's own task queue, behind the tasks that are already in it.
+    // Queues a task in the page and waits for it, so that all tasks queued before it have run.
     await page.evaluate(
       () =>
         new Promise<void>((done) => {

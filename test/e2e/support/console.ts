@@ -13,7 +13,7 @@ interface Session {
   user: unknown
 }
 
-/** The visitor. `root` exists; `addUser` creates others. */
+/** An account to visit as. `root` exists from the start; `addUser` creates others. */
 export interface Account {
   username: string
   password: string
@@ -32,11 +32,11 @@ export interface VisitOptions {
   stored?: Readonly<Record<string, string>>
   width?: number
   height?: number
-  /** Expected messages in the browser's console, such as for a refused call. */
+  /** Expected errors in the browser's console, for example for a refused call. */
   expectedErrors?: RegExp
 }
 
-/** A separate page with empty storage. When the visit ends, it fails the test if it saw errors. */
+/** A separate page with empty storage. If errors were seen during the visit, ending it fails the test. */
 export interface Visit extends AsyncDisposable {
   page: Page
   context: BrowserContext
@@ -47,7 +47,7 @@ export interface Visit extends AsyncDisposable {
 }
 
 const narrow = 600
-/** No rate limits, because one browser makes the requests of many visitors. */
+/** Turns off rate limits, because the requests of many visitors come from one browser. */
 const unlimited = { GLOBAL_API_RATE_LIMIT: '0', GLOBAL_WEB_RATE_LIMIT: '0', CRITICAL_RATE_LIMIT: '0' }
 /** Browsers log this for every unsuccessful response; the test itself decides whether the response was right. */
 const refusedCall = /Failed to load resource: the server responded with a status of 4\d\d/
@@ -75,7 +75,7 @@ export class Console {
   }
 
   async start(): Promise<void> {
-    // If CONSOLE_DIR is set, the console in that folder is already built.
+    // If CONSOLE_DIR is set, the console in that folder has already been built.
     if (process.env['CONSOLE_DIR'] === undefined) await buildConsoleIfStale()
     this.#installation = new Installation(undefined, { ...unlimited, ...this.#env })
     this.#gateway = await this.#installation.start()
@@ -87,7 +87,7 @@ export class Console {
     await this.#installation?.[Symbol.asyncDispose]()
   }
 
-  /** Calls the management API as root; throws unless the call succeeds. */
+  /** Calls the management API as root, and throws if the call fails. */
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     return this.gateway.api<T>(method, path, body)
   }
@@ -101,7 +101,7 @@ export class Console {
     return { id, username, password }
   }
 
-  /** Calls the management API as an account, with the session of its visits. */
+  /** Calls the management API as the given account, with the same session that its visits use. */
   async apiAs<T = unknown>(account: Account, method: string, path: string, body?: unknown): Promise<T> {
     const { name, value } = await this.#login(account)
     const response = await fetch(this.gateway.url + path, {
@@ -150,10 +150,11 @@ export class Console {
     const page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
     await keepToasts(page)
-    // Runs before the scripts of each page, but acts only on the first page. Values that pages store afterwards stay.
+    // The script runs before the scripts of each page, but writes only on the first page, so that values stored later
+    // by pages are kept.
     await context.addInitScript(
       (stored) => {
-        // Frames within a page may not have storage.
+        // Frames within a page may have no access to storage.
         if (location.protocol === 'about:' || window !== top || localStorage.getItem('test.prepared') !== null) return
         for (const [name, value] of Object.entries(stored)) localStorage.setItem(name, value)
       },
@@ -193,7 +194,7 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
     calls: () => [...calls],
     async open(path) {
       await page.goto(path)
-      // This is checked on every animation frame; a locator would check again only after half a second.
+      // Checks on every animation frame; a locator would check again only after half a second.
       await page.waitForFunction(() => (document.querySelector('h1')?.getClientRects().length ?? 0) > 0)
     },
     async [Symbol.asyncDispose]() {
@@ -203,7 +204,7 @@ function watched(page: Page, context: BrowserContext, origin: string, expected: 
   }
 }
 
-/** Starts a server and a browser for the tests of this file and ends them. */
+/** Starts a server and a browser before the tests of this file, and stops them afterwards. */
 export function openConsole(env: Record<string, string> = {}): Console {
   const console = new Console(env)
   setDefaultTimeout(300_000)

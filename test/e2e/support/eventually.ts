@@ -1,6 +1,9 @@
 import { expect, type Matchers } from 'bun:test'
 
-/** How long a page may take to reach an expected state. On a slow machine, only the run takes longer. */
+/**
+ * How long to wait for a page to reach an expected state. The limit is long, so that tests do not fail on slow
+ * machines.
+ */
 export const patienceMs = 30_000
 const longestPauseMs = 100
 
@@ -10,11 +13,11 @@ type Asked<T> = {
     : never
 }
 
-/** The matchers of `expect`. Each reads the value again until it matches, or fails with the last message. */
+/** The matchers of `expect`. Each rereads the value until it matches, or fails with the last error. */
 type Eventually<T> = Omit<Asked<T>, 'not'> & { not: Asked<T> }
 
 /**
- * Like `expect`, for a state that a page or a server has yet to reach: `await eventually(() =>
+ * Like `expect`, for a state that a page or a server has not reached yet: `await eventually(() =>
  * box.inputValue()).toBe('x')`.
  */
 export function eventually<T>(read: () => T | Promise<T>): Eventually<T> {

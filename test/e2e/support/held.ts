@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 
-/** The frame that the boot script has drawn, while it is on the page. */
+/** The frame drawn by the boot script; it matches only while the frame is on the page. */
 export const frame = '#root > [aria-hidden="true"]'
 
-/** Delays a page's requests that match a pattern; the returned function releases them. */
+/** Delays a page's requests that match a pattern, and returns a function that releases them. */
 export async function hold(page: Page, pattern: string | RegExp): Promise<() => void> {
   const held = Promise.withResolvers<void>()
   await page.route(pattern, async (route) => {
@@ -13,7 +13,10 @@ export async function hold(page: Page, pattern: string | RegExp): Promise<() => 
   return held.resolve
 }
 
-/** Opens an address while files that match a pattern are delayed; the returned function releases them. */
+/**
+ * Opens a page while the files that match a pattern are delayed. The returned function releases them and waits for the
+ * page's heading.
+ */
 export async function openHeld(
   page: Page,
   path: string,

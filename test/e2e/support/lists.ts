@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** The rows of the list on a page. */
+/** The rows of the list on the page. */
 export function rowsOf(page: Page): Locator {
   return page.locator('.data-table tbody:not([aria-hidden]) tr')
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { emptyLogRow } from '../../../server/store/logs/logs.ts'
 
-/** A complete call by root without usage. */
+/** Default values of a log row: a complete call by root without usage. */
 const usual = { ...emptyLogRow, user_id: 1, created_at: 0, type: 2, content: '', username: 'root', outcome: 'complete' }
 
 /** Writes log rows with the given values; other fields have the values in `usual`. Times are in epoch seconds. */

@@ -21,7 +21,7 @@ async function setTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
   }, theme)
 }
 
-/** Changes the language as another tab of the console would: nothing is reloaded or closed. */
+/** Changes the language as another browser tab of the console would: nothing is reloaded or closed. */
 async function setLanguage(page: Page, language: 'en' | 'zh'): Promise<void> {
   await page.evaluate((next) => {
     localStorage.setItem('ui.lang', next)
@@ -47,9 +47,9 @@ function cutOff(page: Page): Promise<string[]> {
 }
 
 /**
- * Checks a screen with axe in both themes, English and Chinese, wide and narrow, each time with the rules that the
- * change can break. Then it checks the pseudo-locale, at the smallest width and with all rules, for untranslated texts
- * and for content that does not fit. Returns the problems.
+ * Checks a screen with axe in both themes, in English and Chinese, wide and narrow, each time with only the rules that
+ * the last change can break. Then it checks the pseudo-locale at the smallest width: untranslated texts, content that
+ * does not fit, and all axe rules. Returns the problems.
  */
 export async function lookAt(console: Console, screen: Screen): Promise<string[]> {
   const faults: string[] = []
@@ -66,7 +66,8 @@ export async function lookAt(console: Console, screen: Screen): Promise<string[]
   if (fails !== undefined) await page.route(fails, (route) => route.fulfill({ status: 502, json: {} }))
   if (opens) await page.route(opens, (route) => route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }))
   await open(visit, screen)
-  // Content under a sticky bar is ignored, because the user can scroll it into view.
+  // An element that is too small only because a sticky bar covers it is ignored, because the user can scroll it into
+  // view.
   const isCovered = (fault: string) => /size because it is partially obscured/.test(fault)
   const look = async (rules: AxeRules, how: string) =>
     faults.push(

@@ -18,7 +18,10 @@ const models = [
 ]
 const day = 86_400
 
-/** Writes the data of many years into the database, because calls could not create so many rows in time. */
+/**
+ * Writes as much data as accumulates in many years. It goes directly into the database, because creating so many rows
+ * through the API would take too long.
+ */
 export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Math.floor(Date.now() / 1000)): void {
   using database = openDatabase(console)
   const columnsOf = (table: string, own: readonly string[]) =>
@@ -38,7 +41,7 @@ export function fillWithMany(console: Console, amounts: Amounts, nowSeconds = Ma
     )
     for (let index = 1; index <= count; index++) statement.run(...names.map((name) => own[name]?.(index) ?? ''))
   }
-  // Rows are copies of the first row of their table.
+  // All rows are copied from the first row of their table.
   logWriter(database)({
     created_at: nowSeconds,
     content: 'ratio: 1.25 × 4 × 1',

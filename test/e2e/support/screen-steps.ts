@@ -7,14 +7,14 @@ export const rows = (page: Page) => page.locator('.data-table tbody:not([aria-hi
 export const empty = (page: Page) => page.locator('.data-table').waitFor({ state: 'detached' })
 /** Waits until the page shows a failure. */
 export const failed = (page: Page) => page.locator('main [role="alert"]').first().waitFor()
-/** Waits until a form has loaded the item it edits. */
+/** Waits until a form has loaded the item that it edits. */
 export const field = (name: string) => (page: Page) => page.locator(`[name="${name}"]`).waitFor()
-/** Waits until a dialog or a question is open. */
+/** Waits until a dialog or a confirmation is open. */
 export const popup = (page: Page) => page.locator('[role="dialog"], [role="alertdialog"]').first().waitFor()
 /** Waits until a drawer shows its content. */
 export const drawer = (page: Page) => page.getByRole('dialog').locator('dl, h3').first().waitFor()
 
-/** Clicks something that opens a dialog or asks a question. */
+/** Clicks something that opens a dialog or a confirmation. */
 export const opens = (find: (page: Page) => Locator) => async (page: Page) => {
   await find(page).click()
   await popup(page)
@@ -33,7 +33,7 @@ export async function menu(page: Page): Promise<void> {
   await page.getByRole('menuitem').first().waitFor()
 }
 
-/** Chooses an entry of the first row's menu, counted from its end, and waits for the question. */
+/** Chooses an entry of the first row's menu, counting from the end of the menu, and waits for the confirmation. */
 export const chooseFromEnd = (nth: number) => async (page: Page) => {
   await menu(page)
   await page.getByRole('menuitem').nth(-nth).click()

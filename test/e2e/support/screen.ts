@@ -4,23 +4,23 @@ import type { Account } from './console.ts'
 /** A page of the console in one of its states. */
 export interface Screen {
   path: string
-  /** The address that the path redirects to, if that is another page. */
+  /** The URL that the path redirects to, if it is another page. */
   goes?: string
-  /** Name of the state, if it differs from the page as it opens. */
+  /** Name of the state, if it is not the state in which the page opens. */
   state?: string
   /** The visitor's account; if omitted, the visitor is not logged in. */
   as?: Account
-  /** Whether the installation without any data is used. */
+  /** Whether to use the installation that has no data. */
   bare?: boolean
-  /** Calls that get a 502 response, as a glob of their addresses. */
+  /** Calls that get a 502 response, as a glob pattern of their URLs. */
   fails?: string
-  /** The only screen width on which the state exists. */
+  /** The only screen width at which the state exists. */
   only?: 'wide' | 'narrow'
-  /** Expected messages in the browser's console. */
+  /** Expected errors in the browser's console. */
   says?: RegExp
-  /** External addresses that the page is configured to open. */
+  /** External URLs that the page is configured to open. */
   opens?: RegExp
-  /** Brings the page into the state, in any language. */
+  /** Brings the page into the state. Works in any language. */
   prepare?(page: Page): Promise<unknown>
 }
 

@@ -38,8 +38,8 @@ const people = [
 ] as const
 
 /**
- * Creates rows, options and codes, so that every page has something to show. Returns the upstream that responds to the
- * calls.
+ * Creates rows, options and codes, so that every page has something to show. Returns the upstream that the channels
+ * call.
  */
 export async function fillForScreens(site: Console): Promise<FakeUpstream> {
   const upstream = await startFakeUpstream()
@@ -80,7 +80,7 @@ const failover = JSON.stringify([
   { channelId: 1, status: 200, error: '', elapsedMs: 940 },
 ])
 
-/** Writes months of usage, and states that no call can create. */
+/** Writes months of usage, and states that cannot be created through the API. */
 function writeRows(site: Console): void {
   using database = openDatabase(site)
   const now = Math.floor(Date.now() / 1000)

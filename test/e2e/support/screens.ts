@@ -318,7 +318,7 @@ const setting: Screen[] = [
   },
 ]
 
-/** Every page of the console in every state that looks different. */
+/** Every page of the console, in every state that looks different. */
 export const screens: readonly Screen[] = [
   ...waysIn,
   ...openPages,

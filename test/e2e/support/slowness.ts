@@ -9,15 +9,16 @@ const calls = /\/(?:api|v1)\//
 const parts = /\/assets\/[^/]+\.(?:js|css)$/
 
 /**
- * Slows a page down as set by the environment, to expose races that a user with a slow connection would see. Each
- * response is delayed by up to twice the given time, so responses may also overtake each other.
+ * Slows a page down as configured by environment variables, to expose race conditions that a user with a slow
+ * connection would see. Each response is delayed by a random time of up to twice the given value, so responses may also
+ * overtake each other.
  */
 export async function slowDown(context: BrowserContext, page: Page): Promise<void> {
   for (const [pattern, lateMs] of [[calls, slow.callsMs] as const, [parts, slow.partsMs] as const]) {
     if (lateMs === 0) continue
     await context.route(pattern, async (route: Route) => {
       await new Promise((done) => setTimeout(done, random.int(2 * lateMs)))
-      // The visit may already have ended.
+      // The visit may have ended by now.
       await route.continue().catch(() => undefined)
     })
   }

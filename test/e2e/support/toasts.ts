@@ -6,14 +6,14 @@ type Kind = 'success' | 'info' | 'error' | 'warning' | 'notice'
 const shown = new WeakMap<Page, { kind: string; text: string }[]>()
 const plain = (text: string) => text.replaceAll(/\s+/g, ' ').toLowerCase()
 
-/** The toast with this text and kind, while it is on the screen. */
+/** The toast with this kind and text, while it is on the screen. */
 export function toastOf(page: Page, kind: Kind, text: string): Locator {
   return page.locator(`[data-toast="${kind}"]`).filter({ hasText: text })
 }
 
 /**
- * Records the texts of all following toasts, because some are shown for less time than a slow machine may need to check
- * them.
+ * Records the texts of all toasts from now on, because some are shown for less time than a slow machine may need to
+ * check them.
  */
 export async function keepToasts(page: Page): Promise<void> {
   const kept: { kind: string; text: string }[] = []
@@ -36,7 +36,7 @@ export async function keepToasts(page: Page): Promise<void> {
 
 /**
  * Waits until a toast with this text has been shown, even if it has already disappeared, and returns its text. Each
- * time that the toast is shown counts only once.
+ * appearance of a toast is matched only once.
  */
 export async function toastShown(page: Page, kind: Kind, text: string): Promise<string> {
   const kept = shown.get(page) ?? []

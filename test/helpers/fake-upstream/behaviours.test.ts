@@ -55,12 +55,12 @@ describe('what a caller sees', () => {
     })
   }
 
-  test('redirects', async () => {
+  test('a redirect is sent with its status', async () => {
     const target = `${state.upstream.url}/elsewhere`
     expect(await seen(fake.redirects(target), { redirect: 'manual' })).toBe('302 ')
   })
 
-  test('a response with two lengths, or with giant headers, is refused or read, but does not hang', async () => {
+  test('a response with two lengths, or with giant headers, is either refused or read, but does not hang', async () => {
     for (const behaviour of [fake.twoLengths(), fake.withGiantHeaders(fake.okChat(), 8_192)]) {
       expect(await seen(behaviour)).toMatch(/^(200|failed)/)
     }
@@ -95,7 +95,7 @@ describe('what a caller sees', () => {
     }
   })
 
-  test('HTTP/2: broken frames, and an image as base64', async () => {
+  test('broken HTTP/2 frames fail the call, and an image can be sent as base64', async () => {
     const h2 = { protocol: 'http2' } as const
     expect(await seen(fake.resetsStream(fake.H2_ERROR.cancel), h2)).toBe('failed')
     expect(await seen(fake.breaksHttp2(), { ...h2, signal: AbortSignal.timeout(500) })).toBe('failed')
@@ -104,7 +104,7 @@ describe('what a caller sees', () => {
     expect(await seen(fake.okImages(), { body })).toContain(fake.PNG_BASE64)
   })
 
-  test('a custom behaviour', async () => {
+  test('a custom behaviour can send any response', async () => {
     const teapot = fake.behaviour('teapot', async (exchange: fake.Exchange) => {
       exchange.head(418, [['content-type', 'text/plain']], { length: 3 })
       await exchange.write('tea')

@@ -20,7 +20,7 @@ export interface ChatOptions {
   readonly toolCalls?: readonly ToolCall[]
   /** Sent as reasoning_content. */
   readonly reasoning?: string
-  /** If true, sends the full text, whatever max_tokens says. */
+  /** If true, sends the full text regardless of max_tokens. */
   readonly ignoreMaxTokens?: boolean
   /** Extra fields of the response or of each chunk. */
   readonly extra?: JsonObject
@@ -161,7 +161,7 @@ function wireToolCall(call: ToolCall, index: number): JsonObject {
   return { id: call.id ?? `call_${index}`, type: 'function', function: { name: call.name, arguments: call.arguments } }
 }
 
-/** First the name, then the arguments in pieces, as the real service sends them. */
+/** Sends the name first and then the arguments in pieces, as the real service does. */
 function toolCallDeltas(call: ToolCall, index: number): JsonObject[] {
   const pieces = call.arguments.match(/[\s\S]{1,6}/g) ?? []
   const first = { tool_calls: [{ index, ...wireToolCall({ ...call, arguments: '' }, index) }] }

@@ -41,13 +41,13 @@ export function status(code: number, options: StatusOptions = {}): Behaviour {
   })
 }
 
-/** 429 because the account has no money left. Waiting does not help, but using another key does. */
+/** 429 because the account is out of credit. Waiting does not help, but using another key does. */
 export function outOfQuota(): Behaviour {
   const message = 'You exceeded your current quota, please check your plan and billing details.'
   return status(429, { message, type: 'insufficient_quota', code: 'insufficient_quota' })
 }
 
-/** An error in OpenAI's shape. */
+/** An error in OpenAI's format. */
 export function openAiError(code: number, options: StatusOptions = {}): { error: { [key: string]: unknown } } {
   const usual = USUAL[code] ?? { message: `Error ${code}.`, type: 'server_error', code: null }
   const { message = usual.message, type = usual.type, code: named = usual.code } = options

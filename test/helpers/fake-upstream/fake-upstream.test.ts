@@ -88,7 +88,7 @@ describe('good responses', () => {
     expect((await json(await post(upstream, { max_tokens: 2 }))).usage.completion_tokens).toBe(500)
   })
 
-  test('every way of splitting and writing events transports the same text', async () => {
+  test('every way of splitting and writing events delivers the same text', async () => {
     const upstream = await start()
     const styles: fake.SseStyle[] = [
       { cut: 'byte' },
@@ -108,7 +108,7 @@ describe('good responses', () => {
     }
   })
 
-  test('gzip, trickled bodies, and late, giant and hop-by-hop headers', async () => {
+  test('bodies can be compressed or trickled, and headers can be late, giant or hop-by-hop', async () => {
     const upstream = await start()
     upstream.next(fake.gzipped(fake.okChat()), fake.gzipped(fake.okStream({ chunks: 5, delayMs: 5 })))
     expect((await json(await post(upstream))).id).toBe('chatcmpl-fake')
@@ -161,7 +161,7 @@ describe('rules', () => {
 })
 
 describe('faults over HTTP/1.1', () => {
-  test('connection faults', async () => {
+  test('break the connection, and the caller’s request fails', async () => {
     const upstream = await start()
     for (const fault of [
       fake.resetsBeforeHeaders(),
@@ -187,7 +187,7 @@ describe('faults over HTTP/1.1', () => {
     expect(await failure(fetch(`http://127.0.0.1:${await fake.closedPort()}/`))).toBe('ECONNREFUSED')
   })
 
-  test('stream faults', async () => {
+  test('break the stream or its content as configured', async () => {
     const upstream = await start()
     for (const how of ['fin', 'reset', 'stream-reset'] as const) {
       upstream.next(fake.cutsStream(how))
@@ -209,7 +209,7 @@ describe('faults over HTTP/1.1', () => {
 })
 
 describe('TLS and HTTP/2', () => {
-  test('both protocols on one port; 100 streams share one connection', async () => {
+  test('both protocols are served on one port, and 100 streams share one connection', async () => {
     const upstream = await start({ tls: true })
     expect((await json(await post(upstream, {}, { protocol: 'http1.1' }))).id).toBe('chatcmpl-fake')
     expect(upstream.last.protocol).toBe('http/1.1')
@@ -222,7 +222,7 @@ describe('TLS and HTTP/2', () => {
     expect(upstream.mostArrivals).toBe(1)
   })
 
-  test('RST_STREAM, GOAWAY, a connection that dies, a protocol error', async () => {
+  test('RST_STREAM, GOAWAY and a dying connection reach the caller', async () => {
     const upstream = await start({ tls: true })
     const h2 = { protocol: 'http2' } as const
     upstream.next(fake.resetsStream())
@@ -241,7 +241,7 @@ describe('TLS and HTTP/2', () => {
     await upstream.until((u) => u.openStreams === 0)
   })
 
-  test('a slow reader slows the sender down', async () => {
+  test('a caller who disconnects from an endless stream ends it', async () => {
     const upstream = await start({ tls: true })
     upstream.always(fake.endlessStream(1000))
     const controller = new AbortController()

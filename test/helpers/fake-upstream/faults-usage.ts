@@ -24,7 +24,7 @@ export function missingUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usage: null }), name: 'missingUsage' }
 }
 
-/** A stream that sends its usage chunk twice. Only one may be charged. */
+/** A stream that sends its usage chunk twice. The usage must be charged only once. */
 export function duplicateUsage(options: StreamOptions = {}): Behaviour {
   return { ...ok({ ...options, usageChunk: 'twice' }), name: 'duplicateUsage' }
 }

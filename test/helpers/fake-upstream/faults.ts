@@ -62,7 +62,7 @@ export function jsonError200(message = 'Something went wrong.'): Behaviour {
   return behaviour('jsonError200', (exchange) => sendJson(exchange, 200, openAiError(500, { message })))
 }
 
-/** Status 200 with a body declared as JSON that is not JSON. */
+/** Status 200 with a body that is declared as JSON but is not valid JSON. */
 export function brokenJson200(): Behaviour {
   const body = '{"id":"chatcmpl-fake","choices":[{"index":0,'
   return behaviour('brokenJson200', (exchange) => sendBody(exchange, 200, body, [['content-type', 'application/json']]))

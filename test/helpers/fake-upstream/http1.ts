@@ -41,7 +41,7 @@ class Http1Exchange implements Exchange {
   readonly h2 = undefined
   /** Resolves when nothing more will be sent. */
   readonly over: Promise<void>
-  /** Whether the connection may be used for another request. */
+  /** Whether the connection can be used for another request. */
   reusable = false
   readonly #writer: SocketWriter
   readonly #left = new AbortController()

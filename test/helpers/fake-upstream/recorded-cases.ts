@@ -103,7 +103,7 @@ export function listSequences(
   )
 }
 
-/** Reads a case by entry or id. */
+/** Reads a case, given its entry or id. */
 export function loadCase(entryOrId: RecordingEntry | string): RecordingCase {
   const entry = typeof entryOrId === 'string' ? entries().find(({ id }) => id === entryOrId) : entryOrId
   if (!entry) throw new Error(`no recording ${String(entryOrId)} in ${recordingsDirectory}`)

@@ -30,7 +30,7 @@ export class RecordedRequest {
   bodyComplete = false
   /** True if the caller disconnected before the response was finished. */
   aborted = false
-  /** True once the complete response was handed to the kernel. */
+  /** True once the complete response has been handed to the kernel. */
   answered = false
   /** When the exchange ended, in whatever way, in milliseconds since the epoch. */
   endedAtMs: number | undefined
@@ -86,7 +86,7 @@ export class RecordedRequest {
     return typeof this.fields.model === 'string' ? this.fields.model : undefined
   }
 
-  /** The key of the request, wherever its dialect sends it. */
+  /** The API key of the request, in whichever header or parameter its dialect sends it. */
   get key(): string | undefined {
     const bearer = this.headers.get('authorization')?.replace(/^Bearer\s+/i, '')
     const named = this.headers.get('api-key') ?? this.headers.get('x-api-key') ?? this.headers.get('x-goog-api-key')

@@ -6,8 +6,8 @@ import type { Behaviour } from './types.ts'
 export type Choose = (request: RecordedRequest) => Behaviour | undefined
 
 /**
- * What the upstream does for each request. The first rule that gives a behaviour wins: `script` → `forKey` → `forModel`
- * → `next` (a queue, each used once) → `always` → a valid response for the path.
+ * What the upstream does for each request. The first rule that returns a behaviour wins: `script` → `forKey` →
+ * `forModel` → `next` (a queue, each used once) → `always` → a valid response for the path.
  */
 export class Script {
   #choose: Choose = () => undefined
@@ -55,7 +55,9 @@ export class Script {
     return this.#queue
   }
 
-  /** A behaviour that needs only the headers. Rules by model do not apply yet at this point. */
+  /**
+   * Chooses a behaviour that needs only the headers. Rules by model do not apply yet, because the body has not arrived.
+   */
   chooseAtHead(request: RecordedRequest): Behaviour | undefined {
     const sequence = request.key === undefined ? undefined : this.#byKey.get(request.key)
     const candidate = sequence?.[0] ?? this.#queue[0] ?? this.#always

@@ -19,7 +19,7 @@ export interface FakeUpstreamOptions {
   readonly maxConcurrentStreams?: number
 }
 
-/** What is done to a connection before a byte is read from it. */
+/** What is done to a connection before any byte is read from it. */
 export type ConnectionFault = 'reset' | 'fin' | 'silent'
 
 /** A running upstream. Its script is set with `script`, `next`, `always`, `forKey` and `forModel`. */
@@ -209,7 +209,7 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
   return state.upstream
 }
 
-/** A port of 127.0.0.1 that refuses connections. */
+/** A port on 127.0.0.1 that refuses connections. */
 export async function closedPort(): Promise<number> {
   const server = createServer()
   const port = await listen(server)

@@ -1,6 +1,6 @@
 import type { RecordedRequest } from './recorded-request.ts'
 
-/** Header lines in sending order. A name may occur twice (set-cookie). */
+/** Header lines in sending order. A name can occur twice (set-cookie). */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /**

@@ -37,8 +37,8 @@ export function withHeaders(headers: HeaderList, inner: Behaviour): Behaviour {
 }
 
 /**
- * Adds headers that a gateway must not pass on: hop-by-hop headers, one that `connection` names, cookies, and data of
- * the upstream account.
+ * Adds headers that a gateway must not pass on: hop-by-hop headers, a header that `connection` names, cookies, and data
+ * of the upstream account.
  */
 export function withHopByHop(inner: Behaviour): Behaviour {
   const headers: HeaderList = [

@@ -5,14 +5,14 @@ import type { CallerDialect } from '../../../contract/relay-paths.ts'
 import type { JsonObject } from '../../../server/lib/json.ts'
 import { type End, type Learned, type LearnedCall, parsedInput } from './learned.ts'
 
-/** The official clients of one token at one server. */
+/** Clients of the official SDKs, for one server and one token. */
 export interface Clients {
   openai: OpenAI
   anthropic: Anthropic
   google: GoogleGenAI
 }
 
-/** Makes the clients. `url` is given without a path. */
+/** Creates the clients. `url` is given without a path. */
 export function clientsOf(url: string, apiKey: string): Clients {
   return {
     openai: new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }),

@@ -14,7 +14,7 @@ export function googleParams(body: JsonObject): JsonObject {
   }
 }
 
-/** Objects that belong to the caller, not to Google, keep their field names. */
+/** The objects in these fields are defined by the caller, not by Google, so their own field names are kept. */
 const ownNames = new Set(['args', 'response', 'properties', 'parametersJsonSchema', 'responseJsonSchema', 'labels'])
 
 function camelised(value: unknown): unknown {

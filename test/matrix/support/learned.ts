@@ -19,7 +19,7 @@ export interface LearnedCall {
   input: unknown
 }
 
-/** What a client must receive of an answer, whatever is between the client and the service. */
+/** What a client must receive from an answer, whatever is between the client and the service. */
 export interface Learned {
   text: string
   thought: string

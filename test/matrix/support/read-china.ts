@@ -127,7 +127,7 @@ function dashscopeUsage(usage: JsonObject): JsonObject {
   }
 }
 
-/** Zhipu's third format: a JSON text inside the JSON. */
+/** Zhipu's third format, with JSON text inside the JSON. */
 export const readZhipu: WireReader = {
   whole({ data }) {
     const [choice = {}] = objects(object(data)['choices'])

@@ -8,7 +8,7 @@ const ends: Readonly<Record<string, End>> = {
   stop_sequence: 'stop-sequence',
   max_tokens: 'length',
   tool_use: 'tool-calls',
-  // The classifier ends an answer with this reason, not the model.
+  // With this reason, a classifier ended the answer, not the model.
   refusal: 'content-filter',
   pause_turn: 'pause',
 }

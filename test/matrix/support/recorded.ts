@@ -68,7 +68,7 @@ export const formats: readonly Format[] = [
   { name: 'palm', apis: ['palm'], reader: readPalm, setup: () => ({ type: 11 }) },
 ]
 
-/** Models to which calls are mapped, so that each can have its own price. */
+/** Models that calls are mapped to, and that therefore need a price. */
 export const mappedModels: readonly string[] = ['o1-pro', 'chatglm_pro']
 
 /**

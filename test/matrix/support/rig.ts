@@ -27,7 +27,7 @@ export interface Rig extends AsyncDisposable {
 
 /**
  * Starts the gateway and the upstream. `models` get the same price as the usual model. The gateway cannot reach any
- * host name.
+ * host by name.
  */
 export async function startMatrixRig(models: Iterable<string> = []): Promise<Rig> {
   const gateway = await startTestGateway({ resolve: () => Promise.resolve(['169.254.169.254']) })
@@ -38,7 +38,7 @@ export async function startMatrixRig(models: Iterable<string> = []): Promise<Rig
   const logs = () => gateway.context.store.read.selectFrom('logs').where('type', '=', 2)
   const connect = async ({ basePath = '', base = upstream.url, ...channel }: Setup) => {
     const id = await gateway.addChannel({ ...channel, base_url: base + basePath, models: model })
-    // A token of root may name the channel to use.
+    // Appending a channel's id to root's token selects that channel.
     return `${gateway.token}-${id}`
   }
   const tokenOf = (setup: Setup) => {

@@ -1,6 +1,6 @@
 import type { Setup } from './rig.ts'
 
-/** One service of each format, one that supports every feature, with a channel to it. */
+/** One service for each format, chosen because it supports every feature, and a channel to it. */
 export const formatServices: readonly { provider: string; dialect: string; setup: Setup }[] = [
   { provider: 'custom', dialect: 'openai-chat', setup: { type: 8 } },
   { provider: 'openai', dialect: 'openai-responses', setup: { type: 1, model_mapping: '{"any-model":"o1-pro"}' } },

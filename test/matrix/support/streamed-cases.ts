@@ -66,8 +66,7 @@ export function streamedCall({ variant, said }: StreamedCase) {
 }
 
 /**
- * What a caller received of an answer, with the same names as in `whole`, or the failure that was reported to the
- * caller.
+ * What a caller received from a call, with the same fields as `whole`, or the failure that was reported to the caller.
  */
 export function outcomeOf(answer: Promise<Learned>) {
   return answer.then(

@@ -111,7 +111,7 @@ function chatComplaint({ fields }: RecordedRequest): string | undefined {
     : undefined
 }
 
-/** Responds as the service would, or refuses as it would. */
+/** Responds or refuses as the real service would. */
 export function strictly({ fake, complaint, seal }: StrictChannel, said: Said): Behaviour {
   const answers = says(fake, seal === '' ? said : { ...said, seal })
   return behaviour('strictly', (exchange) => {

@@ -71,7 +71,7 @@ export function setupOf(recording: RecordingCase): ChannelSetup {
   return { type, basePath: request.path.slice(0, -(paths[api] ?? '').length).replace(/\/v1$/, '') }
 }
 
-/** The recorded request body, or one that could have led to the recorded response if the source has none. */
+/** The recorded request body, or one that could have led to the recorded response if no request was recorded. */
 export function requestOf(recording: RecordingCase): JsonObject {
   const body = isObject(recording.requestJson) ? { ...recording.requestJson } : inventedRequest(recording)
   body['model'] = modelOf(recording)

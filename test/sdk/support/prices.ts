@@ -49,10 +49,10 @@ interface ExpectedCharge {
 }
 
 /**
- * The charge for a usage object as providers document their usage, computed independently of the gateway's code. Some
- * providers count reasoning or audio outside the totals, which total_tokens shows, or, for Vercel's gateway, its own
- * price. Reasoning tokens that exceed the completion tokens are not included in them. If there are more cached tokens
- * than prompt tokens, they cost what the prompt costs.
+ * The charge for a usage object according to the documentation of the providers, computed independently of the
+ * gateway's code. Some providers count reasoning or audio outside the totals. This can be seen from total_tokens or,
+ * for Vercel's gateway, from the price that it reports. Reasoning tokens that exceed the completion tokens are not
+ * included in them. If there are more cached tokens than prompt tokens, they cost what the prompt costs.
  */
 export function expectedCharge(usage: JsonObject): ExpectedCharge {
   const number = (...values: unknown[]) => values.find((value): value is number => typeof value === 'number') ?? 0

@@ -34,7 +34,7 @@ export interface Rig extends AsyncDisposable {
 
 const openaiChannel: ChannelSetup = { type: 1, basePath: '' }
 
-/** Starts the gateway and the upstream, with round prices for the named models. */
+/** Starts the gateway and the upstream, with simple prices for the given models. */
 export async function startRelayRig(models: Iterable<string>): Promise<Rig> {
   const gateway = await startTestGateway()
   const upstream = await startFakeUpstream()
@@ -49,7 +49,7 @@ export async function startRelayRig(models: Iterable<string>): Promise<Rig> {
       const key = JSON.stringify(setup)
       const id = channels.get(key) ?? gateway.addChannel(channelInput(setup, upstream.url))
       channels.set(key, Promise.resolve(id))
-      // A token of root may name the channel to use.
+      // Appending a channel's id to root's token selects that channel.
       return new OpenAI({ apiKey: `${gateway.token}-${await id}`, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     },
     answer(...behaviours) {

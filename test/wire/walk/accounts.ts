@@ -104,7 +104,7 @@ async function walkAccessToken(walk: Walk, me: Person): Promise<void> {
   expect(await walk.ok('GET /api/user/self', {}, undefined, raw)).toMatchObject({ username: me.username })
 }
 
-/** Binding an address, logging out and deleting the account. */
+/** Binds an email address, logs out and deletes the account. */
 async function walkLeaving(walk: Walk, me: Person, username: string): Promise<void> {
   const email = `bind+${walk.mark}@example.com`
   const bind = 'GET /api/oauth/email/bind?email={email}&code={code}'
@@ -164,7 +164,7 @@ export async function walkOutside(walk: Walk, binder: Person): Promise<void> {
   await walk.refused(bind, { code: wechat.codeFor(`wx-${walk.mark}`) }, undefined, binder)
 }
 
-/** Binds an account to a logged-in user, and checks that the message is the one that clients expect. */
+/** Binds a GitHub account to a logged-in user, and checks that the message is the one that clients expect. */
 async function bindGitHub(walk: Walk, binder: Person): Promise<void> {
   const { oauth } = walk.services
   const asked = await walk.call('GET /api/oauth/state')
@@ -180,7 +180,7 @@ async function bindGitHub(walk: Walk, binder: Person): Promise<void> {
   expect(await walk.ok('GET /api/user/self', {}, undefined, binder)).toMatchObject({ github_id: person.login })
 }
 
-/** Sets a new password by mail, for an account without a password. */
+/** Resets a password by email, for an account that has no password. */
 async function walkReset(walk: Walk, email: string, username: string): Promise<void> {
   const turnstile = walk.services.turnstile.solve()
   const ask = 'GET /api/reset_password?email={email}&turnstile={turnstile}'

@@ -5,7 +5,7 @@ import type { Person, Walk } from './walker.ts'
 /** Channels: creating, listing, editing and testing them, and reading their balances. */
 export async function walkChannels(walk: Walk, admin: Person): Promise<void> {
   const name = `ch${walk.mark}`
-  // The form as the console sends it, with `groups` in addition to `group`, and fields that were not filled in.
+  // The form as the console sends it: with `groups` in addition to `group`, and with fields that were left empty.
   const form = {
     name,
     type: 1,
@@ -76,7 +76,7 @@ async function walkEdit(walk: Walk, admin: Person, one: Record<string, unknown> 
   await walk.refused('PUT /api/channel/', {}, { id: 999_999, status: 1 }, admin)
 }
 
-/** Two of these responses have a number at the top level, beside `success`. */
+/** Tests of channels and their balances. Two of these responses have a number at the top level, beside `success`. */
 async function walkTests(walk: Walk, admin: Person, id: number): Promise<void> {
   const tested = await walk.call('GET /api/channel/test/{id}/', { id }, undefined, admin)
   expect(tested.json).toEqual({ success: true, message: '', time: expect.any(Number) })

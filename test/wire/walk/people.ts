@@ -47,7 +47,7 @@ export async function walkUsers(walk: Walk, admin: Person): Promise<void> {
   await walkUpdate(walk, admin, one)
   await walkManage(walk, admin, name(3))
 
-  // one-api sends an empty body in response to this call, so no client can check it for success.
+  // one-api's response to this call has an empty body, so clients cannot expect any data in it.
   expect(await walk.ok('DELETE /api/user/{id}', { id: made[5] ?? 0 }, undefined, admin)).toBeUndefined()
   await walk.refused('DELETE /api/user/{id}', { id: made[5] ?? 0 }, undefined, admin)
   for (const gone of made.filter((each) => each !== made[5] && each !== id)) {
@@ -55,7 +55,7 @@ export async function walkUsers(walk: Walk, admin: Person): Promise<void> {
   }
 }
 
-/** The console sends the whole object back with its changes. */
+/** Sends the whole object back with changes, as the console does. */
 async function walkUpdate(walk: Walk, admin: Person, one: { id: number; username: string }): Promise<void> {
   const edited = { ...one, display_name: 'Edited', password: '', group: 'vip', quota: 4242 }
   const answer = await walk.call('PUT /api/user/', {}, edited, admin)

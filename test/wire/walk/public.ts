@@ -15,13 +15,13 @@ export async function walkPublic(walk: Walk): Promise<void> {
   for (const [row, key] of texts) {
     expect(await walk.ok(row)).toBe('')
     await walk.setOptions({ [key]: `# ${key}\n<b>bold</b>` })
-    // These are texts, never objects: clients pass them to their Markdown renderer unchanged.
+    // These are strings, never objects: clients pass them to their Markdown renderer unchanged.
     expect(await walk.ok(row)).toBe(`# ${key}\n<b>bold</b>`)
     await walk.setOptions({ [key]: '' })
   }
 }
 
-/** Options: all are returned as text, and secrets are never returned. */
+/** Options: all of them are returned as strings, and secrets are never returned. */
 export async function walkOptions(walk: Walk): Promise<void> {
   const list = (await walk.ok('GET /api/option/', {}, undefined, walk.root)) as { key: string; value: string }[]
   for (const option of list) {
@@ -48,8 +48,8 @@ const knownOptions =
   )
 
 /**
- * Makes every call that is not public, as a visitor (401) and as an ordinary user without the rights for it (a
- * refusal).
+ * Makes every non-public call as a visitor, who gets a 401, and as an ordinary user without the required rights, who
+ * gets a refusal.
  */
 export async function walkRefusals(walk: Walk, ordinary: Person): Promise<void> {
   for (const row of rows) {

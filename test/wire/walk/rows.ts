@@ -1,4 +1,4 @@
-/** The calls that clients of this kind of console make, in the form in which they make them: method, path and query. */
+/** The calls that one-api clients make, with method, path and query exactly as those clients send them. */
 export const rows = [
   'GET /api/status',
   'GET /api/option/',
@@ -65,7 +65,7 @@ export const rows = [
 
 export type Row = (typeof rows)[number]
 
-/** The row's path with a final slash added, or with its final slash removed. */
+/** The row's path with a trailing slash added, or with its trailing slash removed. */
 export function otherForm(path: string): string {
   const [pathname = '', query] = path.split('?')
   const other = pathname.endsWith('/') ? pathname.slice(0, -1) : `${pathname}/`

@@ -8,9 +8,7 @@ import { userSchema } from '../../../contract/api/user.ts'
 
 type Kind = 'number' | 'text' | 'boolean' | 'empty text' | 'text or null'
 
-/**
- * Fields that clients of one-api know, with their types. Other fields may be present only if the contract names them.
- */
+/** Fields that one-api clients know, with their types. Other fields may be present only if the contract lists them. */
 const shapes = {
   status: {
     known: {
@@ -145,8 +143,8 @@ function fits(value: unknown, kind: Kind): boolean {
 }
 
 /**
- * Checks that a record has every field that clients know, with the right type, and no field that the contract does not
- * name.
+ * Checks that a record has every field that clients know, with the right type, and no field that is missing from the
+ * contract.
  */
 export function expectRecord(name: keyof typeof shapes, value: unknown): void {
   const { known, ours } = shapes[name]

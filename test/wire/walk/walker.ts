@@ -21,13 +21,13 @@ export interface Answer {
   json: any
 }
 
-/** A user, who is authenticated by the headers of every request. */
+/** A user, and the headers that authenticate the user in every request. */
 export interface Person {
   username: string
   headers: Record<string, string>
 }
 
-/** How the users of a walk authenticate. */
+/** The credentials that the users of a walk use. */
 export type LoginKind = 'cookie' | 'access token'
 
 const rootPassword = 'root password of the walk'
@@ -46,9 +46,9 @@ export class Walk implements AsyncDisposable {
   readonly kind: LoginKind
   readonly gateway: GatewayProcess
   readonly #installation: Installation
-  /** The calls made so far, as `row, form`. */
+  /** The calls made so far, each as `row, form`. */
   readonly made = new Set<string>()
-  /** Whether the next calls have the final slash as the row does, or the other way round. */
+  /** Whether the next calls have a trailing slash exactly where the row has one, or exactly where it has none. */
   form: 'as written' | 'the other' = 'as written'
   root: Person = { username: 'root', headers: {} }
   #addresses = 0
@@ -70,7 +70,7 @@ export class Walk implements AsyncDisposable {
     }
     const installation = new Installation(databaseUrl.startsWith('postgres') ? databaseUrl : undefined, {
       INITIAL_ROOT_PASSWORD: rootPassword,
-      // Every call reports a different address, so that the rate limits per address do not end the walk.
+      // Every call reports a different client address, so that the rate limits per address do not affect the walk.
       TRUSTED_PROXIES: '127.0.0.1',
     })
     const walk = new Walk(installation, await installation.start(), services, kind)
@@ -78,14 +78,14 @@ export class Walk implements AsyncDisposable {
     return walk
   }
 
-  /** A letter that distinguishes the names used for the two forms. */
+  /** A letter that keeps the names used for the two forms apart. */
   get mark(): string {
     return this.form === 'as written' ? 'w' : 'o'
   }
 
   /**
-   * Makes a row's call in the current form. Each `{name}` in it is taken from `values`, and a missing one becomes
-   * empty.
+   * Makes a row's call in the current form. Each `{name}` in the row is replaced by its value in `values`, or by
+   * nothing if there is no value.
    */
   async call(row: Row, values: Record<string, string | number> = {}, body?: unknown, as?: Person): Promise<Answer> {
     const [method = '', template = ''] = row.split(' ')
@@ -94,7 +94,7 @@ export class Walk implements AsyncDisposable {
     return this.fetch(method, this.form === 'as written' ? written : otherForm(written), body, as?.headers)
   }
 
-  /** Like `call`, for a response that must be a success and contain nothing else. Returns `data`. */
+  /** Like `call`, but checks that the response is a success and has no fields other than `data`. Returns `data`. */
   async ok(
     row: Row,
     values: Record<string, string | number> = {},
@@ -111,7 +111,7 @@ export class Walk implements AsyncDisposable {
     return answer.json.data
   }
 
-  /** Like `call`, for a response that must be a refusal with a message. Its status is 200 by default. */
+  /** Like `call`, but checks that the response is a refusal with a message. Its status is 200 by default. */
   async refused(
     row: Row,
     values: Record<string, string | number> = {},
@@ -131,7 +131,7 @@ export class Walk implements AsyncDisposable {
       method,
       headers: { 'x-forwarded-for': `10.0.${number >> 8}.${number & 255}`, ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // Most clients would follow a redirect with another method, or without the body.
+      // Without this, fetch would follow a redirect, as most clients do, with another method or without the body.
       redirect: 'manual',
     })
     const text = await response.text()
@@ -139,7 +139,7 @@ export class Walk implements AsyncDisposable {
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
   }
 
-  /** Logs in with a password. For the kind `access token`, the session is used once, to get an access token. */
+  /** Logs in with a password. With the kind `access token`, the session is used only to get an access token. */
   async logIn(username: string, password: string): Promise<Person> {
     const login = await this.call('POST /api/user/login', {}, { username, password })
     expect([username, login.json]).toMatchObject([username, { success: true }])
@@ -150,7 +150,7 @@ export class Walk implements AsyncDisposable {
     return { username, headers: { authorization: `Bearer ${token}` } }
   }
 
-  /** Creates a user with that role and a password, through root's calls. */
+  /** Creates a user with the given role and a password, through calls made as root. */
   async newPerson(username: string, role: 1 | 10 = 1, quota = 0): Promise<Person & { id: number }> {
     const password = 'a good password'
     await this.ok('POST /api/user/', {}, { username, password, display_name: username }, this.root)

@@ -26,7 +26,7 @@ export interface Said {
 export interface Refusal {
   status: number
   body: unknown
-  /** The status that is meant, for services that respond to everything with 200. */
+  /** The status that the refusal represents, for services that respond to everything with 200. */
   means?: number
 }
 

@@ -48,7 +48,7 @@ export function fakeOf(provider: string, dialect: string): Fake {
 const isTokenPlace = ({ path }: RecordedRequest) => /\/oauth\/|\/token$/.test(path)
 const token = { access_token: 'a-token-for-a-time', expires_in: 3600, token_type: 'Bearer' }
 
-/** The same behaviour, behind an endpoint that issues tokens. */
+/** The same behaviour, at a service that also issues temporary tokens. */
 export function givingTokens(then: Behaviour): Behaviour {
   return behaviour(then.name, (exchange) =>
     isTokenPlace(exchange.request) ? sendJson(exchange, 200, token) : then.run(exchange),
