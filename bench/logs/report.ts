@@ -69,7 +69,7 @@ function timings(reports: readonly DatabaseReport[]): string[] {
 function exportsOf(reports: readonly DatabaseReport[]): string[] {
   return reports.map(
     ({ kind, counted, exported }) =>
-      `- ${kind}: the whole log as CSV, ${exported.rows} rows, ${exported.megabytes.toFixed(0)} MB, in ${(exported.ms / 1000).toFixed(1)} s; resident memory ${exported.beforeMb.toFixed(0)} MB before, ${exported.mostMb.toFixed(0)} MB at most. Counting all rows anew took ${(counted.ms / 1000).toFixed(1)} s and ${counted.cpuMicrosPerRow.toFixed(1)} µs of CPU per row.`,
+      `- ${kind}: the whole log as CSV, ${exported.rows} rows, ${exported.megabytes.toFixed(0)} MB, in ${(exported.ms / 1000).toFixed(1)} s; resident memory ${exported.beforeMb.toFixed(0)} MB before, ${exported.mostMb.toFixed(0)} MB at most. Computing the totals of all rows again took ${(counted.ms / 1000).toFixed(1)} s and ${counted.cpuMicrosPerRow.toFixed(1)} µs of CPU per row.`,
   )
 }
 

@@ -18,16 +18,19 @@ const head = `# What works with which provider
 This page shows which features callers can use with each channel type. Callers use OpenAI's chat completions, OpenAI's
 Responses API, Anthropic's Messages API or Google's \`generateContent\`, each with its official SDK.
 
-Every cell is proven by \`test/matrix/matrix.test.ts\`, both for whole and for streamed answers. The SDK sends its request
-through a running gateway, and a fake service answers in the provider's format. The test compares what the caller
-receives, what the service was sent and what was charged. "passed" means that the gateway supports the feature; whether
-a certain model can see images or think depends on the model. "not possible" gives the reason why the service cannot do
-it. If a service has no tools, images or structured output, a request that needs them goes to another channel that has
-them, or is refused with status 400 before anything is charged. A service that cannot stream is asked for a whole
-answer, which the gateway then streams.
+\`test/matrix/matrix.test.ts\` tests every cell, with plain and with streamed responses. The SDK sends its request through
+a running gateway, and a fake service responds in the provider's format. The test checks what the service received,
+what the caller received and what was charged.
 
-This page is written by \`WRITE_PAGES=1 npm test -- test/matrix/matrix.test.ts\`; the test fails if the page is out of
-date.
+- "passed" means that the gateway supports the feature. Whether a particular model can see images or think depends on
+  the model.
+- "not possible" gives the reason why the service does not support the feature.
+
+If a service has no tools, images or structured output, a request that needs them is sent to another channel that has
+them, or is refused with status 400 before anything is charged. If a service cannot stream, the gateway requests a
+complete response from it, and then streams this response to the caller.
+
+\`WRITE_PAGES=1 npm test -- test/matrix/matrix.test.ts\` writes this page; the test fails if the page is out of date.
 `
 
 const names: Readonly<Record<CallerDialect, string>> = {
