@@ -4,7 +4,14 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { version } from './server/version.ts'
 import { firstScript } from './tools/first-script.ts'
-import { compiledMessages, endpointsAsData, plainImports, precompressed, preloadedEntry } from './tools/vite-plugins.ts'
+import {
+  compiledMessages,
+  dividedPages,
+  endpointsAsData,
+  plainImports,
+  precompressed,
+  preloadedEntry,
+} from './tools/vite-plugins.ts'
 
 const root = resolve(import.meta.dirname, 'console')
 const server = process.env['TOLLGATE_SERVER'] ?? 'http://127.0.0.1:3000'
@@ -17,7 +24,7 @@ const coreModules =
 /** Modules that nearly every page in the shell needs. The schemas of the contract are not among them. */
 const sharedPackages = /\/@tanstack\/(?:react-query|query-core)\//
 const sharedModules =
-  /\/console\/(?:lib\/(?:csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
+  /\/console\/(?:lib\/(?:csv|download|first-look|format|groups|list-source|query-client|read-usage|screen|self|undo|use-url-state|way-back)\.ts|components\/ui\/(?:checkbox|menu|on-demand|popover|segmented|use-confirm)\.tsx)$|\/contract\/(?:quota|statuses|log-types|api\/(?:channel|group|log|option|price|redemption|token|usage|user))\.ts$/
 
 /**
  * Parts that most pages need. One file compresses better than many small ones, and a browser requests only a few files
@@ -47,20 +54,10 @@ export default defineConfig({
   plugins: [
     endpointsAsData(resolve(import.meta.dirname, 'contract/api')),
     compiledMessages(resolve(root, 'messages')),
+    dividedPages(root),
     react(),
     tailwind(),
-    firstScript({
-      theme: resolve(root, 'theme-boot.js'),
-      parts: resolve(root, 'parts-boot.js'),
-      frame: resolve(root, 'frame-boot.js'),
-      routes: resolve(root, 'app/routes.tsx'),
-      frames: resolve(root, 'app/frames.ts'),
-      messages: resolve(root, 'messages'),
-      ofUsers: {
-        '/': ['../pages/home/start.tsx'],
-        '/usage': ['../pages/usage/usage-chart.tsx'],
-      },
-    }),
+    firstScript(root),
     preloadedEntry(),
     plainImports(),
     precompressed(),

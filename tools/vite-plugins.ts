@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { compileMessage } from '@lingui/message-utils/compileMessage'
-import type { Plugin } from 'vite'
+import { type Plugin, Visitor } from 'vite'
+import { readPages } from './first-parts.ts'
 import { loadFresh } from './load-fresh.ts'
 
 /** An import of a part as Vite writes it, with a list of files to preload. */
@@ -108,6 +109,45 @@ export function endpointsAsData(folder: string): Plugin {
       const rest = exported.filter(({ json }) => json === undefined).map(({ name }) => name)
       const schemas = rest.length > 0 ? [`export { ${rest.join(', ')} } from ${JSON.stringify(`${path}?schemas`)}`] : []
       return { code: [...data, ...schemas].join('\n'), moduleSideEffects: false }
+    },
+  }
+}
+
+/** Fields of the table of pages that the routes do not need. */
+const notForRoutes = ['heading', 'menu', 'early']
+
+/**
+ * The entry needs only the routes of the table of pages, so the other fields are removed from the built table. The menu,
+ * which is loaded with the shell, gets a table of its own.
+ */
+export function dividedPages(folder: string): Plugin {
+  const [table, menu] = [join(folder, 'app/pages.ts'), join(folder, 'app/menu.ts')]
+  return {
+    name: 'divided-pages',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (source, importer) => (source === './pages.ts' && importer === menu ? `${table}?menu` : null),
+    async load(id) {
+      if (id !== `${table}?menu`) return null
+      const { pages } = await readPages(folder)
+      const entries = pages
+        .filter((page) => page.menu)
+        .map((page) => ({ path: page.path, for: page.for, menu: page.menu }))
+      return `export const pages = ${JSON.stringify(entries)}`
+    },
+    transform(code, id) {
+      if (id !== table) return null
+      const kept: string[] = []
+      let end = 0
+      const visitor = new Visitor({
+        Property({ key, start, end: after }) {
+          if (start < end || key.type !== 'Identifier' || !notForRoutes.includes(key.name)) return
+          kept.push(code.slice(end, start))
+          end = code[after] === ',' ? after + 1 : after
+        },
+      })
+      visitor.visit(this.parse(code, { lang: 'ts' }))
+      return kept.join('') + code.slice(end)
     },
   }
 }

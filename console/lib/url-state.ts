@@ -1,10 +1,7 @@
-import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { useCallback, useMemo } from 'react'
-
-/** The raw query of a URL; each value is text or undefined. */
+/** The raw query of an address; each value is text or undefined. */
 export type RawSearch = Readonly<Record<string, string | undefined>>
 
-/** Reads the query of a URL. Every value is the literal text; nothing is converted. */
+/** Reads an address's query. Every value is the literal text; nothing is converted. */
 export function parseQuery(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query))
 }
@@ -19,7 +16,7 @@ export function writeQuery(search: Readonly<Record<string, unknown>>): string {
   return query === '' ? '' : `?${query}`
 }
 
-/** The state that every list keeps in the URL. */
+/** The state that every list keeps in its address. */
 export interface ListSearch {
   /** Page number from 1; 1 is omitted. */
   page?: number | undefined
@@ -59,34 +56,5 @@ export function parseListSearch(raw: RawSearch): ListSearch {
   return { page, q: someText(raw['q']?.trim()), sort: someText(raw['sort']), peek: someText(raw['peek']) }
 }
 
-/** Changes some of the query values in the URL. `replace` leaves no entry in the browser's history. */
-export type SetSearch<S> = (patch: Partial<S>, options?: { replace?: boolean }) => void
-
-/** Normalises a path, because the router treats a path in capitals, or with a trailing slash, as the same path. */
+/** Normalises a path, because the router treats a path in capitals, or with a final slash, as the same path. */
 export const comparablePath = (path: string) => path.replace(/\/+$/, '').toLowerCase()
-
-/**
- * The query of the URL, parsed by the page's own function, and a function to change it. A page that is still visible
- * while the next page loads can no longer change the query, because the URL already belongs to the next page.
- */
-export function useUrlState<S extends object>(parse: (raw: RawSearch) => S): [S, SetSearch<S>] {
-  const raw = useSearch({ strict: false }) as Record<string, unknown>
-  const navigate = useNavigate()
-  const router = useRouter()
-  const path = comparablePath(useMatch({ strict: false, select: ({ pathname }) => pathname }))
-  const key = writeQuery(raw)
-  const state = useMemo(() => parse(parseQuery(key)), [parse, key])
-  const set = useCallback<SetSearch<S>>(
-    (patch, { replace = false } = {}) => {
-      if (comparablePath(router.latestLocation.pathname) !== path) return
-      void navigate({
-        to: '.',
-        search: ((before: object) => ({ ...before, ...patch })) as never,
-        replace,
-        resetScroll: false,
-      })
-    },
-    [navigate, router, path],
-  )
-  return [state, set]
-}

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pages } from '../../console/app/pages.ts'
 
 const root = join(import.meta.dir, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -85,7 +86,7 @@ describe('coverage.md', () => {
   })
 
   test('lists every route of the console', () => {
-    const paths = [...read('console/app/routes.tsx').matchAll(/\bpath: '([^']+)'/g)].map((match) => match[1] ?? '')
+    const paths: string[] = [...pages.map(({ path }) => path), '$']
     const named = new Set(routes.map(({ what }) => what))
     expect(paths.filter((path) => !named.has(path))).toEqual([])
     expect([...named].filter((path) => !paths.includes(path))).toEqual([])

@@ -2,7 +2,7 @@
 // heading.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { frames } from '../../console/app/frames.ts'
+import { pages } from '../../console/app/pages.ts'
 import { openConsole, rootAccount, type VisitOptions } from './support/console.ts'
 import { frame, openHeld } from './support/held.ts'
 import { oneOfEach } from './support/one-of-each.ts'
@@ -36,28 +36,28 @@ const boxOf = (page: Page, selector: string): Promise<Box | undefined> =>
 const widthOf = (page: Page, selector: string) =>
   page.evaluate((wanted) => document.querySelector(wanted)?.getBoundingClientRect().width ?? 0, selector)
 
-const isForAdmins = (path: string) => /^\/(?:channel|redemption|user(?!\/edit$))/.test(path)
-const looks: { who: string; options: VisitOptions; paths: string[] }[] = [
+const framed = pages.filter(({ heading }) => heading)
+const looks: { who: string; options: VisitOptions; shown: typeof framed }[] = [
   {
     who: 'an administrator, 1920 px',
     options: { as: rootAccount, language: 'en', width: 1920 },
-    paths: Object.keys(frames),
+    shown: framed,
   },
   {
     who: 'an administrator in Chinese, 390 px',
     options: { as: rootAccount, language: 'zh', width: 390 },
-    paths: Object.keys(frames),
+    shown: framed,
   },
   {
     who: 'a person, 1000 px',
     options: { as: person, language: 'en', width: 1000 },
-    paths: Object.keys(frames).filter((path) => !isForAdmins(path)),
+    shown: framed.filter((each) => each.for !== 'admins'),
   },
 ]
-for (const { who, options, paths } of looks) {
+for (const { who, options, shown } of looks) {
   test(`each page appears where its frame was: ${who}`, async () => {
-    expect(paths.length).toBeGreaterThan(8)
-    for (const path of paths) {
+    expect(shown.length).toBeGreaterThan(8)
+    for (const { path, heading } of shown) {
       await using visit = await site.visit(options)
       const { page } = visit
       const letGo = await openHeld(page, path.replace('$id', '1'))
@@ -73,7 +73,7 @@ for (const { who, options, paths } of looks) {
       await page.locator(title).waitFor()
       const after = {
         title: await boxOf(page, title),
-        text: frames[path]?.text && (await boxOf(page, 'main h1 + p')),
+        text: heading?.text && (await boxOf(page, 'main h1 + p')),
         side: await widthOf(page, 'aside'),
       }
       expect([path, before]).toEqual([path, after])
@@ -140,7 +140,7 @@ test('an unreadable login record is treated as logged out; an unknown language i
     await using visit = await site.visit({ as: rootAccount, stored: { user } })
     const { page } = visit
     const letGo = await openHeld(page, '/channel')
-    const asked = 'link[rel="modulepreload"][href*="/login-"]'
+    const asked = 'link[rel="modulepreload"][href*="/login.page-"]'
     await page.locator(asked).waitFor({ state: 'attached' })
     expect([user, await page.locator('script[data-route]').count()]).toEqual([user, 0])
     await letGo()

@@ -1,4 +1,4 @@
-import type { SetSearch } from '../../lib/url-state.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
 import type { DrawerSteps } from '../ui/drawer.tsx'
 import type { ListState } from './use-list.ts'
 

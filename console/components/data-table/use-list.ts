@@ -7,7 +7,8 @@ import { queryClient } from '../../lib/query-client.ts'
 import { sessionUser } from '../../lib/session.ts'
 import { text } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
-import type { ListSearch, SetSearch } from '../../lib/url-state.ts'
+import type { ListSearch } from '../../lib/url-state.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
 
 /** A list as a page shows it. */
 export interface ListState<Row> {

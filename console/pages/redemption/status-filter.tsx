@@ -1,7 +1,7 @@
 import { redemptionStatus } from '../../../contract/statuses.ts'
 import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
 import { useText } from '../../lib/text.ts'
-import type { SetSearch } from '../../lib/url-state.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
 import { statusText } from './code-parts.tsx'
 import type { RedemptionSearch } from './search.ts'
 

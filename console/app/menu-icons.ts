@@ -1,0 +1,34 @@
+import {
+  Activity,
+  ChartColumn,
+  CircleHelp,
+  CreditCard,
+  House,
+  KeyRound,
+  MessageSquare,
+  Network,
+  Settings,
+  SquareTerminal,
+  Tags,
+  Ticket,
+  Users,
+} from 'lucide-react'
+
+/** The menu's icons by name. The table of pages only names them, because the build loads that table without React. */
+export const menuIcons = {
+  Activity,
+  ChartColumn,
+  CircleHelp,
+  CreditCard,
+  House,
+  KeyRound,
+  MessageSquare,
+  Network,
+  Settings,
+  SquareTerminal,
+  Tags,
+  Ticket,
+  Users,
+}
+
+export type MenuIcon = keyof typeof menuIcons

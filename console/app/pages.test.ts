@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PageTable } from '../../tools/first-parts.ts'
+import { layouts, pages } from './pages.ts'
+
+const folder = join(import.meta.dir, '../pages')
+/** The compiler checks here that the build reads the table as it is. */
+const table: PageTable = { pages, layouts }
+
+test('every row names a page that exists, and every page has a row', () => {
+  const named = new Set(pages.map(({ file }) => `${file}.page.tsx`))
+  const existing = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.page\.tsx$/.test(name),
+  )
+  expect([...named].sort()).toEqual(existing.sort())
+})
+
+test('the modules of layouts, and those that are requested early, exist', () => {
+  const around = Object.values(table.layouts).flatMap(({ modules }) => modules.map((name) => `../app/${name}`))
+  const early = table.pages.flatMap((page) => page.early ?? [])
+  expect([...around, ...early].filter((name) => !existsSync(join(folder, name)))).toEqual([])
+})
+
+test('no address and no shortcut is given twice', () => {
+  const paths = pages.map(({ path }) => path)
+  const keys = pages.flatMap(({ menu }) => menu?.key ?? [])
+  expect([paths.length, keys.length]).toEqual([new Set(paths).size, new Set(keys).size])
+})

@@ -1,0 +1,305 @@
+import { roles } from '../../contract/roles.ts'
+import { type RawSearch, texts } from '../lib/url-state.ts'
+import type { Area, MessageKey } from '../messages/namespaces.ts'
+import { parseChannelSearch } from '../pages/channel/search.ts'
+import { parseLogSearch } from '../pages/log/search.ts'
+import { parseModelSearch } from '../pages/model/search.ts'
+import { parsePlaygroundSearch } from '../pages/playground/search.ts'
+import { parseRedemptionSearch } from '../pages/redemption/search.ts'
+import { parseSettingSearch } from '../pages/setting/search.ts'
+import { parseTokenSearch } from '../pages/token/search.ts'
+import { parseUsageSearch } from '../pages/usage/search.ts'
+import { parseUserSearch } from '../pages/user/search.ts'
+import type { MenuIcon } from './menu-icons.ts'
+
+/** The fields that every page has. */
+interface AnyPage {
+  /** The path in the address; a segment that begins with `$` is a parameter. */
+  path: `/${string}`
+  /** The module in `console/pages`, without `.page.tsx`. Its only export is the page's component. */
+  file: string
+  /** The areas of texts that the page needs, in addition to `common` and those of its layout. */
+  areas: readonly Area[]
+  /** Parses the query of the address. */
+  search?(raw: RawSearch): object
+  /** Lazy modules in `console/pages` that the first view always needs if the user is logged in. */
+  early?: readonly string[]
+}
+
+/** A page with the sidebar and the top bar. */
+interface ShellPage extends AnyPage {
+  /** Who may see the page and its menu entry. The server decides what is allowed. */
+  for: 'everybody' | 'users' | 'admins'
+  /** The page's frame is drawn from this before the page's code has loaded. A browser test compares the two. */
+  heading: {
+    title: MessageKey
+    text?: MessageKey
+    width?: 'full' | 'narrow'
+    /**
+     * Conditions under which the page looks different: a key is set in the browser's storage, or a query parameter is
+     * present.
+     */
+    unless?: { stored?: string; query?: string }
+  }
+  menu?: {
+    text: Extract<MessageKey, `menu.${string}`>
+    icon: MenuIcon
+    /** Second key of the shortcut; the first is g. */
+    key?: string
+    /** Shown with a small gap above. */
+    gap?: true
+    /** Without this on the server, the entry is hidden. */
+    needs?: 'chat link' | 'more calls'
+  }
+}
+
+/** A page for visitors who are not logged in: a card in the middle, nothing else to load. */
+interface PlainPage extends AnyPage {
+  for: 'visitors'
+  heading?: undefined
+  menu?: undefined
+}
+
+export type Page = ShellPage | PlainPage
+
+interface Layout {
+  /** The lowest role that sees the pages; 0 also includes visitors. */
+  role: number
+  /** The layout components' modules in `console/app`, innermost first. */
+  modules: readonly string[]
+  /** The areas of texts that these modules need, in addition to `common`. */
+  areas: readonly Area[]
+}
+
+/** The layouts that `routes.tsx` mounts. Only the build reads this, so the browser does not load it. */
+export const layouts: Readonly<Record<Page['for'], Layout>> = {
+  visitors: { role: 0, modules: ['plain-layout.tsx'], areas: [] },
+  everybody: { role: 0, modules: ['shell.tsx'], areas: ['shell'] },
+  users: { role: roles.user, modules: ['shell.tsx'], areas: ['shell'] },
+  admins: { role: roles.admin, modules: ['admin-only.tsx', 'shell.tsx'], areas: ['shell'] },
+}
+
+const table = [
+  {
+    path: '/',
+    file: 'home/home',
+    for: 'everybody',
+    areas: ['home'],
+    heading: { title: 'home.title', unless: { stored: 'home_page_content' } },
+    menu: { text: 'menu.home', icon: 'House', key: 'h' },
+    early: ['home/start.tsx'],
+  },
+  {
+    path: '/chat',
+    file: 'chat/chat',
+    for: 'everybody',
+    areas: ['chat'],
+    heading: { title: 'chat.title', width: 'full' },
+    menu: { text: 'menu.chat', icon: 'MessageSquare', needs: 'chat link' },
+  },
+  {
+    path: '/channel',
+    file: 'channel/list',
+    for: 'admins',
+    areas: ['channel', 'table'],
+    search: parseChannelSearch,
+    heading: { title: 'channel.title', text: 'channel.intro', width: 'full' },
+    menu: { text: 'menu.channel', icon: 'Network', key: 'c', gap: true },
+  },
+  {
+    path: '/channel/add',
+    file: 'channel/form',
+    for: 'admins',
+    areas: ['channel', 'form'],
+    heading: { title: 'channel.addTitle', width: 'narrow' },
+  },
+  {
+    path: '/channel/edit/$id',
+    file: 'channel/form',
+    for: 'admins',
+    areas: ['channel', 'form'],
+    heading: { title: 'channel.editTitle', width: 'narrow' },
+  },
+  {
+    path: '/token',
+    file: 'token/list',
+    for: 'users',
+    areas: ['token', 'table'],
+    search: parseTokenSearch,
+    heading: { title: 'token.title', text: 'token.intro', width: 'full' },
+    menu: { text: 'menu.token', icon: 'KeyRound', key: 't' },
+  },
+  {
+    path: '/token/add',
+    file: 'token/form',
+    for: 'users',
+    areas: ['token', 'form'],
+    heading: { title: 'token.addTitle', width: 'narrow' },
+  },
+  {
+    path: '/token/edit/$id',
+    file: 'token/form',
+    for: 'users',
+    areas: ['token', 'form'],
+    heading: { title: 'token.editTitle', width: 'narrow' },
+  },
+  {
+    path: '/redemption',
+    file: 'redemption/list',
+    for: 'admins',
+    areas: ['redemption', 'table'],
+    search: parseRedemptionSearch,
+    heading: { title: 'redemption.title', text: 'redemption.intro', width: 'full' },
+    menu: { text: 'menu.redemption', icon: 'Ticket', key: 'r' },
+  },
+  {
+    path: '/redemption/add',
+    file: 'redemption/form',
+    for: 'admins',
+    areas: ['redemption', 'form'],
+    heading: { title: 'redemption.addTitle', width: 'narrow' },
+  },
+  {
+    path: '/redemption/edit/$id',
+    file: 'redemption/form',
+    for: 'admins',
+    areas: ['redemption', 'form'],
+    heading: { title: 'redemption.editTitle', width: 'narrow' },
+  },
+  {
+    path: '/topup',
+    file: 'topup/topup',
+    for: 'users',
+    areas: ['topup', 'form'],
+    heading: { title: 'topup.title' },
+    menu: { text: 'menu.topup', icon: 'CreditCard', key: 'p' },
+  },
+  {
+    path: '/user',
+    file: 'user/list',
+    for: 'admins',
+    areas: ['user', 'table'],
+    search: parseUserSearch,
+    heading: { title: 'user.title', text: 'user.intro', width: 'full' },
+    menu: { text: 'menu.user', icon: 'Users', key: 'u' },
+  },
+  {
+    path: '/user/add',
+    file: 'user/add',
+    for: 'admins',
+    areas: ['user', 'form'],
+    heading: { title: 'user.addTitle', width: 'narrow' },
+  },
+  {
+    path: '/user/edit/$id',
+    file: 'user/form',
+    for: 'admins',
+    areas: ['user', 'form'],
+    heading: { title: 'user.editTitle', width: 'narrow' },
+  },
+  {
+    path: '/user/edit',
+    file: 'user/form',
+    for: 'users',
+    areas: ['user', 'form'],
+    heading: { title: 'user.selfTitle', width: 'narrow' },
+  },
+  {
+    path: '/log',
+    file: 'log/list',
+    for: 'users',
+    areas: ['log', 'table'],
+    search: parseLogSearch,
+    heading: { title: 'log.title', text: 'log.intro', width: 'full' },
+    menu: { text: 'menu.log', icon: 'Activity', key: 'l' },
+  },
+  {
+    path: '/setting',
+    file: 'setting/setting',
+    for: 'users',
+    areas: ['setting', 'form'],
+    search: parseSettingSearch,
+    heading: { title: 'setting.title', unless: { query: 'tab=audit' } },
+    menu: { text: 'menu.setting', icon: 'Settings', key: 's', gap: true },
+  },
+  {
+    path: '/about',
+    file: 'about/about',
+    for: 'everybody',
+    areas: ['about'],
+    heading: { title: 'about.title' },
+    menu: { text: 'menu.about', icon: 'CircleHelp' },
+  },
+  {
+    path: '/usage',
+    file: 'usage/usage',
+    for: 'users',
+    areas: ['usage', 'table'],
+    search: parseUsageSearch,
+    heading: { title: 'usage.title', text: 'usage.intro' },
+    menu: { text: 'menu.usage', icon: 'ChartColumn', gap: true },
+    early: ['usage/usage-chart.tsx'],
+  },
+  {
+    path: '/model',
+    file: 'model/list',
+    for: 'users',
+    areas: ['model', 'table'],
+    search: parseModelSearch,
+    heading: { title: 'model.title', text: 'model.intro', width: 'full' },
+    menu: { text: 'menu.model', icon: 'Tags', key: 'm', needs: 'more calls' },
+  },
+  {
+    path: '/playground',
+    file: 'playground/playground',
+    for: 'users',
+    areas: ['playground', 'form'],
+    search: parsePlaygroundSearch,
+    heading: { title: 'playground.title', text: 'playground.note' },
+    menu: { text: 'menu.playground', icon: 'SquareTerminal' },
+  },
+  {
+    path: '/login',
+    file: 'login/login',
+    for: 'visitors',
+    areas: ['auth'],
+    search: texts('expired'),
+  },
+  {
+    path: '/register',
+    file: 'register/register',
+    for: 'visitors',
+    areas: ['auth', 'register', 'form'],
+    search: texts('aff'),
+  },
+  {
+    path: '/reset',
+    file: 'reset/reset',
+    for: 'visitors',
+    areas: ['reset', 'form'],
+  },
+  {
+    path: '/user/reset',
+    file: 'reset/confirm',
+    for: 'visitors',
+    areas: ['reset', 'form'],
+    search: texts('email', 'token'),
+  },
+  {
+    path: '/oauth/github',
+    file: 'oauth/oauth',
+    for: 'visitors',
+    areas: ['auth'],
+    search: texts('code', 'state'),
+  },
+] as const satisfies readonly Page[]
+
+/** A row with its literal values. From these, the compiler knows every path and its query. */
+export type Row = (typeof table)[number]
+
+/**
+ * Every page of the console. The routes, the menu (in the order of the rows: one-api's, then the pages that Tollgate
+ * adds), the build's first scripts and the tests read this table. The build and the tests load it outside a browser, so
+ * it must not import React or a page. The build removes the fields that the routes do not need (`dividedPages`).
+ */
+export const pages: readonly Page[] = table
