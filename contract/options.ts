@@ -1,103 +1,15 @@
-import type { OptionSection } from './option-sections.ts'
-
-/**
- * The type of an option. `json` is the text of a JSON object, `list` a comma-separated list; all are stored as text.
- */
-export type OptionKind = 'boolean' | 'integer' | 'number' | 'text' | 'list' | 'json' | 'choice'
-
-export interface OptionDefinition {
-  kind: OptionKind
-  /** The default, in its stored form. */
-  default: string
-  /** The range of a number. */
-  min?: number
-  max?: number
-  /** Allowed values of a choice. */
-  choices?: readonly string[]
-  /** The type of each value in a JSON object; a number by default. */
-  entries?: 'limits'
-  unit?: 'seconds' | 'minutes' | 'days' | 'quota' | 'tokens' | 'bytes' | 'currency'
-  /** It can be written, but the API never returns it. */
-  secret?: true
-  /** The option's section on the settings page and in the docs. */
-  section: OptionSection
-  /** The role that may write the option; reading it requires the admin role. */
-  writer: 'admin' | 'root'
-  description: string
-}
-
-type WithoutSection = Omit<OptionDefinition, 'section'>
-type Kind<K extends OptionKind> = WithoutSection & { kind: K }
-
-/** Puts options into a section. */
-function section<const S extends OptionSection, const D extends Record<string, WithoutSection>>(
-  section: S,
-  definitions: D,
-): { [K in keyof D]: D[K] & { section: S } } {
-  return Object.fromEntries(
-    Object.entries(definitions).map(([key, definition]) => [key, { ...definition, section }]),
-  ) as { [K in keyof D]: D[K] & { section: S } }
-}
-
-const bool = (value: boolean, writer: 'admin' | 'root', description: string): Kind<'boolean'> => ({
-  kind: 'boolean',
-  default: String(value),
-  writer,
-  description,
-})
-const text = (writer: 'admin' | 'root', description: string, value = ''): Kind<'text'> => ({
-  kind: 'text',
-  default: value,
-  writer,
-  description,
-})
-const secret = (description: string): Kind<'text'> => ({
-  kind: 'text',
-  default: '',
-  secret: true,
-  writer: 'root',
-  description,
-})
-const quota = (value: number, writer: 'admin' | 'root', description: string): Kind<'integer'> => ({
-  kind: 'integer',
-  default: String(value),
-  min: 0,
-  max: 1e15,
-  unit: 'quota',
-  writer,
-  description,
-})
-const seconds = (value: number, description: string, zero = 'no limit'): Kind<'number'> => ({
-  kind: 'number',
-  default: String(value),
-  min: 0,
-  max: 86_400,
-  unit: 'seconds',
-  writer: 'admin',
-  description: `${description} 0 = ${zero}.`,
-})
-const days = (description: string, value = 0): Kind<'integer'> => ({
-  kind: 'integer',
-  default: String(value),
-  min: 0,
-  max: 36_500,
-  unit: 'days',
-  writer: 'root',
-  description: `${description} 0 = kept for ever.`,
-})
-const table = (value: string, description: string): Kind<'json'> => ({
-  kind: 'json',
-  default: value,
-  writer: 'root',
-  description,
-})
+import { bool, days, type OptionDefinition, quota, seconds, secret, section, table, text } from './option-kinds.ts'
 
 /** Every option: type, default, unit, who may write it and what it does. Server, console and docs read this table. */
 export const optionDefinitions = {
   ...section('login', {
     PasswordLoginEnabled: bool(true, 'root', 'Allow people to log in with a password. Root always can.'),
     PasswordRegisterEnabled: bool(true, 'root', 'Allow people to register with a password.'),
-    RegisterEnabled: bool(true, 'root', 'Allow new accounts to be created by registration or by a first login with an outside service.'),
+    RegisterEnabled: bool(
+      true,
+      'root',
+      'Allow new accounts to be created by registration or by a first login with an outside service.',
+    ),
     EmailVerificationEnabled: bool(false, 'root', 'Require a code sent by e-mail for registration.'),
     EmailDomainRestrictionEnabled: bool(false, 'root', 'Allow registration only with addresses of the listed domains.'),
     EmailDomainWhitelist: {
@@ -118,7 +30,7 @@ export const optionDefinitions = {
     ),
     GitHubApiBaseURL: text(
       'root',
-      'Base URL of GitHub\'s API; https://<host>/api/v3 for GitHub Enterprise.',
+      "Base URL of GitHub's API; https://<host>/api/v3 for GitHub Enterprise.",
       'https://api.github.com',
     ),
     OAuthStateOptional: bool(
@@ -131,7 +43,7 @@ export const optionDefinitions = {
     WeChatAuthEnabled: bool(false, 'root', 'Allow people to log in with WeChat and to bind a WeChat account.'),
     WeChatServerAddress: text('root', 'URL of the WeChat helper server.'),
     WeChatServerToken: secret('Access token of the WeChat helper server.'),
-    WeChatAccountQRCodeImageURL: text('root', 'Image URL of the official account\'s QR code.'),
+    WeChatAccountQRCodeImageURL: text('root', "Image URL of the official account's QR code."),
   }),
   ...section('bot-check', {
     TurnstileCheckEnabled: bool(false, 'root', 'Require the bot check for registration and for requests for e-mails.'),
@@ -169,7 +81,8 @@ export const optionDefinitions = {
       default: 'en',
       choices: ['en', 'zh'],
       writer: 'admin',
-      description: "Language of e-mails if the recipient's browser requests none of the available languages, or if no browser is involved.",
+      description:
+        "Language of e-mails if the recipient's browser requests none of the available languages, or if no browser is involved.",
     },
   }),
   ...section('address', {
@@ -205,10 +118,16 @@ export const optionDefinitions = {
       description: 'Quota units per currency unit; for display and conversion only.',
     },
     DisplayInCurrencyEnabled: bool(true, 'admin', 'Show quota as currency.'),
-    DisplayTokenStatEnabled: bool(true, 'admin', "Make the billing endpoints return the token's figures instead of the user's."),
+    DisplayTokenStatEnabled: bool(
+      true,
+      'admin',
+      "Make the billing endpoints return the token's figures instead of the user's.",
+    ),
     LogConsumeEnabled: bool(true, 'admin', 'Write a log row for every charged call.'),
     LogErrorsEnabled: bool(true, 'admin', 'Write a log row for every failed call.'),
-    LogRetentionDays: days('Log rows older than this are deleted, except those of failed calls. Usage figures are kept.'),
+    LogRetentionDays: days(
+      'Log rows older than this are deleted, except those of failed calls. Usage figures are kept.',
+    ),
     ErrorLogRetentionDays: days('Log rows of failed calls older than this are deleted.', 30),
     AuditRetentionDays: days('Audit events older than this are deleted.'),
   }),
@@ -248,7 +167,11 @@ export const optionDefinitions = {
       'How long a call waits for quota that other open calls of the same account could give back.',
       'the call does not wait',
     ),
-    ApproximateTokenEnabled: bool(false, 'admin', 'Estimate tokens as 0.38 times the number of bytes instead of counting them with the tokenizer.'),
+    ApproximateTokenEnabled: bool(
+      false,
+      'admin',
+      'Estimate tokens as 0.38 times the number of bytes instead of counting them with the tokenizer.',
+    ),
   }),
   ...section('ratios', {
     UnpricedModelPolicy: {
@@ -286,7 +209,10 @@ export const optionDefinitions = {
       'Model name → ratio (1 = $2 per million prompt tokens). Overrides the built-in price of the same name.',
     ),
     CompletionRatio: table('{}', 'Model name → price of a completion token relative to a prompt token.'),
-    GroupRatio: table('{"default":1,"vip":1,"svip":1}', 'Group name → multiplier. A group exists if it is listed here.'),
+    GroupRatio: table(
+      '{"default":1,"vip":1,"svip":1}',
+      'Group name → multiplier. A group exists if it is listed here.',
+    ),
     CacheRatio: table('{}', 'Model name → price of a cached prompt token relative to a prompt token.'),
     CreateCacheRatio: table(
       '{}',
@@ -356,7 +282,8 @@ export const optionDefinitions = {
       max: 86_400,
       unit: 'seconds',
       writer: 'admin',
-      description: 'A channel that responds with Retry-After is skipped for as long as it states, but not for longer than this.',
+      description:
+        'A channel that responds with Retry-After is skipped for as long as it states, but not for longer than this.',
     },
     ConnectTimeout: seconds(10, 'Time limit for connecting to the upstream.'),
     FirstByteTimeout: seconds(120, 'Time limit from sending a request to the first byte of the response.'),

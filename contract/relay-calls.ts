@@ -29,11 +29,13 @@ const list = <S extends z.ZodMiniType>(of: S) => z.object({ object: z.literal('l
 
 const model = z.string().check(z.maxLength(256), z.describe('Name of the model, as listed by GET /v1/models.'))
 const stream = z.nullish(z.boolean().check(z.describe('Stream the response as events.')))
-const choices = z.nullish(z.int().check(z.gte(1), z.lte(128), z.describe('Number of answers to generate; each is charged.')))
-const most = z.nullish(whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.')))
-const texts = z
-  .union([z.string(), z.array(z.unknown())])
-  .check(z.describe('A text, several texts, or token ids.'))
+const choices = z.nullish(
+  z.int().check(z.gte(1), z.lte(128), z.describe('Number of answers to generate; each is charged.')),
+)
+const most = z.nullish(
+  whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.')),
+)
+const texts = z.union([z.string(), z.array(z.unknown())]).check(z.describe('A text, several texts, or token ids.'))
 const file = z.string().check(z.meta({ description: 'A file.', contentMediaType: 'application/octet-stream' }))
 
 const usage = z
@@ -93,7 +95,9 @@ const plain = { 'text/plain': 'With a response_format other than JSON.' }
 
 const messagesBody = z.looseObject({
   model,
-  max_tokens: z.optional(whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.'))),
+  max_tokens: z.optional(
+    whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.')),
+  ),
   messages: z
     .array(z.looseObject({ role: z.string().check(z.describe('Who speaks.')), content: z.unknown() }))
     .check(z.minLength(1)),
@@ -106,7 +110,13 @@ const responsesBody = z.looseObject({
   stream,
   max_output_tokens: most,
   previous_response_id: z.nullish(
-    z.string().check(z.describe('Accepted only if a single channel can serve the call, because the previous response is known only to the channel that gave it.')),
+    z
+      .string()
+      .check(
+        z.describe(
+          'Accepted only if a single channel can serve the call, because the previous response is known only to the channel that gave it.',
+        ),
+      ),
   ),
 })
 
@@ -241,7 +251,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1/messages/count_tokens': {
     summary: 'Count the tokens of a request (Anthropic)',
     description:
-      'Tokens are counted by the service if the channel is Anthropic, otherwise by the gateway\'s tokenizer. The call costs nothing, but it requires quota and counts towards the limits.',
+      "Tokens are counted by the service if the channel is Anthropic, otherwise by the gateway's tokenizer. The call costs nothing, but it requires quota and counts towards the limits.",
     body: messagesBody,
     answer: z.looseObject({ input_tokens: whole }),
   },
@@ -261,7 +271,7 @@ export const relayCalls: Readonly<Record<RelayAddress, RelayCallText>> = {
   '/v1beta/models/{model}:countTokens': {
     summary: 'Count the tokens of a request (Gemini)',
     description:
-      'Tokens are counted by the service if the channel is Gemini, otherwise by the gateway\'s tokenizer. The call costs nothing, but it requires quota and counts towards the limits.',
+      "Tokens are counted by the service if the channel is Gemini, otherwise by the gateway's tokenizer. The call costs nothing, but it requires quota and counts towards the limits.",
     body: contentsBody,
     answer: z.looseObject({ totalTokens: whole }),
   },

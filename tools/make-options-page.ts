@@ -1,8 +1,9 @@
 /** Writes docs/options.md from contract/options.ts: `node tools/bun.mjs tools/make-options-page.ts`. */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { OptionDefinition } from '../contract/option-kinds.ts'
 import { optionSections } from '../contract/option-sections.ts'
-import { type OptionDefinition, optionDefinitions } from '../contract/options.ts'
+import { optionDefinitions } from '../contract/options.ts'
 
 const head = `# Options
 

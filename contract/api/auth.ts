@@ -23,10 +23,14 @@ export const registerBody = z.object({
       .check(z.describe('Required while the option EmailVerificationEnabled is on, and ignored otherwise.')),
   ),
   verification_code: z.nullish(codeField.check(z.describe('The code that was sent to the e-mail address.'))),
-  aff_code: z.nullish(z.string().check(z.maxLength(100), z.describe('The invite code of the user who invited the new user.'))),
+  aff_code: z.nullish(
+    z.string().check(z.maxLength(100), z.describe('The invite code of the user who invited the new user.')),
+  ),
 })
 
-const botAnswer = z.optional(z.string().check(z.describe("Response of the bot check widget. Required while the bot check is on.")))
+const botAnswer = z.optional(
+  z.string().check(z.describe('Response of the bot check widget. Required while the bot check is on.')),
+)
 
 /** Query parameters of the calls that send an email. */
 const mailQuery = z.object({

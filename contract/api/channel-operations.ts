@@ -110,7 +110,8 @@ export const channelOperations = {
     access: 'admin',
     body: batchBody,
     data: z.int(),
-    summary: 'Enable, disable, delete or edit (priority, weight, models, group) many channels; returns how many were changed',
+    summary:
+      'Enable, disable, delete or edit (priority, weight, models, group) many channels; returns how many were changed',
   }),
   keys: endpoint({
     method: 'GET',

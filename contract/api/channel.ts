@@ -17,17 +17,21 @@ export const channelSchema = z.object({
   response_time: z.int().check(z.describe('Duration of the last test in milliseconds.')),
   /** Added by Tollgate. */
   test_error: z.string().check(z.describe('What was wrong in the last test; empty if it passed or there was none.')),
-  base_url: z.string().check(z.describe("Base URL of the upstream; empty means the default URL of the type.")),
+  base_url: z.string().check(z.describe('Base URL of the upstream; empty means the default URL of the type.')),
   other: z.string().check(z.describe('What the type needs in addition to the key, such as an API version.')),
   balance: z.number().check(z.describe('Remaining balance that the upstream reports, in its own currency.')),
   balance_updated_time: z.int().check(z.describe('Epoch seconds.')),
   models: z.string().check(z.describe('Comma-separated.')),
   group: z.string().check(z.describe('Comma-separated groups that can use the channel.')),
   used_quota: z.int().check(z.describe('Quota units.')),
-  model_mapping: z.string().check(z.describe('Text of a JSON object that maps requested models to the models sent upstream.')),
+  model_mapping: z
+    .string()
+    .check(z.describe('Text of a JSON object that maps requested models to the models sent upstream.')),
   priority: z.int().check(z.describe('Channels with a higher priority are tried first.')),
   config: z.string().check(z.describe('Text of a JSON object with the settings of this channel.')),
-  system_prompt: z.string().check(z.describe('System prompt for every chat. It replaces the system prompt of the caller.')),
+  system_prompt: z
+    .string()
+    .check(z.describe('System prompt for every chat. It replaces the system prompt of the caller.')),
   /**
    * Added by Tollgate: whether several keys are used in turn (`multi`), how many keys there are, and how many of them
    * are set aside.
@@ -88,7 +92,9 @@ export const channelTypeSchema = z.object({
   defaultBaseUrl: z.string().check(z.describe('Used if a channel does not set a base URL.')),
   models: z.array(z.string()),
   keyHint: z.string().check(z.describe('What a key of this type looks like.')),
-  otherLabel: z.optional(z.string().check(z.describe('What the field `other` means for this type; absent if it means nothing.'))),
+  otherLabel: z.optional(
+    z.string().check(z.describe('What the field `other` means for this type; absent if it means nothing.')),
+  ),
   otherDefault: z.optional(z.string()),
 })
 
@@ -124,7 +130,9 @@ const filters = {
 }
 
 const fields = {
-  type: z.optional(z.int().check(z.gte(0), z.lte(1_000_000), z.describe('Number of the type in the catalogue of channel types.'))),
+  type: z.optional(
+    z.int().check(z.gte(0), z.lte(1_000_000), z.describe('Number of the type in the catalogue of channel types.')),
+  ),
   name: z.optional(trimmedText(100)),
   key: z.optional(z.string().check(z.maxLength(200_000))),
   status: z.optional(z.int()),
@@ -200,7 +208,7 @@ export const channelApi = {
     access: 'admin',
     envelope: 'bare',
     data: z.object({ object: z.literal('list'), data: z.array(modelEntry) }),
-    summary: 'List all built-in models in OpenAI\'s format',
+    summary: "List all built-in models in OpenAI's format",
   }),
   types: endpoint({
     method: 'GET',

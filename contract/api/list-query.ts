@@ -18,7 +18,9 @@ export function listQuery<const Columns extends readonly [string, ...string[]]>(
     ),
     sort: z.catch(z.optional(z.enum(columns).check(z.describe('The column to sort by.'))), undefined),
     order: z.catch(
-      z.optional(z.enum(['asc', 'desc', ...columns]).check(z.describe('asc, desc, or a column to sort by in descending order.'))),
+      z.optional(
+        z.enum(['asc', 'desc', ...columns]).check(z.describe('asc, desc, or a column to sort by in descending order.')),
+      ),
       undefined,
     ),
   })

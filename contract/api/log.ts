@@ -34,18 +34,32 @@ export const logSchema = z.object({
   first_byte_time: z.int().check(z.describe('Milliseconds to the first byte of the response.')),
   cached_tokens: z.int(),
   reasoning_tokens: z.int(),
-  estimated: z.boolean().check(z.describe('True if the gateway counted the tokens because the upstream sent no usable figures.')),
-  outcome: z.string().check(z.describe('How the call ended: complete, aborted (by the caller), interrupted, or failed (before the response began).')),
+  estimated: z
+    .boolean()
+    .check(z.describe('True if the gateway counted the tokens because the upstream sent no usable figures.')),
+  outcome: z
+    .string()
+    .check(
+      z.describe(
+        'How the call ended: complete, aborted (by the caller), interrupted, or failed (before the response began).',
+      ),
+    ),
   attempts: z.string().check(z.describe('The channels that were tried, in at most 4 KB; only for admins.')),
-  asked_model: z.string().check(z.describe('The model that the caller requested, if another one was used; otherwise empty.')),
+  asked_model: z
+    .string()
+    .check(z.describe('The model that the caller requested, if another one was used; otherwise empty.')),
   endpoint: z.string().check(z.describe('For a failed call: the path that was called.')),
   status: z.int().check(z.describe('For a failed call: the HTTP status of the response.')),
   code: z.string().check(z.describe('For a failed call: the error code.')),
-  upstream_message: z.string().check(z.describe('For a failed call: the upstream\'s message; only for admins.')),
+  upstream_message: z.string().check(z.describe("For a failed call: the upstream's message; only for admins.")),
   left_out: z
     .int()
-    .check(z.describe('For a failed call: how many other calls with the same token and code have no row of their own.')),
-  left_out_since: z.int().check(z.describe('When the first of these calls began, in epoch seconds; 0 means that there are none.')),
+    .check(
+      z.describe('For a failed call: how many other calls with the same token and code have no row of their own.'),
+    ),
+  left_out_since: z
+    .int()
+    .check(z.describe('When the first of these calls began, in epoch seconds; 0 means that there are none.')),
 })
 
 export type Log = z.output<typeof logSchema>
@@ -62,7 +76,10 @@ export const logSortColumns = [
 
 /** Selects one row by the ID given in a URL; the other filters are then ignored. */
 const oneRow = {
-  id: numberFilter(Number.MAX_SAFE_INTEGER, 'Returns only the row with this id, whatever page it is on and whatever the other filters are; 0 means all rows.'),
+  id: numberFilter(
+    Number.MAX_SAFE_INTEGER,
+    'Returns only the row with this id, whatever page it is on and whatever the other filters are; 0 means all rows.',
+  ),
 }
 
 const list = z.extend(listQuery(logSortColumns), oneRow)
@@ -120,7 +137,7 @@ export const logApi = {
     path: '/api/user/dashboard',
     access: 'user',
     data: z.array(dashboardRowSchema),
-    summary: 'Get the caller\'s own usage in the last 7 days (UTC), by day and model',
+    summary: "Get the caller's own usage in the last 7 days (UTC), by day and model",
   }),
   list: endpoint({
     method: 'GET',
@@ -140,7 +157,7 @@ export const logApi = {
     cutWhenSorted: true,
     query: z.extend(list, ownLogFilter),
     data: z.array(logSchema),
-    summary: 'List the caller\'s own logs, newest first',
+    summary: "List the caller's own logs, newest first",
     description:
       'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows.',
   }),
@@ -160,7 +177,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownLogFilter),
     data: stat,
-    summary: 'Get the quota and tokens used by the caller\'s own matching calls',
+    summary: "Get the quota and tokens used by the caller's own matching calls",
   }),
   search: endpoint({
     method: 'GET',
@@ -179,7 +196,7 @@ export const logApi = {
     query: keywordQuery,
     data: z.array(logSchema),
     summary:
-      'Search the caller\'s own logs: those of the request with the given id, or the newest 100 of the given type number or whose content begins with the keyword',
+      "Search the caller's own logs: those of the request with the given id, or the newest 100 of the given type number or whose content begins with the keyword",
     description: leftOutDescription,
   }),
   histogram: endpoint({
@@ -196,7 +213,7 @@ export const logApi = {
     access: 'user',
     query: z.object({ ...ownLogFilter, ...histogramShape }),
     data: histogramSchema,
-    summary: 'Count the caller\'s own logs over time, by type',
+    summary: "Count the caller's own logs over time, by type",
   }),
   export: mediaEndpoint({
     method: 'GET',
@@ -215,7 +232,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownLogFilter),
     media: 'text/csv',
-    summary: 'Export the caller\'s own logs as CSV, newest first, as a stream of any length',
+    summary: "Export the caller's own logs as CSV, newest first, as a stream of any length",
     description: csvDescription,
   }),
   stream: mediaEndpoint({
@@ -233,7 +250,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownTailFilter),
     media: 'text/event-stream',
-    summary: 'Stream the caller\'s own new logs as they are written, as server-sent events',
+    summary: "Stream the caller's own new logs as they are written, as server-sent events",
     description: tailDescription,
   }),
   purge: endpoint({

@@ -55,7 +55,7 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     query: z.object({ code }),
-    summary: 'Bind a WeChat account to the caller\'s account',
+    summary: "Bind a WeChat account to the caller's account",
   }),
   emailBind: endpoint({
     method: 'GET',

@@ -58,7 +58,8 @@ export const optionApi = {
     path: '/api/option/definitions',
     access: 'admin',
     data: z.array(optionDefinitionSchema),
-    summary: 'List the definition of every option: type, default, limits, unit, section, what it does and who may change it',
+    summary:
+      'List the definition of every option: type, default, limits, unit, section, what it does and who may change it',
   }),
   update: endpoint({
     method: 'PUT',
@@ -70,7 +71,9 @@ export const optionApi = {
       value: z
         .union([z.number(), z.boolean(), z.string()])
         .check(
-          z.describe('Text, whatever the kind: "true", "2", or the text of a JSON object. A number, true or false is also accepted.'),
+          z.describe(
+            'Text, whatever the kind: "true", "2", or the text of a JSON object. A number, true or false is also accepted.',
+          ),
         ),
     }),
     summary: 'Change one option; some options can be changed only by root',
@@ -102,6 +105,6 @@ export const optionApi = {
         z.union([z.literal(''), mailField]).check(z.describe("The recipient; the caller's own address by default.")),
       ),
     }),
-    summary: 'Send a test e-mail with the saved settings; on failure, the message contains the mail server\'s response',
+    summary: "Send a test e-mail with the saved settings; on failure, the message contains the mail server's response",
   }),
 }

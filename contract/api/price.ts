@@ -20,7 +20,9 @@ export const ratesSchema = z.object({
   image_input: special,
   audio_input: special,
   cached_audio_input: z.optional(
-    quota('Set if it differs from the rate of plain tokens, or from that of cached tokens if audio costs as much as text.'),
+    quota(
+      'Set if it differs from the rate of plain tokens, or from that of cached tokens if audio costs as much as text.',
+    ),
   ),
   reasoning: special,
   image_output: special,
@@ -37,9 +39,13 @@ export const priceSchema = z.object({
   rates: ratesSchema,
   tiers: z
     .array(z.object({ above: quota('Prompt tokens.'), rates: ratesSchema }))
-    .check(z.describe('Rates for the whole call if its prompt is longer than the threshold; smallest threshold first.')),
+    .check(
+      z.describe('Rates for the whole call if its prompt is longer than the threshold; smallest threshold first.'),
+    ),
   call: quota('Additional quota units for each call.'),
-  minimum_seconds: quota('Audio that is shorter is charged as this many seconds; 0 means that its actual length is charged.'),
+  minimum_seconds: quota(
+    'Audio that is shorter is charged as this many seconds; 0 means that its actual length is charged.',
+  ),
 })
 
 export type Price = z.output<typeof priceSchema>
@@ -53,7 +59,9 @@ export const pricedModelSchema = z.object({
         'There are several if the channels that serve the model differ in cost. The first is the one at which 10,000 input tokens and 1,000 output tokens cost least. An empty list means that the model has no price and that calls are refused.',
       ),
     ),
-  unpriced: z.boolean().check(z.describe('True if a channel that serves the model has no price for it and is skipped.')),
+  unpriced: z
+    .boolean()
+    .check(z.describe('True if a channel that serves the model has no price for it and is skipped.')),
   renamed: z
     .boolean()
     .check(z.describe('True if a channel sends the model upstream under another name, which is the name in the logs.')),

@@ -14,7 +14,9 @@ export const statusSchema = z.object({
   wechat_qrcode: z.string(),
   wechat_login: z.boolean(),
   server_address: z.string(),
-  turnstile_check: z.boolean().check(z.describe('True if registration and requests for e-mails require the bot check.')),
+  turnstile_check: z
+    .boolean()
+    .check(z.describe('True if registration and requests for e-mails require the bot check.')),
   turnstile_site_key: z.string(),
   top_up_link: z.string(),
   chat_link: z.string(),

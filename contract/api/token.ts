@@ -17,7 +17,11 @@ export const tokenSchema = z.object({
   remain_quota: z.int().check(z.describe('Remaining quota units; there is no limit while unlimited_quota is true.')),
   unlimited_quota: z.boolean(),
   used_quota: z.int().check(z.describe('Quota units.')),
-  models: z.nullable(z.string().check(z.describe('Comma-separated names of the models that the token can use; null or empty means all.'))),
+  models: z.nullable(
+    z
+      .string()
+      .check(z.describe('Comma-separated names of the models that the token can use; null or empty means all.')),
+  ),
   subnet: z.nullable(
     z.string().check(z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.')),
   ),
@@ -41,14 +45,25 @@ const fields = {
   name: z.optional(text(30).check(z.describe('May be empty.'))),
   remain_quota: z.nullish(quotaField),
   expired_time: z.nullish(
-    z.int().check(z.gte(-1), z.lte(1e12), z.describe('Epoch seconds. In a new token, -1, 0, null and an omitted value mean never.')),
+    z
+      .int()
+      .check(
+        z.gte(-1),
+        z.lte(1e12),
+        z.describe('Epoch seconds. In a new token, -1, 0, null and an omitted value mean never.'),
+      ),
   ),
   unlimited_quota: z.optional(z.boolean()),
-  models: z.nullish(z.string().check(z.maxLength(20_000), z.describe('Comma-separated model names; null or empty means all.'))),
+  models: z.nullish(
+    z.string().check(z.maxLength(20_000), z.describe('Comma-separated model names; null or empty means all.')),
+  ),
   subnet: z.nullish(
     z
       .string()
-      .check(z.maxLength(2000), z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.')),
+      .check(
+        z.maxLength(2000),
+        z.describe('Comma-separated CIDRs from which calls are accepted; null or empty means anywhere.'),
+      ),
   ),
   ...limitsWritten,
 }
@@ -61,7 +76,11 @@ export const updateTokenBody = z.object({
   status: z.optional(z.int()),
   ...fields,
   remain_quota_delta: z.optional(
-    quotaField.check(z.describe('Amount to add to remain_quota. Unlike setting remain_quota, this keeps what running calls spend in the meantime.')),
+    quotaField.check(
+      z.describe(
+        'Amount to add to remain_quota. Unlike setting remain_quota, this keeps what running calls spend in the meantime.',
+      ),
+    ),
   ),
 })
 
@@ -75,7 +94,7 @@ export const tokenApi = {
     access: 'user',
     query: listQuery(tokenSortColumns),
     data: z.array(tokenSchema),
-    summary: 'List the caller\'s own tokens, newest first',
+    summary: "List the caller's own tokens, newest first",
   }),
   search: endpoint({
     method: 'GET',
@@ -83,7 +102,7 @@ export const tokenApi = {
     access: 'user',
     query: z.extend(listQuery(tokenSortColumns, 100), keywordQuery.shape),
     data: z.array(tokenSchema),
-    summary: 'Search the caller\'s own tokens by the beginning of their name',
+    summary: "Search the caller's own tokens by the beginning of their name",
   }),
   get: endpoint({
     method: 'GET',

@@ -40,12 +40,14 @@ export const usageFiguresSchema = z.object({
   prompt_tokens: sum('Cached ones included.'),
   completion_tokens: sum('Reasoning included.'),
   tokens: sum('Prompt and completion tokens.'),
-  cached_tokens: sum('Prompt tokens that were read from the upstream\'s cache.'),
+  cached_tokens: sum("Prompt tokens that were read from the upstream's cache."),
   failed: sum(
     'Calls that were interrupted, other than by the caller. For channels, also attempts that failed there, whether or not another channel then served the call.',
   ),
   failed_attempts: z.optional(
-    sum('For channels: how many of `failed` are attempts that failed there and are not among its `requests`; absent means 0.'),
+    sum(
+      'For channels: how many of `failed` are attempts that failed there and are not among its `requests`; absent means 0.',
+    ),
   ),
   duration: mean('Average milliseconds from the request to the end of the response.'),
   first_byte: mean('Average milliseconds to the first byte, over the responses that had one.'),
@@ -96,7 +98,9 @@ export const usageApi = {
       rollup: z._default(z.enum(usageRollups), 'day'),
       utc_offset: utcOffset,
       top: z._default(
-        z.coerce.number<string>().check(z.int(), z.gte(1), z.lte(50), z.describe('Number of groups that are listed separately.')),
+        z.coerce
+          .number<string>()
+          .check(z.int(), z.gte(1), z.lte(50), z.describe('Number of groups that are listed separately.')),
         6,
       ),
       compare: z.optional(z.enum(['previous']).check(z.describe('Also returns the totals of the preceding period.'))),
@@ -104,6 +108,6 @@ export const usageApi = {
     data: usageSchema,
     summary: 'Get the usage of calls: a metric over time, by model, token, user or channel',
     description:
-      "Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `utc_offset`. If it is not a whole number of hours, an hour belongs to the day in which it begins.",
+      'Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `utc_offset`. If it is not a whole number of hours, an hour belongs to the day in which it begins.',
   }),
 }

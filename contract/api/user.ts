@@ -86,7 +86,11 @@ export const updateUserBody = z.object({
   status: z.optional(z.int()),
   quota: z.nullish(quotaField.check(z.describe('The new balance, whatever the current one is.'))),
   quota_delta: z.optional(
-    quotaField.check(z.describe('Amount to add to the balance. Unlike setting quota, this keeps what running calls spend in the meantime.')),
+    quotaField.check(
+      z.describe(
+        'Amount to add to the balance. Unlike setting quota, this keeps what running calls spend in the meantime.',
+      ),
+    ),
   ),
   ...limitsWritten,
 })
@@ -117,9 +121,14 @@ export const userApi = {
     body: updateSelfBody,
     ignores: userFields,
     summary:
-      'Update the caller\'s own name, display name or password; a new password ends all other sessions and revokes the access token',
+      "Update the caller's own name, display name or password; a new password ends all other sessions and revokes the access token",
   }),
-  deleteSelf: endpoint({ method: 'DELETE', path: '/api/user/self', access: 'user', summary: 'Delete the caller\'s own account' }),
+  deleteSelf: endpoint({
+    method: 'DELETE',
+    path: '/api/user/self',
+    access: 'user',
+    summary: "Delete the caller's own account",
+  }),
   accessToken: endpoint({
     method: 'GET',
     path: '/api/user/token',
@@ -134,7 +143,7 @@ export const userApi = {
     access: 'user',
     changesState: true,
     data: z.string(),
-    summary: 'Get the caller\'s own invite code; a link with it is <address>/register?aff=<code>',
+    summary: "Get the caller's own invite code; a link with it is <address>/register?aff=<code>",
   }),
   availableModels: endpoint({
     method: 'GET',

@@ -1,5 +1,6 @@
 import { type LimitField, type Limits, limitFields, limitsOf } from '../../contract/limits.ts'
-import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
+import type { OptionDefinition } from '../../contract/option-kinds.ts'
+import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import { isObject, tryParse } from '../lib/json.ts'
 import { parseRatioTable } from './ratio-table.ts'
 

@@ -1,4 +1,5 @@
-import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../contract/options.ts'
+import type { OptionDefinition } from '../../contract/option-kinds.ts'
+import { type OptionKey, optionDefinitions } from '../../contract/options.ts'
 import type { Secrets } from '../lib/secrets/secrets.ts'
 import { type OptionRow, sealOptionRows } from '../store/installation/options.ts'
 import type { Store } from '../store/store.ts'

@@ -248,7 +248,7 @@ describe('unusual but valid requests are accepted:', () => {
   })
 })
 
-test("a line break in a channel’s URL or key does not add a header", async () => {
+test('a line break in a channel’s URL or key does not add a header', async () => {
   const attack = '\r\nx-injected: 1\r\n\r\n'
   const fields = [{ base_url: `${rig.upstream.url}/${attack}` }, { key: `key-a${attack}` }]
   for (const [index, each] of fields.entries()) {

@@ -108,51 +108,54 @@ test.each(ways)('a management call whose body is compressed with %s is accepted'
   expect((await login(new Uint8Array([1]), 'compress')).status).toBe(400)
 })
 
-describe.each(ways)('a response that a service compresses with %s, although this was not requested', (encoding, compress) => {
-  const sendsCompressed = (status: number, type: string, body: string) => sends(status, type, compress(body))
-  const sends = (status: number, type: string, bytes: Uint8Array) =>
-    behaviour('compresses its answer', async (exchange) => {
-      exchange.head(status, [
-        ['content-type', type],
-        ['content-encoding', encoding],
-        ['content-length', String(bytes.length)],
-      ])
-      await exchange.write(bytes)
-      exchange.end()
-    })
-  const whole = {
-    id: 'c1',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
-  }
-  const event = { choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }
-  const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
-
-  test('is decompressed and read', async () => {
-    rig.upstream.next(sendsCompressed(200, 'application/json', JSON.stringify(whole)))
-    const seen = await see(rig.gateway.post('/v1/chat/completions', chat))
-    expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
-    expect(seen.headers.get('content-encoding')).toBeNull()
-    expect(rig.upstream.last.headers.get('accept-encoding')).toBe('identity')
-    rig.upstream.next(sendsCompressed(200, 'text/event-stream', stream))
-    expect((await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream: true }))).text).toContain('Hello')
-    rig.upstream.next(sendsCompressed(400, 'application/json', '{"error":{"message":"No such thing."}}'))
-    expect((await see(rig.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
-  })
-
-  test('is abandoned partway if it decompresses to far more than its size', async () => {
-    const bomb = compress(Buffer.alloc(64 * 1024 * 1024, 32))
-    for (const [status, type, stream] of [
-      [200, 'application/json', false],
-      [200, 'text/event-stream', true],
-      [500, 'application/json', false],
-    ] as const) {
-      rig.upstream.next(sends(status, type, bomb))
-      const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream }))
-      expect([type, seen.status >= 500, seen.error === undefined]).toEqual([type, true, false])
+describe.each(ways)(
+  'a response that a service compresses with %s, although this was not requested',
+  (encoding, compress) => {
+    const sendsCompressed = (status: number, type: string, body: string) => sends(status, type, compress(body))
+    const sends = (status: number, type: string, bytes: Uint8Array) =>
+      behaviour('compresses its answer', async (exchange) => {
+        exchange.head(status, [
+          ['content-type', type],
+          ['content-encoding', encoding],
+          ['content-length', String(bytes.length)],
+        ])
+        await exchange.write(bytes)
+        exchange.end()
+      })
+    const whole = {
+      id: 'c1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
     }
-  })
-})
+    const event = { choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }] }
+    const stream = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`
+
+    test('is decompressed and read', async () => {
+      rig.upstream.next(sendsCompressed(200, 'application/json', JSON.stringify(whole)))
+      const seen = await see(rig.gateway.post('/v1/chat/completions', chat))
+      expect([seen.status, JSON.parse(seen.text)]).toEqual([200, whole])
+      expect(seen.headers.get('content-encoding')).toBeNull()
+      expect(rig.upstream.last.headers.get('accept-encoding')).toBe('identity')
+      rig.upstream.next(sendsCompressed(200, 'text/event-stream', stream))
+      expect((await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream: true }))).text).toContain('Hello')
+      rig.upstream.next(sendsCompressed(400, 'application/json', '{"error":{"message":"No such thing."}}'))
+      expect((await see(rig.gateway.post('/v1/chat/completions', chat))).error?.message).toContain('No such thing.')
+    })
+
+    test('is abandoned partway if it decompresses to far more than its size', async () => {
+      const bomb = compress(Buffer.alloc(64 * 1024 * 1024, 32))
+      for (const [status, type, stream] of [
+        [200, 'application/json', false],
+        [200, 'text/event-stream', true],
+        [500, 'application/json', false],
+      ] as const) {
+        rig.upstream.next(sends(status, type, bomb))
+        const seen = await see(rig.gateway.post('/v1/chat/completions', { ...chat, stream }))
+        expect([type, seen.status >= 500, seen.error === undefined]).toEqual([type, true, false])
+      }
+    })
+  },
+)
 
 test('a response with an unknown compression counts as a failure of the upstream', async () => {
   rig.upstream.next(

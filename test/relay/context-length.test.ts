@@ -189,7 +189,7 @@ test('exceeding a rate limit is still reported as a rate limit error', async () 
   expect([seen.status, errorDetail(seen.text).kind]).toEqual([429, 'rate_limit_error'])
 })
 
-describe("errors about the upstream’s account or the upstream’s own problems are retried on another channel:", () => {
+describe('errors about the upstream’s account or the upstream’s own problems are retried on another channel:', () => {
   test.each([
     [403, 'This token has exceeded its spending limit'],
     [403, 'You have exceeded your monthly token allowance'],

@@ -97,13 +97,16 @@ describe('if a stream of images breaks off, the charge is for', () => {
   const picture = { type: 'image_generation.partial_succeeded', url: 'http://127.0.0.1/image.png' }
   const draft = { type: 'image_generation.partial_image', b64_json: fake.PNG_BASE64, partial_image_index: 0 }
 
-  test.each(ends.flatMap((how) => [[how, 1] as const, [how, 3] as const]))('the images that arrived: %s after %d', async (how, count) => {
-    const said = Array.from({ length: count }, () => picture)
-    const { caller, seen } = await cut(how, '/v1/images/generations', series, said)
-    expectEnd(how, seen)
-    const [row] = await charged(rig, caller, count * each)
-    expect(row).toMatchObject({ outcome: 'interrupted' })
-  })
+  test.each(ends.flatMap((how) => [[how, 1] as const, [how, 3] as const]))(
+    'the images that arrived: %s after %d',
+    async (how, count) => {
+      const said = Array.from({ length: count }, () => picture)
+      const { caller, seen } = await cut(how, '/v1/images/generations', series, said)
+      expectEnd(how, seen)
+      const [row] = await charged(rig, caller, count * each)
+      expect(row).toMatchObject({ outcome: 'interrupted' })
+    },
+  )
 
   const three = { model: 'painter', prompt: 'a bridge', stream: true, n: 3 }
   const made = { type: 'image_generation.completed', b64_json: fake.PNG_BASE64 }

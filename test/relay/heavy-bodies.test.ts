@@ -36,28 +36,31 @@ const calls: [path: string, members: string][] = [
   ['/v1beta/models/text-embedding-3-small:embedContent', '"content":{"parts":[{"text":"Hi"}]}'],
 ]
 
-describe.each(calls)('%s with a body above a limit is refused before it is parsed, and nothing is sent to the upstream:', (path, members) => {
-  test.each<[what: string, words: string, value: () => string]>([
-    ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
-    ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
-    ['too many objects', 'too many lists and objects: it may have 100000', () => list(100_001, () => '{"a":1}')],
-    [
-      'too many names',
-      'too many different member names: it may have 5000',
-      () => `{${list(8_000, (index) => `"a name ${index}":"some value"`).slice(1, -1)}}`,
-    ],
-    ['too many levels of nesting', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
-  ])('%s', async (_, words, value) => {
-    const caller = await rig.caller()
-    const before = rig.upstream.requests.length
-    // The end of the body is invalid JSON, so a parser would report a different error.
-    const seen = await see(rig.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
-    expect(seen.status).toBe(400)
-    expect(seen.text).toContain(words)
-    expect(rig.upstream.requests.length).toBe(before)
-    expect(await charged(rig, caller, 0)).toEqual([])
-  })
-})
+describe.each(calls)(
+  '%s with a body above a limit is refused before it is parsed, and nothing is sent to the upstream:',
+  (path, members) => {
+    test.each<[what: string, words: string, value: () => string]>([
+      ['too many numbers', 'too many values: it may have 500000', () => list(600_000, () => '0')],
+      ['too many lists', 'too many lists and objects: it may have 100000', () => list(100_001, () => '[]')],
+      ['too many objects', 'too many lists and objects: it may have 100000', () => list(100_001, () => '{"a":1}')],
+      [
+        'too many names',
+        'too many different member names: it may have 5000',
+        () => `{${list(8_000, (index) => `"a name ${index}":"some value"`).slice(1, -1)}}`,
+      ],
+      ['too many levels of nesting', 'nested too deeply: it may have 200 levels', () => '['.repeat(mebibyte)],
+    ])('%s', async (_, words, value) => {
+      const caller = await rig.caller()
+      const before = rig.upstream.requests.length
+      // The end of the body is invalid JSON, so a parser would report a different error.
+      const seen = await see(rig.gateway.post(path, '', caller.token, { body: `{${members},"x":${value()},` }))
+      expect(seen.status).toBe(400)
+      expect(seen.text).toContain(words)
+      expect(rig.upstream.requests.length).toBe(before)
+      expect(await charged(rig, caller, 0)).toEqual([])
+    })
+  },
+)
 
 test('long bodies within the limits are passed on byte for byte', async () => {
   const caller = await rig.caller({ user: 1_000_000_000, token: 1_000_000_000 })

@@ -111,7 +111,7 @@ describe('a caller who disconnects from a non-streamed call', () => {
   })
 })
 
-test("with HoldWaitTime 0, a call does not wait for quota that an open call may release, as the option’s description says", async () => {
+test('with HoldWaitTime 0, a call does not wait for quota that an open call may release, as the option’s description says', async () => {
   const options = await rig.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
   const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
   expect(description).toEndWith(' 0 = it does not wait.')

@@ -172,7 +172,7 @@ const searchItem = (id: string, action = 'search') => ({
 const webSearch = { tools: [{ type: 'web_search' }] }
 const claudeSearch = { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }] }
 
-describe.each([false, true])("the upstream’s count is charged (streamed: %p):", (stream) => {
+describe.each([false, true])('the upstream’s count is charged (streamed: %p):', (stream) => {
   const cases: [
     name: string,
     type: number,

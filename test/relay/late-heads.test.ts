@@ -59,7 +59,7 @@ async function waiting(caller: keyof typeof calls | 'array', inner: fake.Behavio
 }
 
 describe.each(callers)('a stream of %s', (caller) => {
-  test("gets a keep-alive before its upstream’s headers, and then its complete answer", async () => {
+  test('gets a keep-alive before its upstream’s headers, and then its complete answer', async () => {
     await rig.channel({ type: mistral })
     const { account, answer, go } = await waiting(caller, fake.okStream({ text: 'Hello there' }))
     expect(answer.status).toBe(200)
@@ -205,7 +205,7 @@ test.each(['chat', 'array'] as const)(
   },
 )
 
-test("the headers that are sent early contain the caller’s limits and the dropped fields", async () => {
+test('the headers that are sent early contain the caller’s limits and the dropped fields', async () => {
   await rig.channel({ type: 14 })
   const account = await rig.caller(undefined, { token: { rpm_limit: 5 } })
   const { behaviour, go } = held(fake.status(503))

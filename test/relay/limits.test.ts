@@ -50,7 +50,7 @@ forEachDatabaseUrl((name, freshUrl) => {
   }
 
   describe('requests per minute', () => {
-    test("a call above the limit gets 429 in OpenAI’s format with Retry-After, and is not charged, logged or sent", async () => {
+    test('a call above the limit gets 429 in OpenAI’s format with Retry-After, and is not charged, logged or sent', async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 2 } })
       const sent = rig.upstream.requests.length
       expect((await call(caller)).status).toBe(200)
@@ -70,7 +70,7 @@ forEachDatabaseUrl((name, freshUrl) => {
       expect(rows).toHaveLength(2)
     })
 
-    test("every response reports the state of the caller’s limits, never of the upstream’s limits", async () => {
+    test('every response reports the state of the caller’s limits, never of the upstream’s limits', async () => {
       const caller = await rig.caller(plenty, { token: { rpm_limit: 100, tpm_limit: 90_061 } })
       const theirs = [
         ['x-ratelimit-limit-requests', '7'],

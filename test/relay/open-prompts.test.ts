@@ -31,7 +31,7 @@ const input = (fields: object, ...items: object[]) => ({
 })
 const shown = (part: object) => ({ role: 'user', content: [part] })
 
-describe("the hold covers the model’s whole context for", () => {
+describe('the hold covers the model’s whole context for', () => {
   test.each<[string, keyof typeof paths, object]>([
     ['a file by its id', 'chat', messages({ type: 'file', file: { file_id: 'file-1' } })],
     ['a file by URL', 'chat', messages({ type: 'file', file: { file_data: 'https://a.example/a.pdf' } })],

@@ -426,7 +426,7 @@ describe('the end of a session', () => {
 })
 
 describe('in the middle of a session', () => {
-  test("a transcript of the speech by another model is charged once, at that model’s price", async () => {
+  test('a transcript of the speech by another model is charged once, at that model’s price', async () => {
     await rig.gateway.setOption('ModelRatio', '{"m":1,"m2":1,"m.2":1,"gpt-4o-transcribe":3}')
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"gpt-4o-transcribe":2}')
     await channel()

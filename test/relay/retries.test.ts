@@ -323,7 +323,7 @@ describe('the circuit breaker of a channel', () => {
     expect(keys().at(-1)).toBe('bad')
   })
 
-  test("is not affected by mistakes of the caller", async () => {
+  test('is not affected by mistakes of the caller', async () => {
     await rig.channel({ key: 'key-a' })
     for (const status of [400, 404, 413, 422, 429]) {
       rig.upstream.always(fake.status(status))

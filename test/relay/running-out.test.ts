@@ -65,26 +65,29 @@ describe('quota that runs out in the middle of a stream', () => {
   test.each([
     ['chat', '/v1/chat/completions', chatStream],
     ['messages', '/v1/messages', { ...chatStream, max_tokens: 5000 }],
-  ])('an answer that arrives all at once is not delivered at all if it is too expensive (%s)', async (_, path, body) => {
-    const caller = await rig.caller({ user: 1000, token: 20 })
-    rig.upstream.next(
-      fake.behaviour('all at once', async (exchange) => {
-        exchange.head(200, fake.streamHeaders())
-        const events = [words(1), words(1000), stop].map((each) => `data: ${JSON.stringify(each)}\n\n`)
-        await exchange.write(`${events.join('')}data: [DONE]\n\n`)
-        exchange.end()
-      }),
-    )
-    const seen = await see(rig.gateway.post(path, body, caller.token))
-    expect(seen.text).toContain('the quota ran out in the middle of the answer')
-    expect(seen.text).not.toContain('word word')
-    expect(seen.text).not.toContain('[DONE]')
-    expect(seen.text).not.toContain('message_stop')
-    await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
-    const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
-    expect(balances.used).toBe(balances.tokenUsed)
-    expect(balances.used).toBeWithin(promptTokens, 20)
-  })
+  ])(
+    'an answer that arrives all at once is not delivered at all if it is too expensive (%s)',
+    async (_, path, body) => {
+      const caller = await rig.caller({ user: 1000, token: 20 })
+      rig.upstream.next(
+        fake.behaviour('all at once', async (exchange) => {
+          exchange.head(200, fake.streamHeaders())
+          const events = [words(1), words(1000), stop].map((each) => `data: ${JSON.stringify(each)}\n\n`)
+          await exchange.write(`${events.join('')}data: [DONE]\n\n`)
+          exchange.end()
+        }),
+      )
+      const seen = await see(rig.gateway.post(path, body, caller.token))
+      expect(seen.text).toContain('the quota ran out in the middle of the answer')
+      expect(seen.text).not.toContain('word word')
+      expect(seen.text).not.toContain('[DONE]')
+      expect(seen.text).not.toContain('message_stop')
+      await until(async () => (await rig.gateway.balances(caller.userId, caller.tokenId)).holds === 0)
+      const balances = await rig.gateway.balances(caller.userId, caller.tokenId)
+      expect(balances.used).toBe(balances.tokenUsed)
+      expect(balances.used).toBeWithin(promptTokens, 20)
+    },
+  )
 
   test('text with one or more tokens per character is not underestimated', async () => {
     const caller = await rig.caller({ user: 1000, token: 120 })
@@ -102,7 +105,7 @@ describe('quota that runs out in the middle of a stream', () => {
     expect(seen.text).not.toContain('餳')
   })
 
-  test("the upstream’s count of the prompt is charged when the quota runs out", async () => {
+  test('the upstream’s count of the prompt is charged when the quota runs out', async () => {
     await rig.channel({ models: 'claude', type: 14, key: 'cached' })
     await rig.gateway.setOption('ModelRatio', '{"m":1,"claude":1}')
     await rig.gateway.setOption('CompletionRatio', '{"m":1,"claude":1}')
@@ -167,7 +170,7 @@ describe('quota that runs out in the middle of a stream', () => {
     await charged(rig, caller, 410, 1000)
   })
 
-  test("does not end a stream under one-api’s policy, which allows overdrafts", async () => {
+  test('does not end a stream under one-api’s policy, which allows overdrafts', async () => {
     await rig.gateway.setOption('QuotaPolicy', 'compat')
     const caller = await rig.caller({ user: 100, token: 100 })
     rig.upstream.next(fake.okStream({ chunks: 400 }))

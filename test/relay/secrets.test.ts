@@ -104,7 +104,7 @@ describe('secrets are not shown', () => {
       expect(rows).not.toContain(secret)
   })
 
-  test("in the gateway’s own log", async () => {
+  test('in the gateway’s own log', async () => {
     await until(() => gateway.output().includes('attempt failed'))
     for (const secret of [
       channelKey,
@@ -118,7 +118,7 @@ describe('secrets are not shown', () => {
       expect(gateway.output()).not.toContain(secret)
   })
 
-  test("in the gateway’s own log, even if a network error repeats an invalid key", async () => {
+  test('in the gateway’s own log, even if a network error repeats an invalid key', async () => {
     const inAddress = 'sk-proj-in-the-address-0987654321.invalid'
     const twoLines = 'sk-proj-first-1234567890\nsk-proj-second-1234567890'
     const channel = { type: 1, name: 'odd', group: 'default' }

@@ -146,7 +146,7 @@ describe('a caller of Messages at Anthropic', () => {
     expect(later.fields['thinking']).toEqual(thinking)
   })
 
-  test("unsigned thoughts are passed on if the model’s vendor does not sign thoughts", async () => {
+  test('unsigned thoughts are passed on if the model’s vendor does not sign thoughts', async () => {
     const thought = { type: 'thinking', thinking: 'Hm', signature: '' }
     for (const [type, asked] of [
       [36, 'm'],

@@ -124,7 +124,7 @@ describe('a channel that does not support threads', () => {
     expect(await errorOf(refused)).toMatchObject({ status: 400, details: { error_code: 'thread_unsupported_request' } })
   })
 
-  test("gets the whole conversation from the SDK’s tool runner", async () => {
+  test('gets the whole conversation from the SDK’s tool runner', async () => {
     await rig.channel()
     rig.upstream.next(chatAsks)
     rig.upstream.always(chatSunny)
@@ -135,7 +135,7 @@ describe('a channel that does not support threads', () => {
 })
 
 describe('a thread at Anthropic', () => {
-  test("works with the SDK’s tool runner, which sends only the new messages", async () => {
+  test('works with the SDK’s tool runner, which sends only the new messages', async () => {
     await claude()
     rig.upstream.next(asks)
     rig.upstream.always(sunny)
@@ -251,7 +251,7 @@ describe('a thread at Anthropic', () => {
     expect((await errorOf(await ask(goOn(id), other.token))).status).toBe(404)
   })
 
-  test("is sent to the only channel if there is just one, and the caller gets that channel’s error", async () => {
+  test('is sent to the only channel if there is just one, and the caller gets that channel’s error', async () => {
     await claude()
     const details = { error_code: 'thread_already_continued' }
     const error = { type: 'invalid_request_error', message: 'It went on already.', details }
@@ -259,7 +259,7 @@ describe('a thread at Anthropic', () => {
     expect(await errorOf(await ask(goOn('msg_of_another_day')))).toMatchObject({ status: 400, details })
   })
 
-  test("a thread counts as a prompt that the gateway cannot see: the hold covers it, and the charge is based on the service’s count", async () => {
+  test('a thread counts as a prompt that the gateway cannot see: the hold covers it, and the charge is based on the service’s count', async () => {
     await claude()
     rig.upstream.always(sunny)
     const caller = await rig.caller()

@@ -60,14 +60,17 @@ describe.each(names)('a stream of %s', (name) => {
     ],
     ['that is a list', '["text"]'],
     ['that is a word', 'oops'],
-  ])('continues without an event %s, is charged as reported, and its log row mentions the skipped event', async (_, line) => {
-    const whole = await ask(name, piecesOf(name))
-    const { seen, row, units } = await ask(name, put(name, middleOf(name), line))
-    expect(seen.text).toBe(whole.seen.text)
-    expect([units, row?.outcome, row?.estimated]).toEqual([whole.units, 'complete', 0])
-    expect(whole.row?.content).not.toContain('unreadable')
-    expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
-  })
+  ])(
+    'continues without an event %s, is charged as reported, and its log row mentions the skipped event',
+    async (_, line) => {
+      const whole = await ask(name, piecesOf(name))
+      const { seen, row, units } = await ask(name, put(name, middleOf(name), line))
+      expect(seen.text).toBe(whole.seen.text)
+      expect([units, row?.outcome, row?.estimated]).toEqual([whole.units, 'complete', 0])
+      expect(whole.row?.content).not.toContain('unreadable')
+      expect(row?.content).toEndWith('; 1 unreadable event of the upstream skipped')
+    },
+  )
 
   test('continues without a line that has no field name, whether the line stands alone or is part of an event', async () => {
     const whole = await ask(name, piecesOf(name))

@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect(rig.upstream.last.text).toContain('name="model"\r\n\r\nwhisper-1\r\n')
   })
 
-  test("that cannot be stored on the gateway’s machine gets 503, because it is not the caller’s fault, and nothing is charged", async () => {
+  test('that cannot be stored on the gateway’s machine gets 503, because it is not the caller’s fault, and nothing is charged', async () => {
     const folder = join(rig.gateway.config.dataDir, 'spool')
     rmSync(folder, { recursive: true, force: true })
     writeFileSync(folder, 'no folder')

@@ -143,9 +143,12 @@ describe.each([28, 24] as const)('with an upstream of type %d,', (type) => {
   })
 })
 
-test.each(names)('a %s caller: if there are more reasoning tokens than completion tokens, both are charged', async (name) => {
-  const usage = { prompt_tokens: 36, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 690 } }
-  const { units, row } = await rowOf(28, name, false, [usage])
-  expect(units).toBe(36 + 700 * 5)
-  expect(row?.content).toContain('690 of a completion of 10')
-})
+test.each(names)(
+  'a %s caller: if there are more reasoning tokens than completion tokens, both are charged',
+  async (name) => {
+    const usage = { prompt_tokens: 36, completion_tokens: 10, completion_tokens_details: { reasoning_tokens: 690 } }
+    const { units, row } = await rowOf(28, name, false, [usage])
+    expect(units).toBe(36 + 700 * 5)
+    expect(row?.content).toContain('690 of a completion of 10')
+  },
+)

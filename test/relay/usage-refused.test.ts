@@ -66,7 +66,7 @@ const refuses = (message: string) =>
     sendJson(exchange, 400, { error: { message, type: 'invalid_request_error' } }),
   )
 
-test("an upstream error that only repeats the caller’s words does not count as a refusal of stream_options", async () => {
+test('an upstream error that only repeats the caller’s words does not count as a refusal of stream_options', async () => {
   const caller = await rig.caller()
   rig.upstream.next(refuses("Invalid value: 'include_usage'. Supported values are: 'system' and 'user'."))
   const body = { ...chatStream, messages: [{ role: 'include_usage', content: 'Hi' }] }

@@ -67,7 +67,7 @@ function expectUnavailable(caller: CallerName, seen: Awaited<ReturnType<typeof s
   expect(seen.headers.get('retry-after')).toBeNull()
 }
 
-describe("if an upstream refuses the operator’s account, the caller gets 503:", () => {
+describe('if an upstream refuses the operator’s account, the caller gets 503:', () => {
   const openAi = (status: number, message: string, code: string | null, type = 'invalid_request_error') =>
     json(status, { error: { message, type, param: null, code } })
   const refusals: readonly (readonly [fake.Behaviour, keyof typeof channelTypes])[] = [
@@ -155,7 +155,7 @@ describe("if an upstream refuses the operator’s account, the caller gets 503:"
   })
 })
 
-describe("errors that concern the caller’s own request are passed on:", () => {
+describe('errors that concern the caller’s own request are passed on:', () => {
   test.each([
     ['Your chosen model requires moderation and your input was flagged for "violence".'],
     ['Content violates usage guidelines.'],
@@ -170,7 +170,7 @@ describe("errors that concern the caller’s own request are passed on:", () => 
 })
 
 describe('whether a retry can help', () => {
-  test("an upstream’s x-should-retry header is passed on", async () => {
+  test('an upstream’s x-should-retry header is passed on', async () => {
     await rig.channel()
     for (const [status, said] of [
       [429, 'false'],

@@ -1,6 +1,7 @@
 import type { OptionDefinitionEntry } from '../../../contract/api/option.ts'
+import type { OptionDefinition } from '../../../contract/option-kinds.ts'
 import { optionSections } from '../../../contract/option-sections.ts'
-import { isOptionKey, type OptionDefinition, optionDefinitions } from '../../../contract/options.ts'
+import { isOptionKey, optionDefinitions } from '../../../contract/options.ts'
 
 const secretKeys = ['GitHubClientSecret', 'SMTPToken', 'WeChatServerToken', 'TurnstileSecretKey']
 

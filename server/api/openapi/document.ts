@@ -17,8 +17,7 @@ const securitySchemes = {
   accessToken: {
     type: 'http',
     scheme: 'bearer',
-    description:
-      "An account's access token, created by GET /api/user/token. It has all the rights of the account.",
+    description: "An account's access token, created by GET /api/user/token. It has all the rights of the account.",
   },
   bareAccessToken: {
     type: 'apiKey',
@@ -43,8 +42,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'query',
     name: 'key',
-    description:
-      "The same token in the URL, as some of Google's clients send it. Proxies write URLs to their logs.",
+    description: "The same token in the URL, as some of Google's clients send it. Proxies write URLs to their logs.",
   },
   relayTokenAsProtocol: {
     type: 'apiKey',

@@ -44,7 +44,7 @@ const words: Readonly<Record<string, string>> = {
   // Channels
   weight: 'Share of calls among channels of the same priority.',
   priority: 'Channels with a higher priority are tried first.',
-  base_url: "Base URL of the upstream; empty means the default URL of the type.",
+  base_url: 'Base URL of the upstream; empty means the default URL of the type.',
   other: 'What the type needs in addition to the key, such as an API version.',
   model_mapping: 'Text of a JSON object that maps requested models to the models sent upstream.',
   config: 'Text of a JSON object with the settings of this channel.',
@@ -79,7 +79,8 @@ const words: Readonly<Record<string, string>> = {
   totalTokens: 'Number of prompt tokens.',
   is_stream: 'True if the response was streamed.',
   system_prompt_reset: "True if the channel's system prompt replaced the caller's.",
-  token: 'In statistics, the number of prompt and completion tokens; in a password reset, the token from the e-mailed link.',
+  token:
+    'In statistics, the number of prompt and completion tokens; in a password reset, the token from the e-mailed link.',
   types: 'Number of rows of each type, in each bucket.',
   count: 'How many.',
   metric: 'What is measured.',
@@ -130,7 +131,8 @@ const words: Readonly<Record<string, string>> = {
   password_register_enabled: 'True if people can create accounts with a password.',
   verification_code: 'The code that was sent by e-mail.',
   password2: 'The password again.',
-  state: 'A random text that is returned at the end of the login, so that the login is known to have been started here.',
+  state:
+    'A random text that is returned at the end of the login, so that the login is known to have been started here.',
   // Billing in OpenAI's form
   soft_limit_usd: 'Limit in US dollars, or in quota units while DisplayInCurrencyEnabled is off.',
   hard_limit_usd: 'Limit in US dollars, or in quota units while DisplayInCurrencyEnabled is off.',

@@ -23,12 +23,19 @@ export const sharedHeaders: Record<string, HeaderObject> = {
     required: true,
     schema: { type: 'string' },
   },
-  'X-Total-Count': { description: 'Number of rows that the list covers.', required: true, schema: { type: 'integer', minimum: 0 } },
+  'X-Total-Count': {
+    description: 'Number of rows that the list covers.',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+  },
   'X-Matching-Count': {
     description: 'Number of all matching rows, for a list whose sorting restricts it to the newest of them.',
     schema: { type: 'integer', minimum: 0 },
   },
-  'Retry-After': { description: 'Seconds after which the next call can be accepted.', schema: { type: 'integer', minimum: 0 } },
+  'Retry-After': {
+    description: 'Seconds after which the next call can be accepted.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   ...limitHeaders,
 }
 

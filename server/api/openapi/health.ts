@@ -32,7 +32,11 @@ export function healthOperations(): PathOperation[] {
   }
   return [
     { path: '/healthz', method: 'get', operation: operation('healthLives', 'Check whether the process runs', lives) },
-    { path: '/readyz', method: 'get', operation: operation('healthReady', 'Check whether the server is ready for calls', ready) },
+    {
+      path: '/readyz',
+      method: 'get',
+      operation: operation('healthReady', 'Check whether the server is ready for calls', ready),
+    },
     {
       path: '/metrics',
       method: 'get',

@@ -169,7 +169,9 @@ function describe(writer: SchemaWriter, path: keyof typeof relayCalls, tag: stri
     responses: {
       200: answered('The answer.', answerContent(writer, text), tag === relayTag.name ? limitHeaderNames : []),
       ...errorResponses(path, text),
-      ...(tag === relayTag.name && { default: failed(path, 'An error from the upstream, with the upstream\'s own status.') }),
+      ...(tag === relayTag.name && {
+        default: failed(path, "An error from the upstream, with the upstream's own status."),
+      }),
     },
   }
 }

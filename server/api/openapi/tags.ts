@@ -10,8 +10,14 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
       'Login, logout, registration and password resets. Codes and links work once, within ten minutes, and become invalid after five wrong attempts.',
   },
   oauth: { name: 'Outside logins', description: 'Login with outside services, and binding them to an account.' },
-  user: { name: 'Users', description: 'The caller\'s own account and, for admins, the accounts of people with lower roles.' },
-  token: { name: 'Tokens', description: 'The caller\'s own sk- keys. Nobody can access the keys of other people here, not even admins.' },
+  user: {
+    name: 'Users',
+    description: "The caller's own account and, for admins, the accounts of people with lower roles.",
+  },
+  token: {
+    name: 'Tokens',
+    description: "The caller's own sk- keys. Nobody can access the keys of other people here, not even admins.",
+  },
   channel: { name: 'Channels', description: 'The upstreams. Their keys can be written but are never returned.' },
   log: { name: 'Logs', description: 'Calls and what they cost.' },
   usage: { name: 'Usage', description: 'Totals of calls over time.' },

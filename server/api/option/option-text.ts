@@ -1,4 +1,5 @@
-import { type OptionDefinition, type OptionKey, optionDefinitions } from '../../../contract/options.ts'
+import type { OptionDefinition } from '../../../contract/option-kinds.ts'
+import { type OptionKey, optionDefinitions } from '../../../contract/options.ts'
 import { ApiFailure } from '../../http/api-failure.ts'
 import { splitList } from '../../lib/split-list.ts'
 import { OptionError, parseOption } from '../../settings/parse-option.ts'

@@ -133,8 +133,9 @@ describe('recognizes error messages about a context that is too long, and reads 
     [500, 'Input is too long for requested model.'],
     [503, 'prompt is too long: 9 tokens > 8 maximum'],
     [500, 'Prompt 超长'],
-  ])('recognizes a message that names the context, prompt or input despite a server error status: %d %s', (status, message) =>
-    expect(sizesOf(message, status)).toBeDefined(),
+  ])(
+    'recognizes a message that names the context, prompt or input despite a server error status: %d %s',
+    (status, message) => expect(sizesOf(message, status)).toBeDefined(),
   )
 
   test('recognizes the error code despite a server error status', () => {

@@ -93,7 +93,7 @@ test('the pause doubles up to a second, with jitter', () => {
   expect(backOffMs(2, () => 0)).toBe(100)
 })
 
-test('a channel\'s key and the parts of the key are removed from texts', () => {
+test("a channel's key and the parts of the key are removed from texts", () => {
   expect(withoutKey('key sk-123456789 is bad: sk-123456789', 'sk-123456789')).toBe('key [key] is bad: [key]')
   expect(withoutKey('id 12345678, secret abcdefgh', '12345678|abcdefgh')).toBe('id [key], secret [key]')
   expect(withoutKey('a short word', 'short')).toBe('a short word')

@@ -214,15 +214,18 @@ forEachDatabase((name, openFresh) => {
     test.each([
       ['the user', { user: 150, token: 1000 }, { quota: 0, remain: 850 }],
       ['the token', { user: 1000, token: 150 }, { quota: 850, remain: 0 }],
-    ])('under the strict policy is limited to the balance of %s, which never goes below zero', async (_whose, quota, left) => {
-      const store = await openFresh()
-      const account = await addAccount(store, quota)
-      const hold = holdOp(account, 100)
-      await apply(store, hold)
-      expect(await apply(store, settleOp(account, hold, 400))).toEqual([{ charged: 150, found: true }])
-      expect(await figuresOf(store, account)).toMatchObject({ ...left, used: 150, logs: [150] })
-      expect(await faultsOf(store)).toEqual([])
-    })
+    ])(
+      'under the strict policy is limited to the balance of %s, which never goes below zero',
+      async (_whose, quota, left) => {
+        const store = await openFresh()
+        const account = await addAccount(store, quota)
+        const hold = holdOp(account, 100)
+        await apply(store, hold)
+        expect(await apply(store, settleOp(account, hold, 400))).toEqual([{ charged: 150, found: true }])
+        expect(await figuresOf(store, account)).toMatchObject({ ...left, used: 150, logs: [150] })
+        expect(await faultsOf(store)).toEqual([])
+      },
+    )
 
     test('under the strict policy is limited to the amount that was held if the account is already overdrawn', async () => {
       const store = await openFresh()

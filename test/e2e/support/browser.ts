@@ -11,7 +11,8 @@ const withoutFeatures = [
   ...['AimEnabled', 'AvoidCorsURLLoaderRestartOnRedirect', 'AvoidUnnecessaryBeforeUnloadCheckSync'],
   ...['DestroyProfileOnBrowserClose', 'HttpsFirstBalancedModeAutoEnable', 'HttpsUpgrades', 'LensOverlay'],
   ...['MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints', 'PaintHolding', 'PreconnectToSearch'],
-  'ThirdPartyStoragePartitioning', 'SpareRendererForSitePerProcess',
+  'ThirdPartyStoragePartitioning',
+  'SpareRendererForSitePerProcess',
 ]
 
 let running: Promise<Browser> | undefined
