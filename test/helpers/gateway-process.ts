@@ -14,6 +14,9 @@ interface Output {
 
 const accessToken = 'gatewayprocessaccesstoken'
 
+/** Makes password hashes cheap in the server, too. */
+const quickPasswords = join(import.meta.dir, 'quick-passwords.ts')
+
 /** One installation: a data folder, a database and an environment that several processes can share. */
 export class Installation implements AsyncDisposable {
   readonly folder: string
@@ -91,7 +94,7 @@ export class Installation implements AsyncDisposable {
   }
 
   #spawn(args: readonly string[], { stdout, env }: Partial<Output> = {}): ChildProcess {
-    return spawn(process.execPath, [serverProgram(), ...args], {
+    return spawn(process.execPath, ['--preload', quickPasswords, serverProgram(), ...args], {
       cwd: this.folder,
       env: { ...this.#env, ...env },
       // The 'ipc' channel closes when the test run ends, for whatever reason, so that no server outlives the run.

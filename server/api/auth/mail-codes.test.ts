@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { cookieOf, createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
 import { forEachDatabase } from '../../../test/helpers/databases.ts'
 import { type MailServer, mailThrough, setOptions, startMailServer } from '../../../test/helpers/mail-server.ts'
+import { realPasswords } from '../../../test/helpers/real-passwords.ts'
 import { hashPassword } from '../../lib/secrets/password.ts'
 
 const password = 'correct horse'
@@ -153,6 +154,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   test('a link stays valid if it is used while too many passwords are being checked', async () => {
+    using _real = realPasswords()
     await addAda('ada@example.com')
     await ask('ada@example.com')
     const token = linkOf((await smtp.arrived(1))[0]?.text).searchParams.get('token') ?? ''
