@@ -1,5 +1,5 @@
 // Finds which tests run which lines of the server, from one run of each test file with coverage.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runTests } from './run-tests.ts'
@@ -22,7 +22,9 @@ export async function reachOf(tree: string, testFile: string): Promise<Reach | u
     const outcome = await runTests(tree, [...coverage, testFile], 300_000)
     if (outcome !== 'passed') return undefined
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-    return { seconds, lines: linesIn(readFileSync(join(folder, 'lcov.info'), 'utf8')) }
+    // A test that loads no source file has no report.
+    const report = join(folder, 'lcov.info')
+    return { seconds, lines: existsSync(report) ? linesIn(readFileSync(report, 'utf8')) : {} }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
