@@ -36,7 +36,7 @@ export const optionDefinitions = {
     OAuthStateOptional: bool(
       false,
       'root',
-      'Accept logins with outside services without a state, as one-api consoles before 0.5.5 send them. Another site can then log people in to one of its own accounts, so leave this off.',
+      'Accept third-party (OAuth) logins without a `state` parameter, as one-api consoles before 0.5.5 send them. Another site can then log people in to one of its own accounts, so leave this off.',
     ),
   }),
   ...section('wechat', {

@@ -7,14 +7,14 @@ import { optionDefinitions } from '../contract/options.ts'
 
 const head = `# Options
 
-Options are settings that change while the server runs, kept in the database and in force on every node at once.
-\`GET /api/option/\` shows them to admins and \`GET /api/option/definitions\` this table; \`PUT /api/option/\` with
-\`{"key": "RetryTimes", "value": "2"}\` changes one; values are always text. Every admin may write those marked *admin*, only a
-super admin (role 100) those marked *root*. A value that does not fit is refused and the old one stays. Secrets can be written and are
-never shown. Settings of the process itself (port, database, keys) are [environment variables](installing.md#environment-variables);
-what the ratios mean is on [the page about prices](prices.md).
+Options are settings that can be changed while the server runs. They are stored in the database and take effect on all nodes at
+once. \`GET /api/option/\` lists the values (admins only), and \`GET /api/option/definitions\` returns the table below.
+\`PUT /api/option/\` with \`{"key": "RetryTimes", "value": "2"}\` changes one option. Values are always strings. Any admin can change
+options marked *admin*; only a super admin (role 100) can change those marked *root*. An invalid value is rejected, and the old value
+is kept. Secrets can be set, but are never shown. Settings of the process itself (port, database, keys) are
+[environment variables](installing.md#environment-variables). For the meaning of the ratios, see [Prices](prices.md).
 
-This page is made from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
+This page is generated from \`contract/options.ts\` by \`node tools/bun.mjs tools/make-options-page.ts\`.
 `
 
 /** The whole page. */

@@ -46,7 +46,7 @@ export const usageFiguresSchema = z.object({
   ),
   failed_attempts: z.optional(
     sum(
-      'For channels: how many of `failed` are attempts that failed there and are not among its `requests`; absent means 0.',
+      'For channels: the part of `failed` that `requests` does not count, because the attempt failed on this channel. 0 if absent.',
     ),
   ),
   duration: mean('Average milliseconds from the request to the end of the response.'),
@@ -80,7 +80,7 @@ export const usageSchema = z.object({
     )
     .check(z.describe('The groups with the highest values of the metric, highest first.')),
   other: z
-    .nullable(z.object({ groups: sum('How many.'), total: usageFiguresSchema, values }))
+    .nullable(z.object({ groups: sum('Number of remaining groups.'), total: usageFiguresSchema, values }))
     .check(z.describe('All other groups together.')),
 })
 
@@ -106,7 +106,7 @@ export const usageApi = {
       compare: z.optional(z.enum(['previous']).check(z.describe('Also returns the totals of the preceding period.'))),
     }),
     data: usageSchema,
-    summary: 'Get the usage of calls: a metric over time, by model, token, user or channel',
+    summary: 'Get usage: one metric over time, by model, token, user or channel',
     description:
       'Admins get the calls of all users, other people only their own; `username`, `channel` and grouping by channel are for admins. The figures are exact: they are the sums of all log rows of the range, including rows that have since been deleted. Days, weeks (from Monday) and months begin according to `utc_offset`. If it is not a whole number of hours, an hour belongs to the day in which it begins.',
   }),

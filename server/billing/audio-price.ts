@@ -22,7 +22,7 @@ export interface SpeechMeasure {
   readonly usage?: Usage
 }
 
-/** All of these are optional. The most exact one that suits the model's price is used. */
+/** All of these are optional. The most precise one that fits the model's price is used. */
 export interface TranscriptionMeasure {
   /** Length of the audio. */
   readonly seconds?: number

@@ -111,7 +111,7 @@ forEachDatabase((_, openFresh) => {
     expect((await self({ cookie })).status).toBe(401)
   })
 
-  test('8.6-15 nobody can log in to an account without a password, neither with an empty password nor with its empty hash', async () => {
+  test('8.6-15 an account that has no password refuses every login, including one with an empty password or an empty hash', async () => {
     const { username } = await set.api.addPerson({ password: '' })
     for (const guess of ['', ' ', 'null', 'undefined', '$argon2id$v=19$m=65536,t=2,p=1$$', '0']) {
       const { json, headers } = await set.api.call('POST', '/api/user/login', { body: { username, password: guess } })

@@ -16,7 +16,7 @@ export const latestRows = 5
 /** How often the page checks for the first call. */
 const callPollMs = 5000
 
-/** Epoch seconds at which the day that many days ago began, in local time. */
+/** The start (local midnight) of the day `daysAgo` days ago, in epoch seconds. */
 function dayStart(daysAgo: number): number {
   const now = new Date()
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime() / 1000
@@ -86,7 +86,7 @@ export const channelsQuery = queryOptions({
 })
 
 /**
- * Whether any model of the channels has no price. On servers that do not report this, every model counts as having a
+ * Whether any channel serves a model that has no price. On servers that do not report this, every model counts as having a
  * price.
  */
 export const unpricedQuery = queryOptions({

@@ -28,7 +28,7 @@ function blockOut(part: Part, context: BlockContext): JsonObject[] {
   const { dropped } = context
   switch (part.type) {
     case 'text':
-      // The service refuses texts that are only white space.
+      // The service refuses text that is only white space.
       return part.text.trim() === '' ? [] : [{ text: part.text }, ...cacheOut(part.cache, context)]
     case 'media':
       return [mediaOut(part, dropped), ...cacheOut(part.cache, context)]
@@ -74,7 +74,7 @@ function resultOut(part: ToolResultPart, { dropped, traits }: BlockContext): Jso
   }
 }
 
-/** Only Claude accepts its own thoughts back. Other models refuse a thought in the history. */
+/** Only Claude accepts its earlier thoughts as input. Other models refuse a thought in the history. */
 function thoughtOut(part: ReasoningPart, { dropped, traits }: BlockContext): JsonObject[] {
   if (!traits.isClaude || part.seal?.from !== 'anthropic-messages') {
     dropped.lose('thought', part)

@@ -23,7 +23,7 @@ function requestOut(request: ChatRequest): JsonObject {
   const language = /-([a-z]{2}(?:-[a-z]{2,4})?)$/i.exec(request.model)?.[1]
   if (!language) throw cannotSay('the model must be named deepl-<language>, like deepl-de', 'model')
   const text = plainTurns(request.messages).turns.findLast(({ role }) => role === 'user')?.text
-  if (!text) throw cannotSay('there is no message of the user to be translated', 'messages')
+  if (!text) throw cannotSay('there is no user message to translate', 'messages')
   return { text: [text], target_lang: language.toUpperCase(), show_billed_characters: true }
 }
 

@@ -7,8 +7,8 @@ const words =
 
 /**
  * True if a service refuses the reasoning state in a conversation because it was made by another service, by another
- * account at the same service, or with a key that no longer exists. The origin of reasoning state cannot be seen from
- * outside.
+ * account at the same service, or with a key that no longer exists. Reasoning state is opaque, so the gateway cannot
+ * tell where it came from.
  */
 export function isAboutThoughts({ status, error, failure }: AttemptFailed, call: AnyCall): boolean {
   // Chat that is passed on unchanged has no reasoning state that the gateway could drop.

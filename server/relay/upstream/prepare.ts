@@ -40,7 +40,7 @@ export interface Prepared {
   dropped?: readonly string[]
   /** Absent if both sides use OpenAI's format. */
   codec?: Codec
-  /** Converts the service's response to a call other than a conversation into OpenAI's format. */
+  /** For calls that are not conversations: converts the service's response into OpenAI's format. */
   translation?: { reply(answer: JsonObject): JsonObject }
 }
 
@@ -66,7 +66,7 @@ export interface Attempting {
   withoutUsage?: boolean
   /** The service refused reasoning from earlier in the conversation, so it is dropped. */
   withoutThoughts?: boolean
-  /** Cached upstream tokens that are sent with the call, by name. */
+  /** Cached access tokens of the upstream that are sent with the call, by name. */
   lent?: Map<string, string>
 }
 

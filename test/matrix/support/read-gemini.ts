@@ -67,7 +67,7 @@ const modality = (details: unknown, name: string) =>
     .filter((each) => each['modality'] === name)
     .reduce((sum, each) => sum + count(each['tokenCount']), 0)
 
-/** Thoughts and tool-use prompts are counted separately from the totals. */
+/** `candidatesTokenCount` excludes thoughts, and `promptTokenCount` excludes tool-use prompts. */
 function readUsage(usage: JsonObject, learned: Recorded): void {
   const prompt = count(usage['promptTokenCount']) + count(usage['toolUsePromptTokenCount'])
   const reasoning = count(usage['thoughtsTokenCount'])
