@@ -78,7 +78,7 @@ test.each([
     'it reports that the database cannot be closed, still ends',
     unclosable,
     1,
-    'shutting down failed: Error: cannot be closed',
+    'shutdown failed: Error: cannot be closed',
   ],
   ['it loses nothing if the disk is full', untidy, 0, 'shutting down'],
 ])(

@@ -114,7 +114,7 @@ describe('a caller who disconnects from a non-streamed call', () => {
 test('with HoldWaitTime 0, a call does not wait for quota that an open call may release, as the option’s description says', async () => {
   const options = await rig.gateway.api<{ key: string; description: string }[]>('GET', '/api/option/definitions')
   const { description = '' } = options.find(({ key }) => key === 'HoldWaitTime') ?? {}
-  expect(description).toEndWith(' 0 = it does not wait.')
+  expect(description).toEndWith(' 0 = the call does not wait.')
   await rig.gateway.setOption('HoldWaitTime', '0')
   const caller = await rig.caller({ user: 20, token: 1000 })
   rig.upstream.next(fake.stallsStream({ after: 2 }))
