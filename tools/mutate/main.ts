@@ -10,7 +10,8 @@ import { type Reach, reachOf } from './reach.ts'
 import { runTests } from './run-tests.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const cache = join(root, 'node_modules/.cache/tollgate-mutate')
+// Not below node_modules, because the coverage of Bun leaves out files there.
+const cache = join(root, 'dist/mutate')
 const tree = join(cache, 'tree')
 
 /** Faults that change nothing that a test could notice, each with the reason. */
@@ -71,6 +72,8 @@ async function main(): Promise<void> {
   prepareTree(commit)
   const state = (values.fresh ? undefined : readState(commit)) ?? { commit, reach: {}, results: {} }
   await learnReach(state)
+  if (!Object.values(state.reach).some((reach) => reach && Object.keys(reach.lines).length > 0))
+    throw new Error('no coverage was read, so no fault could be noticed')
   const faults = chosen(allFaults(values.only), count, seed)
   for (const [at, fault] of faults.entries()) {
     const key = keyOf(fault)
