@@ -10,7 +10,7 @@ export const optionDefinitions = {
       'root',
       'Allow new accounts to be created by registration or by a first login with an outside service.',
     ),
-    EmailVerificationEnabled: bool(false, 'root', 'Require a code sent by e-mail for registration.'),
+    EmailVerificationEnabled: bool(false, 'root', 'Require a code sent by email for registration.'),
     EmailDomainRestrictionEnabled: bool(false, 'root', 'Allow registration only with addresses of the listed domains.'),
     EmailDomainWhitelist: {
       kind: 'list',
@@ -46,7 +46,7 @@ export const optionDefinitions = {
     WeChatAccountQRCodeImageURL: text('root', "Image URL of the official account's QR code."),
   }),
   ...section('bot-check', {
-    TurnstileCheckEnabled: bool(false, 'root', 'Require the bot check for registration and for requests for e-mails.'),
+    TurnstileCheckEnabled: bool(false, 'root', 'Require the bot check for registration and for requests for emails.'),
     TurnstileSiteKey: text('root', 'Site key of the bot check.'),
     TurnstileSecretKey: secret('Secret key of the bot check.'),
     TurnstileVerifyURL: text(
@@ -71,7 +71,7 @@ export const optionDefinitions = {
       choices: ['auto', 'tls', 'starttls', 'none'],
       writer: 'root',
       description:
-        'auto: TLS on port 465, unencrypted to localhost, STARTTLS to any other server. Certificates are always checked. none: e-mails and the password are sent unencrypted, so anyone on the network can read them.',
+        'auto: TLS on port 465, unencrypted to localhost, STARTTLS to any other server. Certificates are always checked. none: emails and the password are sent unencrypted, so anyone on the network can read them.',
     },
     SMTPAccount: text('root', 'Account on the mail server.'),
     SMTPFrom: text('root', 'Sender address; empty means SMTPAccount.'),
@@ -82,17 +82,17 @@ export const optionDefinitions = {
       choices: ['en', 'zh'],
       writer: 'admin',
       description:
-        "Language of e-mails if the recipient's browser requests none of the available languages, or if no browser is involved.",
+        "Language of emails if the recipient's browser requests none of the available languages, or if no browser is involved.",
     },
   }),
   ...section('address', {
     ServerAddress: text(
       'root',
-      'Public address of this server, used in e-mails and links. Whoever sets it decides where password reset links lead.',
+      'Public address of this server, used in emails and links. Whoever sets it decides where password reset links lead.',
     ),
   }),
   ...section('pages', {
-    SystemName: text('admin', 'Name shown in the console and in e-mails.', 'Tollgate'),
+    SystemName: text('admin', 'Name shown in the console and in emails.', 'Tollgate'),
     Logo: text('admin', 'URL of the logo.'),
     Footer: text('admin', 'HTML of the footer.'),
     Notice: text('admin', 'Notice to everybody, as Markdown or HTML.'),
@@ -135,7 +135,7 @@ export const optionDefinitions = {
     QuotaForNewUser: quota(0, 'root', 'Quota given to every new account.'),
     QuotaForInviter: quota(0, 'root', 'Quota given to whoever invited a new account.'),
     QuotaForInvitee: quota(0, 'root', 'Quota given to a new account that was invited.'),
-    QuotaRemindThreshold: quota(1000, 'admin', 'A balance that falls below this triggers one reminder e-mail.'),
+    QuotaRemindThreshold: quota(1000, 'admin', 'A balance that falls below this triggers one reminder email.'),
     PreConsumedQuota: {
       kind: 'integer',
       default: '500',

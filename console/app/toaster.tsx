@@ -127,7 +127,7 @@ function Item({ message, paused, onClose }: { message: ToastMessage; paused: boo
         <Icon className={`mt-0.5 size-4 shrink-0 ${colors[kind]}`} aria-hidden="true" />
         <div className="min-w-0 flex-1 text-sm">
           {html === undefined ? (
-            <p className="font-medium break-words">
+            <p className="font-medium break-words first-letter:uppercase">
               {kind === 'error' ? t('error.prefix', { message: message.text }) : message.text}
             </p>
           ) : (

@@ -189,6 +189,10 @@ export const channelZh = {
   'channel.form.needsName': '请填写渠道名称和渠道密钥！',
   'channel.form.needsModel': '请至少选择一个模型！',
   'channel.form.badMapping': '模型映射必须是合法的 JSON 格式！',
+  'channel.form.enterName': '请填写名称。',
+  'channel.form.enterKey': '请填写密钥。',
+  'channel.form.selectModel': '请至少选择一个模型。',
+  'channel.form.enterMapping': '请填写有效的 JSON 对象。',
   'channel.form.created': '渠道创建成功！',
   'channel.form.updated': '渠道更新成功！',
 } as const satisfies Translation<'channel'>

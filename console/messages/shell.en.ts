@@ -1,14 +1,14 @@
 /** Texts of the frame with sidebar and top bar. */
 export const shellEn = {
   'app.openMenu': 'Open menu',
-  'app.sidebar.fold': 'Fold the sidebar',
-  'app.sidebar.unfold': 'Unfold the sidebar',
+  'app.sidebar.fold': 'Collapse sidebar',
+  'app.sidebar.unfold': 'Expand sidebar',
   'app.account': 'Account',
   'app.palette': 'Search and commands',
   'app.palette.short': 'Search',
   'app.shortcuts': 'Keyboard shortcuts',
   'app.notices': 'Notices',
-  'app.notices.none': 'There is no notice.',
+  'app.notices.none': 'No notices',
   'app.breadcrumb': 'Breadcrumb',
   'menu.channel': 'Channels',
   'menu.token': 'Tokens',
@@ -25,9 +25,9 @@ export const shellEn = {
   'done.logout': 'logged out successfully!',
   'noPermission.title': 'No permission',
   'noPermission.text':
-    'This page is for administrators. Your account ({name}) is not one; ask an administrator if you need it.',
+    'This page is for administrators. If you need access with your account ({name}), ask an administrator.',
   'chart.asTable': 'Show as table',
-  'chart.asPng': 'Save as picture',
-  'chart.asPng.failed': 'the picture cannot be made',
+  'chart.asPng': 'Save as image',
+  'chart.asPng.failed': 'Could not create the image',
   'chart.asChart': 'Show as chart',
 } as const

@@ -4,7 +4,7 @@ import { mailField } from './fields.ts'
 import { passwordSchema, userFields, usernameSchema, userSchema } from './user.ts'
 
 export const loginBody = z.object({
-  username: z.string().check(z.trim(), z.maxLength(100), z.describe('The user name or e-mail address.')),
+  username: z.string().check(z.trim(), z.maxLength(100), z.describe('The user name or email address.')),
   password: z.string().check(z.maxLength(200)),
 })
 
@@ -22,7 +22,7 @@ export const registerBody = z.object({
       .union([z.literal(''), mailField])
       .check(z.describe('Required while the option EmailVerificationEnabled is on, and ignored otherwise.')),
   ),
-  verification_code: z.nullish(codeField.check(z.describe('The code that was sent to the e-mail address.'))),
+  verification_code: z.nullish(codeField.check(z.describe('The code that was sent to the email address.'))),
   aff_code: z.nullish(
     z.string().check(z.maxLength(100), z.describe('The invite code of the user who invited the new user.')),
   ),
@@ -72,7 +72,7 @@ export const authApi = {
     critical: true,
     changesState: true,
     query: mailQuery,
-    summary: 'Send a code to an e-mail address, for registration or for binding the address',
+    summary: 'Send a code to an email address, for registration or for binding the address',
   }),
   askReset: endpoint({
     method: 'GET',
@@ -90,6 +90,6 @@ export const authApi = {
     critical: true,
     body: z.object({ email: mailField, token: codeField.check(z.minLength(1)) }),
     data: z.string(),
-    summary: 'Set a new random password with the token of an e-mailed link; returns the password and ends all sessions',
+    summary: 'Set a new random password with the token of an emailed link; returns the password and ends all sessions',
   }),
 }

@@ -38,6 +38,6 @@ export function isMailAddress(value: string): boolean {
 export const mailField = z.string().check(
   z.trim(),
   z.overwrite((value) => value.replaceAll(' ', '+')),
-  z.refine(isMailAddress, { error: 'must be an e-mail address' }),
-  z.describe('An e-mail address.'),
+  z.refine(isMailAddress, { error: 'must be an email address' }),
+  z.describe('An email address.'),
 )

@@ -64,6 +64,6 @@ export const oauthApi = {
     critical: true,
     changesState: true,
     query: z.object({ email: mailField, code }),
-    summary: 'Bind an e-mail address with the code that was sent to it',
+    summary: 'Bind an email address with the code that was sent to it',
   }),
 }

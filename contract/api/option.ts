@@ -105,6 +105,6 @@ export const optionApi = {
         z.union([z.literal(''), mailField]).check(z.describe("The recipient; the caller's own address by default.")),
       ),
     }),
-    summary: "Send a test e-mail with the saved settings; on failure, the message contains the mail server's response",
+    summary: "Send a test email with the saved settings; on failure, the message contains the mail server's response",
   }),
 }

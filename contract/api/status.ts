@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts'
 export const statusSchema = z.object({
   version: z.string(),
   start_time: z.int().check(z.describe('Epoch seconds.')),
-  email_verification: z.boolean().check(z.describe('True if registration requires a code sent by e-mail.')),
+  email_verification: z.boolean().check(z.describe('True if registration requires a code sent by email.')),
   github_oauth: z.boolean(),
   github_client_id: z.string(),
   system_name: z.string(),
@@ -14,9 +14,7 @@ export const statusSchema = z.object({
   wechat_qrcode: z.string(),
   wechat_login: z.boolean(),
   server_address: z.string(),
-  turnstile_check: z
-    .boolean()
-    .check(z.describe('True if registration and requests for e-mails require the bot check.')),
+  turnstile_check: z.boolean().check(z.describe('True if registration and requests for emails require the bot check.')),
   turnstile_site_key: z.string(),
   top_up_link: z.string(),
   chat_link: z.string(),

@@ -166,7 +166,7 @@ export const userApi = {
     access: 'admin',
     query: z.extend(listQuery(userSortColumns, 100), keywordQuery.shape),
     data: z.array(userSchema),
-    summary: 'Search users by id, or by the beginning of their name, display name or e-mail address',
+    summary: 'Search users by id, or by the beginning of their name, display name or email address',
   }),
   get: endpoint({
     method: 'GET',

@@ -37,7 +37,7 @@ const en: MailTexts = {
   },
   verification: (name, code, minutes) => ({
     subject: `${name}: your verification code is ${code}`,
-    title: 'Confirm your e-mail address',
+    title: 'Confirm your email address',
     lines: ['Enter this code to confirm that the address is yours:'],
     code,
     note: `The code works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail.`,
@@ -46,7 +46,7 @@ const en: MailTexts = {
     subject: `${name}: this address already has an account`,
     title: 'You already have an account',
     lines: [
-      'Somebody, probably you, asked for a verification code for this e-mail address. It already belongs to an account, so no code is needed: please log in. If you do not know the password any more, you can make a new one.',
+      'Somebody, probably you, asked for a verification code for this email address. It already belongs to an account, so no code is needed: please log in. If you do not know the password any more, you can make a new one.',
     ],
     link: { label: 'Reset the password', address },
     note: 'If it was not you, you can ignore this mail.',
@@ -59,10 +59,10 @@ const en: MailTexts = {
     note: `The link works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail; your password stays as it is.`,
   }),
   addressReplaced: (name, username) => ({
-    subject: `${name}: your account has another e-mail address now`,
-    title: 'Your account has another e-mail address now',
+    subject: `${name}: your account has another email address now`,
+    title: 'Your account has another email address now',
     lines: [
-      `The e-mail address of the account ${username} was replaced. Mails about it, and links for a new password, do not come here any more.`,
+      `The email address of the account ${username} was replaced. Mails about it, and links for a new password, do not come here any more.`,
     ],
     note: 'If it was not you, change the password at once and tell the administrator.',
   }),

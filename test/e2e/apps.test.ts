@@ -66,7 +66,7 @@ describe('QR codes', () => {
       await using visit = await site.visit({ as: owner, theme })
       const { page } = visit
       await visit.open('/token')
-      await choose(page, 'laptop', 'QR code for a phone')
+      await choose(page, 'laptop', 'QR code')
       const dialog = page.getByRole('dialog', { name: 'QR code of laptop' })
       const server = encodeURIComponent('https://gateway.example.com')
       expect(await scanned(dialog.getByRole('img', { name: 'QR code: AMA (BotGem)' }))).toBe(
@@ -74,8 +74,8 @@ describe('QR codes', () => {
       )
       const contents = {
         OpenCat: `opencat://team/join?domain=${server}&token=${key}`,
-        'Key alone': key,
-        'Address alone': 'https://gateway.example.com',
+        'Key only': key,
+        'Base URL only': 'https://gateway.example.com',
       }
       for (const [what, text] of Object.entries(contents)) {
         await dialog.getByText(what, { exact: true }).click()
@@ -105,7 +105,7 @@ describe('apps', () => {
     const code = setup.locator('pre')
     const lines = async (app: string) => {
       await setup.getByText(app, { exact: true }).click()
-      await setup.getByText(`is started from:`).first().waitFor()
+      await setup.getByText(`Run this in the shell that starts`).first().waitFor()
       return variablesOf((await code.allTextContents()).join('\n'))
     }
     await eventually(() => code.first().textContent()).toContain('gpt-4o-mini')
@@ -129,7 +129,7 @@ describe('apps', () => {
       { model: 'gpt-4o-mini', messages },
     )
     const codex = await lines('Codex')
-    await setup.getByText('Put this into ~/.codex/config.toml:').waitFor()
+    await setup.getByText('Add this to ~/.codex/config.toml:').waitFor()
     const file = Bun.TOML.parse((await code.first().textContent()) ?? '') as {
       model: string
       model_provider: string
@@ -159,7 +159,7 @@ describe('apps', () => {
     const shell = Bun.spawnSync(['sh', '-c', `${await code.textContent()}\nprintf %s "$ANTHROPIC_MODEL"`])
     expect(shell.stdout.toString()).toBe(model)
     await setup.getByText('Codex', { exact: true }).click()
-    await setup.getByText('Put this into ~/.codex/config.toml:').waitFor()
+    await setup.getByText('Add this to ~/.codex/config.toml:').waitFor()
     expect(Bun.TOML.parse((await code.textContent()) ?? '')).toMatchObject({ model })
   })
 
@@ -207,10 +207,10 @@ test('the drawer shows what a token spent in 14 days, and on which models', asyn
   const { used_quota } = await site.apiAs<{ used_quota: number }>(owner, 'GET', `/api/token/${id}`)
   // The amount is less than a cent, so all digits are shown.
   await use.getByRole('img', { name: `$${(used_quota / 500_000).toFixed(6)} in 14 days`, exact: true }).waitFor()
-  await use.getByRole('link', { name: 'Open usage' }).click()
+  await use.getByRole('link', { name: 'View usage' }).click()
   await page.waitForURL((url) => url.pathname.endsWith('/usage'))
   expect(new URL(page.url()).searchParams.get('token')).toBe(await page.getByLabel('Token name').inputValue())
   await page.getByRole('link', { name: 'Logs of gpt-4o-mini', exact: true }).waitFor()
   await visit.open(`/token?peek=${other.id}`)
-  await page.getByText('Nothing was spent in 14 days.').waitFor()
+  await page.getByText('No spend in the last 14 days.').waitFor()
 })

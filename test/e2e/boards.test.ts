@@ -45,9 +45,9 @@ test('the health board shows the share of calls that each channel received, and 
   const { page } = visit
   await visit.open('/channel?view=board')
   const card = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) })
-  await card('busy').getByText('75.0% of calls in 7 days, 66.7% succeeded').waitFor()
-  await card('calm').getByText('25.0% of calls in 7 days, 100.0% succeeded').waitFor()
-  await card('idle').getByText('no calls in 7 days').waitFor()
+  await card('busy').getByText('75.0% of requests in the last 7 days, 66.7% succeeded').waitFor()
+  await card('calm').getByText('25.0% of requests in the last 7 days, 100.0% succeeded').waitFor()
+  await card('idle').getByText('No requests in the last 7 days').waitFor()
 })
 
 test('the models map flags models without a price, and links to the prices', async () => {
@@ -55,11 +55,11 @@ test('the models map flags models without a price, and links to the prices', asy
   const { page } = visit
   await visit.open('/channel?view=models')
   const row = (model: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: model }) })
-  await row('own-model-x').getByRole('link', { name: 'no price' }).waitFor()
+  await row('own-model-x').getByRole('link', { name: 'No price' }).waitFor()
   expect(await row('gpt-4o').getByRole('link').count()).toBe(0)
   await page.getByText('Problems only').click()
   await row('gpt-4o').waitFor({ state: 'detached' })
-  await row('own-model-x').getByRole('link', { name: 'no price' }).click()
+  await row('own-model-x').getByRole('link', { name: 'No price' }).click()
   await page.waitForURL('**/setting?tab=operation#ratios')
 })
 
@@ -69,10 +69,10 @@ test('after a test of all channels, one click disables those that failed, and th
   const { page } = visit
   await visit.open('/channel')
   await page.getByRole('button', { name: 'Test all' }).click()
-  const disable = page.getByRole('button', { name: 'Disable failed' })
+  const disable = page.getByRole('button', { name: 'Disable failed channels' })
   await page.getByText('0 ok, 3 failed').waitFor()
   await page.getByText('Failed: idle, calm, busy').waitFor()
-  await page.getByRole('row').filter({ hasText: 'busy' }).getByText('test failed').waitFor()
+  await page.getByRole('row').filter({ hasText: 'busy' }).getByText('Test failed').waitFor()
   await disable.click()
   await page.getByText('3 channels are disabled').waitFor()
   const statuses = async () =>
@@ -84,11 +84,11 @@ test('after a test of all channels, one click disables those that failed, and th
   upstream.always(ok())
   await site.api('PUT', '/api/channel/', { id: ids['idle'], base_url: upstream.url })
   await page.getByRole('row').filter({ hasText: 'idle' }).getByRole('button', { name: 'Test' }).click()
-  await page.getByRole('row').filter({ hasText: 'idle' }).getByText('test failed').waitFor({ state: 'detached' })
+  await page.getByRole('row').filter({ hasText: 'idle' }).getByText('Test failed').waitFor({ state: 'detached' })
   // Channels with problems come before healthy channels.
   await page.getByRole('radio', { name: 'Health' }).check({ force: true })
   const cards = page.getByRole('listitem').filter({ has: page.getByText('gpt-4o').or(page.getByText('OpenAI')) })
-  await eventually(async () => (await cards.allTextContents()).map((card) => /test failed/.test(card))).toEqual([
+  await eventually(async () => (await cards.allTextContents()).map((card) => /Test failed/.test(card))).toEqual([
     true,
     true,
     false,

@@ -157,7 +157,7 @@ test('a chart is saved as an image, with its title and legend', async () => {
   await visit.open('/usage?group=model')
   await page.getByRole('figure').getByRole('img').waitFor()
   const saving = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save as picture' }).click()
+  await page.getByRole('button', { name: 'Save as image' }).click()
   const download = await saving
   expect(download.suggestedFilename()).toBe('Spend by day.png')
   const bytes = new Uint8Array(await Bun.file(await download.path()).arrayBuffer())
@@ -320,7 +320,7 @@ test('a view of the usage page is saved under a name and can be restored', async
   const { page } = visit
   await visit.open('/usage?metric=requests&group=token&range=7d')
   await page.getByRole('button', { name: 'Saved views' }).click()
-  await page.getByLabel('Name of the view').fill('my week')
+  await page.getByLabel('View name').fill('my week')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('button', { name: 'my week', exact: true }).waitFor()
   await visit.open('/usage?cumulative=1')
@@ -328,7 +328,7 @@ test('a view of the usage page is saved under a name and can be restored', async
   await page.getByRole('button', { name: 'my week', exact: true }).click()
   await page.waitForURL((url) => url.search === '?metric=requests&group=token&range=7d')
   await page.getByRole('button', { name: 'Delete view my week' }).click()
-  await page.getByText('No views are saved yet.').waitFor()
+  await page.getByText('No saved views').waitFor()
 })
 
 test('while the user types a filter, names that have had calls are suggested', async () => {

@@ -193,7 +193,7 @@ describe('no layout shifts', () => {
     const { page } = visit
     for (const [address, label, choice] of [
       ['/log', 'Type', 'consumption'],
-      ['/channel', 'Status', 'enabled'],
+      ['/channel', 'Status', 'Enabled'],
     ] as const) {
       await visit.open(address)
       await rowsOf(page).first().waitFor()
@@ -279,7 +279,7 @@ describe('the form and the drawer of a channel', () => {
     const { page } = visit
     await visit.open(`/channel?peek=${channel}`)
     await drawer(page).getByText('status 401: This key is closed.').waitFor()
-    await drawer(page).getByText('7 attempts failed here.').waitFor()
+    await drawer(page).getByText('7 failed attempts here.').waitFor()
     await visit.open('/channel?view=board')
     await page.getByText('0.0% succeeded').waitFor()
   })

@@ -37,7 +37,7 @@ async function addChannel(page: Page): Promise<void> {
   await step(page, 'Add a channel').getByRole('link', { name: 'New channel' }).click()
   await page.getByLabel('Name', { exact: true }).fill('OpenAI')
   await page.getByLabel('Key', { exact: true }).fill('sk-upstream')
-  await page.getByLabel('Proxy').fill(upstream.url)
+  await page.getByLabel('Base URL').fill(upstream.url)
   const models = page.getByLabel('Models', { exact: true })
   for (const model of ['gpt-4o-mini', 'gpt-4o']) {
     await models.fill(model)
@@ -54,7 +54,7 @@ async function addToken(page: Page): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('laptop')
   await page.getByRole('button', { name: 'Submit' }).click()
   await toastShown(page, 'success', 'token created successfully')
-  await page.getByRole('dialog').getByRole('link', { name: 'Try it in the playground' }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'Try in the playground' }).click()
 }
 
 const goHome = (page: Page) => page.getByRole('navigation').getByRole('link', { name: 'Home' }).first().click()

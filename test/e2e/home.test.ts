@@ -83,7 +83,7 @@ describe('without a custom home page', () => {
     await eventually(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
 
-  test('a model without a price, and a missing e-mail address if emails are sent, are separate steps', async () => {
+  test('a model without a price, and a missing email address if emails are sent, are separate steps', async () => {
     const channel = { type: 8, name: 'odd', key: 'k', models: 'nobody-knows-this-model', group: 'default' }
     const [id] = await site.api<number[]>('POST', '/api/channel/', { ...channel, base_url: upstream.url })
     await setOption('EmailVerificationEnabled', 'true')
@@ -95,7 +95,7 @@ describe('without a custom home page', () => {
       const fresh = await site.addUser('mailless')
       await using visit = await site.visit({ as: fresh })
       await visit.open('/')
-      await visit.page.getByText('Bind an e-mail address').waitFor()
+      await visit.page.getByText('Bind an email address').waitFor()
       await visit.page.getByText('1 of 4 done').waitFor()
     } finally {
       await setOption('EmailVerificationEnabled', 'false')

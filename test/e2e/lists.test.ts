@@ -45,8 +45,8 @@ const lists: List[] = [
     path: '/user',
     heading: 'manage users',
     api: '/api/user/',
-    numbers: { header: 'Quota', sort: 'quota' },
-    search: { label: 'Search by ID, name or e-mail', text: '  number 2  ', rows: 5 },
+    numbers: { header: 'Balance', sort: 'quota' },
+    search: { label: 'Search by ID, name or email', text: '  number 2  ', rows: 5 },
     empty: 'No users yet',
   },
   {
@@ -261,7 +261,7 @@ for (const list of lists) {
       await page.route(pattern, (route) => route.abort())
       await visit.open(list.path)
       await toastShown(page, 'error', 'Error: the server cannot be reached')
-      await page.getByText('The list could not be loaded').waitFor()
+      await page.getByText('Could not load the list').waitFor()
       await page.unroute(pattern)
       await page.route(pattern, (route) =>
         route.fulfill({ json: { success: true, message: '', data: [] }, headers: { 'x-total-count': '0' } }),

@@ -36,7 +36,7 @@ describe('logging in', () => {
     await password.fill('not the password')
     await page.keyboard.press('Enter')
     await toastShown(page, 'error', 'Error: ')
-    await page.getByText('The log-in was refused').waitFor()
+    await page.getByText('Login failed').waitFor()
     await eventually(() => password.inputValue()).toBe('')
     await eventually(() => password.evaluate((box) => box === document.activeElement)).toBe(true)
     await eventually(() => page.getByLabel('Username').inputValue()).toBe('root')

@@ -139,21 +139,21 @@ describe('views of all channels', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel?view=board')
-    await page.getByText('no tests yet').first().waitFor()
+    await page.getByText('No tests yet').first().waitFor()
     await eventually(() => page.locator('main li').count()).toBe(500)
     const asked = () =>
       visit.calls().filter((call) => /\/api\/channel\/\d+\/tests|\/api\/channel\/tests/.test(call)).length
     expect(asked()).toBeLessThan(60)
     const before = asked()
     await page.locator('main li').nth(300).scrollIntoViewIfNeeded()
-    await page.locator('main li').nth(300).getByText('no tests yet').waitFor()
+    await page.locator('main li').nth(300).getByText('No tests yet').waitFor()
     expect(asked()).toBeGreaterThan(before)
   })
 
   test('the models map counts the channels of each model', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/channel?view=models')
-    await visit.page.getByText('Shown from the first 500 channels.').waitFor()
+    await visit.page.getByText('Showing the first 500 channels.').waitFor()
     await visit.page.getByRole('rowheader', { name: 'gpt-4o-mini' }).waitFor()
   })
 })

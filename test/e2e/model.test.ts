@@ -64,10 +64,10 @@ test('the menu leads to the models that the user’s own group can call, with th
   expect(await cells(page, 'gpt-4o-mini')).toEqual(['gpt-4o-mini', 'Chat', '$0.15', '$0.075', '$0.60'])
   expect(await cells(page, 'dall-e-2')).toEqual(['dall-e-2', 'Images', '$0.016 / image', '', ''])
   expect(await cells(page, 'tts-1')).toEqual(['tts-1', 'Speech', '$15.00 / 1M characters', '', ''])
-  expect(await cells(page, 'per-call')).toEqual(['per-call', 'Chat', '$0.02 / call', '', ''])
-  expect(await cells(page, 'not-priced')).toEqual(['not-priced', 'Chat', 'no price', '', ''])
+  expect(await cells(page, 'per-call')).toEqual(['per-call', 'Chat', '$0.02 / request', '', ''])
+  expect(await cells(page, 'not-priced')).toEqual(['not-priced', 'Chat', 'No price', '', ''])
   // Only administrators can choose another group.
-  expect(await page.getByLabel('Prices of the group').count()).toBe(0)
+  expect(await page.getByLabel('Prices for group').count()).toBe(0)
 })
 
 test('prices are sorted as numbers; search and kind filter the list and are kept in the URL', async () => {
@@ -80,10 +80,10 @@ test('prices are sorted as numbers; search and kind filter the list and are kept
   // The most expensive model comes first; models without an output price come last.
   await page.getByRole('button', { name: 'Output', exact: true }).click()
   await eventually(first).toEqual(['claude-sonnet-4-5', 'gpt-4o', 'gpt-4o-mini'])
-  await page.getByLabel('Kind', { exact: true }).selectOption({ label: 'Images' })
+  await page.getByLabel('Type', { exact: true }).selectOption({ label: 'Images' })
   await eventually(() => names(page)).toEqual(['dall-e-2'])
   await page.getByLabel('Search by name').fill('gpt')
-  await page.getByText('A search and a filter are on, and nothing fits both.').waitFor()
+  await page.getByText('No results match your search and filters.').waitFor()
   await page.getByRole('button', { name: 'Clear search and filters' }).click()
   await eventually(() => rowsOf(page).count()).toBe(7)
   await visit.open('/model?q=GPT&sort=-model')
@@ -96,15 +96,15 @@ test('the drawer shows every price and a link to a first call', async () => {
   await visit.open('/model')
   await rowOf(page, 'gemini-2.5-pro').getByRole('button', { name: 'gemini-2.5-pro', exact: true }).click()
   const drawer = page.getByRole('dialog')
-  await drawer.getByText('Prompts of more than 200,000 tokens').waitFor()
+  await drawer.getByText('Prompts over 200,000 tokens').waitFor()
   const prices = await drawer.locator('dl').allInnerTexts()
   expect(prices.map((text) => text.split(/\s*\n\s*/))).toEqual([
     ['Input', '$0.625', 'Cached input', '$0.0625', 'Output', '$5.00'],
     ['Input', '$1.25', 'Cached input', '$0.125', 'Output', '$7.50'],
   ])
-  await drawer.getByText('Group vip: its ratio of 0.5 is part of these prices.').waitFor()
-  await drawer.getByText('10,000 tokens in and 1,000 out cost $0.01125.').waitFor()
-  await drawer.getByRole('link', { name: 'Try it in the playground' }).click()
+  await drawer.getByText('Prices include the 0.5 multiplier of group vip.').waitFor()
+  await drawer.getByText('10,000 input tokens and 1,000 output tokens cost $0.01125.').waitFor()
+  await drawer.getByRole('link', { name: 'Try in the playground' }).click()
   await page.waitForURL(
     (url) => url.pathname.endsWith('/playground') && url.searchParams.get('model') === 'gemini-2.5-pro',
   )
@@ -114,9 +114,9 @@ test('the drawer shows a message if the group cannot call a model or a model has
   await using visit = await site.visit({ as: user })
   const { page } = visit
   await visit.open('/model?peek=gemini-2.5-pro')
-  await page.getByRole('dialog').getByText('The group default cannot call this model.').waitFor()
+  await page.getByRole('dialog').getByText('This model is not available to group default.').waitFor()
   await visit.open('/model?peek=not-priced')
-  await page.getByRole('dialog').getByText('This model has no price yet, and calls to it are refused.').waitFor()
+  await page.getByRole('dialog').getByText('This model has no price, so requests to it are rejected.').waitFor()
 })
 
 test('the list and the drawer show prices that differ between channels, prices in other units, tiny prices, and names of upstreams', async () => {
@@ -125,16 +125,18 @@ test('the list and the drawer show prices that differ between channels, prices i
   await visit.open('/model?group=odd')
   await eventually(() => rowsOf(page).count()).toBe(5)
   expect(await cells(page, 'renamed')).toEqual(['renamed', 'Chat', 'from $0.15', 'from $0.075', 'from $0.60'])
-  expect(await cells(page, 'whisper-call')).toEqual(['whisper-call', 'Transcription', '$0.01 / call', '', ''])
+  expect(await cells(page, 'whisper-call')).toEqual(['whisper-call', 'Transcription', '$0.01 / request', '', ''])
   expect(await cells(page, 'text-embedding-3-small')).toEqual(['text-embedding-3-small', 'Embeddings', '$0.02', '', ''])
   expect((await cells(page, 'tiny'))[2]).toBe('$0.000002')
   const drawer = page.getByRole('dialog')
   await visit.open('/model?group=odd&peek=renamed')
   await drawer.getByText('Several channels serve this model at different prices.').waitFor()
   await drawer.getByText('Channels send this model under another name').waitFor()
-  expect(await drawer.getByRole('link', { name: 'Logs of this model' }).count()).toBe(0)
+  expect(await drawer.getByRole('link', { name: 'View logs' }).count()).toBe(0)
   await visit.open('/model?group=odd&peek=somewhere')
-  await drawer.getByText('A channel that serves this model has no price for it, so calls go to the others.').waitFor()
+  await drawer
+    .getByText('One channel that serves this model has no price for it. Requests go to the other channels.')
+    .waitFor()
   await visit.open('/model?group=odd&peek=text-embedding-3-small')
   await drawer.getByText('10,000 tokens cost $0.0002.').waitFor()
   expect(await drawer.getByText('Output').count()).toBe(0)
@@ -147,7 +149,7 @@ test('a page has fifty rows; a page number that is too high shows the last page'
   await page.getByText('Page 1 of 2 · 55 rows').waitFor()
   await page.getByRole('button', { name: 'Next page' }).click()
   await eventually(() => names(page)).toEqual(['model-50', 'model-51', 'model-52', 'model-53', 'model-54'])
-  await page.getByText('55 results, 51 to 55 shown').waitFor({ state: 'attached' })
+  await page.getByText('55 results, showing 51 to 55').waitFor({ state: 'attached' })
   await visit.open('/model?group=many&page=99')
   await page.getByText('Page 2 of 2 · 55 rows').waitFor()
 })
@@ -170,11 +172,11 @@ test('administrators can choose the group whose prices are shown; for other user
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/model')
-    await page.getByLabel('Prices of the group').selectOption('vip')
+    await page.getByLabel('Prices for group').selectOption('vip')
     await eventually(() => cells(page, 'gpt-4o')).toEqual(['gpt-4o', 'Chat', '$1.25', '$0.625', '$5.00'])
     await eventually(() => rowsOf(page).count()).toBe(8)
-    await page.getByLabel('Prices of the group').selectOption('empty')
-    await page.getByText('No enabled channel serves the group empty.').waitFor()
+    await page.getByLabel('Prices for group').selectOption('empty')
+    await page.getByText('No enabled channel serves group empty.').waitFor()
   }
   await using visit = await site.visit({ as: user })
   await visit.open('/model?group=vip')

@@ -14,7 +14,7 @@ const phone = 390
 const lists = [
   { path: '/channel', search: 'Search by ID or name', add: 'New channel' },
   { path: '/redemption', search: 'Search by ID or name', add: 'New codes' },
-  { path: '/token', search: 'Search tokens by name', add: 'New token' },
+  { path: '/token', search: 'Search by name', add: 'New token' },
 ]
 
 beforeAll(async () => {
@@ -121,14 +121,14 @@ describe('what a list announces', () => {
     const said = () => heard.jsonValue()
     await Promise.all([page.waitForResponse('**/api/channel/?*'), button(page, 'Refresh').click()])
     await button(page, 'Next page').click()
-    await eventually(said).toEqual(['23 results, 11 to 20 shown'])
+    await eventually(said).toEqual(['23 results, showing 11 to 20'])
     const box = page.getByLabel('Search by ID or name')
     await box.fill('number 2')
-    await eventually(said).toEqual(['23 results, 11 to 20 shown', '5 results'])
-    await page.getByRole('combobox', { name: 'Status' }).selectOption('enabled')
-    await eventually(said).toEqual(['23 results, 11 to 20 shown', '5 results', '5 results'])
-    await page.getByRole('combobox', { name: 'Status' }).selectOption('disabled')
-    await eventually(said).toEqual(['23 results, 11 to 20 shown', '5 results', '5 results', 'No results'])
+    await eventually(said).toEqual(['23 results, showing 11 to 20', '5 results'])
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Enabled')
+    await eventually(said).toEqual(['23 results, showing 11 to 20', '5 results', '5 results'])
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Disabled')
+    await eventually(said).toEqual(['23 results, showing 11 to 20', '5 results', '5 results', 'No results'])
   })
 })
 
@@ -138,12 +138,12 @@ describe('the filters of a list', () => {
     const { page } = visit
     await visit.open('/channel?q=nothing')
     const box = page.getByLabel('Search by ID or name')
-    await button(page, 'Clear the search').last().click()
+    await button(page, 'Clear search').last().click()
     await eventually(() => query(page)).toBe('')
     await eventually(() => isFocused(box)).toBe(true)
     await rowsOf(page).first().waitFor()
     await visit.open('/channel?q=nothing')
-    await button(page, 'Clear the search').first().click()
+    await button(page, 'Clear search').first().click()
     await eventually(() => query(page)).toBe('')
     await eventually(() => isFocused(box)).toBe(true)
     await visit.open('/channel?q=number&status=3&type=8')
@@ -193,7 +193,7 @@ describe('the filters of a list', () => {
     await selected.waitFor({ state: 'detached' })
     await button(page, 'Previous page').click()
     await selected.waitFor()
-    await page.getByRole('combobox', { name: 'Status' }).selectOption('enabled')
+    await page.getByRole('combobox', { name: 'Status' }).selectOption('Enabled')
     await selected.waitFor({ state: 'detached' })
     await page.getByLabel('Select number 2', { exact: true }).check()
     await page.getByLabel('Search by ID or name').fill('number 2')
@@ -213,7 +213,7 @@ describe('the filters of a list', () => {
     expect(await status.count()).toBe(0)
     await opens.click()
     await eventually(() => opens.getAttribute('aria-expanded')).toBe('true')
-    await status.selectOption('all statuses')
+    await status.selectOption('All statuses')
     await page.getByRole('button', { name: 'Filters (1)' }).waitFor()
     await button(page, 'Clear filters').click()
     await eventually(() => query(page)).toBe('')
@@ -244,7 +244,7 @@ describe('a row whose status no longer matches the filter', () => {
     await rowOf(page, 'number 7').waitFor({ state: 'detached' })
     await page.getByRole('menu').waitFor({ state: 'detached' })
     await eventually(() => page.locator('[data-list]').evaluate((it) => it === document.activeElement)).toBe(true)
-    await page.getByText('A search and a filter are on, and nothing fits both.').waitFor()
+    await page.getByText('No results match your search and filters.').waitFor()
     await button(page, 'Undo').click()
     await rowOf(page, 'number 7').waitFor()
   })

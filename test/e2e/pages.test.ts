@@ -23,12 +23,12 @@ test('spec 2: the chat page shows the configured link in a frame, or a message i
   const { page } = visit
   await visit.open('/chat')
   // The gateway's own pages do not allow framing, and the browser reports this.
-  await page.getByText('no chat link is set').waitFor()
+  await page.getByText('No chat link is set').waitFor()
   await eventually(() => page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).count()).toBe(0)
   await setOption('ChatLink', `${site.gateway.url}/api/docs`)
   await visit.open('/chat')
   await page.getByRole('navigation').getByRole('link', { name: 'Chat', exact: true }).first().waitFor()
-  await eventually(() => page.getByTitle('Chat application').getAttribute('src')).toContain('/api/docs')
+  await eventually(() => page.getByTitle('Chat app').getAttribute('src')).toContain('/api/docs')
   await setOption('ChatLink', '')
 })
 

@@ -48,10 +48,10 @@ describe('registering', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
-    await fill(page, { Username: 'newcomer', Password: 'seven..', 'Repeat the password': 'seven..' })
+    await fill(page, { Username: 'newcomer', Password: 'seven..', 'Confirm password': 'seven..' })
     await submit(page).click()
     await toastShown(page, 'info', 'password length must not be less than 8 characters!')
-    await fill(page, { Password: 'long enough', 'Repeat the password': 'not the same' })
+    await fill(page, { Password: 'long enough', 'Confirm password': 'not the same' })
     await submit(page).click()
     await toastShown(page, 'info', 'the two passwords entered do not match')
     expect(visit.calls().filter((call) => call.includes('/register'))).toEqual([])
@@ -65,7 +65,7 @@ describe('registering', () => {
     await eventually(() => page.evaluate(() => localStorage.getItem('aff'))).toBe(inviteCode)
     await page.getByText('You were invited').waitFor()
     // The password has exactly the minimum length.
-    await fill(page, { Username: 'invited', Password: 'eight...', 'Repeat the password': 'eight...' })
+    await fill(page, { Username: 'invited', Password: 'eight...', 'Confirm password': 'eight...' })
     await submit(page).click()
     await toastShown(page, 'success', 'registration succeeded!')
     await page.waitForURL('**/login')
@@ -73,7 +73,7 @@ describe('registering', () => {
     expect(made).toMatchObject({ username: 'invited', inviter_id: 1 })
   })
 
-  test('spec 2: the page links to the login page; other login methods and the e-mail fields are shown if they are enabled', async () => {
+  test('spec 2: the page links to the login page; other login methods and the email fields are shown if they are enabled', async () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
@@ -81,7 +81,7 @@ describe('registering', () => {
     // After this, the page has received the status, which lists the login methods that the server offers.
     await page.waitForFunction(() => localStorage.getItem('status') !== null)
     await page.waitForLoadState('networkidle')
-    for (const label of ['E-mail address', 'Verification code'])
+    for (const label of ['Email address', 'Verification code'])
       await eventually(() => page.getByLabel(label, { exact: true }).count()).toBe(0)
     await eventually(() => page.getByRole('button', { name: /^Continue with/ }).count()).toBe(0)
     const on = {
@@ -101,7 +101,7 @@ describe('registering', () => {
     try {
       await page.reload()
       for (const way of ['GitHub', 'WeChat']) await page.getByRole('button', { name: `Continue with ${way}` }).waitFor()
-      for (const label of ['E-mail address', 'Verification code'])
+      for (const label of ['Email address', 'Verification code'])
         await page.getByLabel(label, { exact: true }).waitFor()
     } finally {
       for (const key of ['EmailVerificationEnabled', 'GitHubOAuthEnabled', 'WeChatAuthEnabled'])
@@ -115,14 +115,14 @@ describe('registering', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/register')
-    await fill(page, { Username: 'invited', Password: 'long enough', 'Repeat the password': 'long enough' })
+    await fill(page, { Username: 'invited', Password: 'long enough', 'Confirm password': 'long enough' })
     await submit(page).click()
     await toastShown(page, 'error', '')
-    await page.getByText('The registration was refused').waitFor()
+    await page.getByText('Registration failed').waitFor()
     await eventually(() => page.getByLabel('Username').inputValue()).toBe('invited')
   })
 
-  test('spec 2, 8: with e-mail verification, a code is sent and the button is disabled for 30 seconds', async () => {
+  test('spec 2, 8: with email verification, a code is sent and the button is disabled for 30 seconds', async () => {
     await site.api('PUT', '/api/option/', { key: 'EmailVerificationEnabled', value: 'true' })
     try {
       await using visit = await site.visit()
@@ -130,7 +130,7 @@ describe('registering', () => {
       await visit.open('/register')
       const send = page.getByRole('button', { name: 'Send code' })
       await eventually(() => send.isDisabled()).toBe(true)
-      await fill(page, { 'E-mail address': 'new+tag@example.com' })
+      await fill(page, { 'Email address': 'new+tag@example.com' })
       await send.click()
       await toastShown(page, 'success', 'verification code sent successfully, please check your mailbox!')
       await page.getByRole('button', { name: /^retry \(\d+\)$/ }).waitFor()
@@ -140,7 +140,7 @@ describe('registering', () => {
       await fill(page, {
         Username: 'mailed',
         Password: 'long enough',
-        'Repeat the password': 'long enough',
+        'Confirm password': 'long enough',
         'Verification code': code,
       })
       await submit(page).click()
@@ -165,16 +165,16 @@ describe('a forgotten password', () => {
     await using visit = await site.visit()
     const { page } = visit
     await visit.open('/reset')
-    await page.getByLabel('E-mail address').fill('forgetful@example.com')
-    await page.getByRole('button', { name: 'Send reset mail' }).click()
+    await page.getByLabel('Email address').fill('forgetful@example.com')
+    await page.getByRole('button', { name: 'Send reset email' }).click()
     await toastShown(page, 'success', 'reset email sent successfully, please check your mailbox!')
     await eventually(() => page.getByRole('button', { name: /^retry \(\d+\)$/ }).isDisabled()).toBe(true)
     const mails = await mail.arrived(before + 1)
     const link = /https?:\/\/\S+\/user\/reset\?\S+/.exec(mails.at(-1)?.text ?? '')?.[0] ?? ''
     expect(link).not.toBe('')
     await visit.open(new URL(link).pathname + new URL(link).search)
-    await eventually(() => page.getByLabel('E-mail address').inputValue()).toBe('forgetful@example.com')
-    await page.getByRole('button', { name: 'Reset the password' }).click()
+    await eventually(() => page.getByLabel('Email address').inputValue()).toBe('forgetful@example.com')
+    await page.getByRole('button', { name: 'Reset password' }).click()
     await toastShown(page, 'notice', 'new password copied to clipboard: ')
     const password = (await page.locator('code').first().textContent()) ?? ''
     const answer = await fetch(`${site.gateway.url}/api/user/login`, {
@@ -187,8 +187,8 @@ describe('a forgotten password', () => {
   test('an incomplete reset link shows a message', async () => {
     await using visit = await site.visit()
     await visit.open('/user/reset?email=a@example.com')
-    await visit.page.getByText('This link is not complete').waitFor()
-    await visit.page.getByRole('link', { name: 'Ask for a new link' }).click()
+    await visit.page.getByText('This link is incomplete').waitFor()
+    await visit.page.getByRole('link', { name: 'Request a new link' }).click()
     await visit.page.waitForURL('**/reset')
   })
 })

@@ -32,10 +32,10 @@ const specified: Record<string, Record<string, { heading: string; keys: OptionKe
       heading: 'Quota',
       keys: ['QuotaForNewUser', 'QuotaForInviter', 'QuotaForInvitee', 'QuotaRemindThreshold', 'PreConsumedQuota'],
     },
-    ratios: { heading: 'Ratios', keys: ['ModelRatio', 'GroupRatio'] },
+    ratios: { heading: 'Prices', keys: ['ModelRatio', 'GroupRatio'] },
   },
   system: {
-    address: { heading: 'Server address', keys: ['ServerAddress'] },
+    address: { heading: 'Server URL', keys: ['ServerAddress'] },
     login: {
       heading: 'Login and registration',
       keys: [
@@ -48,11 +48,11 @@ const specified: Record<string, Record<string, { heading: string; keys: OptionKe
       ],
     },
     mail: {
-      heading: 'Mail (SMTP)',
+      heading: 'Email (SMTP)',
       keys: ['SMTPServer', 'SMTPPort', 'SMTPAccount', 'SMTPFrom', 'SMTPToken'],
     },
     'code-hosting': {
-      heading: 'Code-hosting login',
+      heading: 'GitHub login',
       keys: ['GitHubOAuthEnabled', 'GitHubClientId', 'GitHubClientSecret'],
     },
     wechat: {
@@ -60,7 +60,7 @@ const specified: Record<string, Record<string, { heading: string; keys: OptionKe
       keys: ['WeChatAuthEnabled', 'WeChatServerAddress', 'WeChatServerToken', 'WeChatAccountQRCodeImageURL'],
     },
     'bot-check': {
-      heading: 'Bot check (Turnstile)',
+      heading: 'Bot protection (Turnstile)',
       keys: ['TurnstileCheckEnabled', 'TurnstileSiteKey', 'TurnstileSecretKey'],
     },
   },
@@ -126,7 +126,7 @@ describe('the page', () => {
     await page.getByLabel('Search settings').fill('nothing like this')
     await page.getByText('No results found.').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Calls' }).click()
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Requests' }).click()
     await page.waitForURL('**#relay')
     await page.waitForFunction(() => {
       const top = document.getElementById('relay')?.getBoundingClientRect().top ?? -1
@@ -153,7 +153,7 @@ describe('the page', () => {
     await box(page, 'QuotaPerUnit').waitFor()
     await eventually(() => box(page, 'QuotaPerUnit').isDisabled()).toBe(true)
     await eventually(() => page.locator('[id="QuotaPerUnit"]').textContent()).toContain(
-      'Only a super admin may change this.',
+      'Only super admins can change this.',
     )
     await eventually(() => box(page, 'RetryTimes').isDisabled()).toBe(false)
     await box(page, 'RetryTimes').fill('3')
@@ -167,7 +167,7 @@ describe('the page', () => {
     const { page } = visit
     await page.route('**/api/option/', (route) => route.abort())
     await visit.open('/setting?tab=other')
-    await page.getByText('The settings could not be loaded').waitFor()
+    await page.getByText('Could not load the settings').waitFor()
     await page.unroute('**/api/option/')
     await button(page, 'Retry').click()
     await box(page, 'SystemName').waitFor()
@@ -197,24 +197,24 @@ describe('switches', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
-    await page.getByRole('switch', { name: 'Log calls', exact: true }).uncheck()
+    await page.getByRole('switch', { name: 'Log requests', exact: true }).uncheck()
     const message = toastOf(page, 'success', done)
     // Hovering over the toast keeps it open.
     await message.hover()
     await eventually(() => stored('LogConsumeEnabled')).toBe('false')
     await message.getByRole('button', { name: 'Undo' }).click()
-    await toastShown(page, 'success', 'undone')
+    await toastShown(page, 'success', 'Undone')
     await eventually(() => stored('LogConsumeEnabled')).toBe('true')
-    await eventually(() => page.getByRole('switch', { name: 'Log calls', exact: true }).isChecked()).toBe(true)
+    await eventually(() => page.getByRole('switch', { name: 'Log requests', exact: true }).isChecked()).toBe(true)
   })
 
   test('spec 4: turning password login off asks for confirmation first', async () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
-    const toggle = page.getByRole('switch', { name: 'Log in with a password' })
+    const toggle = page.getByRole('switch', { name: 'Password login' })
     await toggle.click()
-    const question = page.getByRole('alertdialog', { name: 'Warning' })
+    const question = page.getByRole('alertdialog', { name: 'Turn off password login?' })
     await question.getByText('No other way to log in is turned on.').waitFor()
     await question.getByRole('button', { name: 'Cancel' }).click()
     await eventually(() => toggle.isChecked()).toBe(true)
@@ -232,7 +232,7 @@ describe('switches', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
-    const toggle = page.getByRole('switch', { name: 'Log in and register with GitHub' })
+    const toggle = page.getByRole('switch', { name: 'Login and registration with GitHub' })
     await toggle.click()
     await toastShown(page, 'error', 'Error: Please set GitHubClientId')
     await eventually(() => toggle.isChecked()).toBe(false)
@@ -277,7 +277,7 @@ describe('texts and numbers', () => {
     await visit.open('/setting?tab=operation')
     await box(page, 'TopUpLink').fill('https://shop.example/section')
     await box(page, 'QuotaForNewUser').fill('77')
-    await button(page, 'Save section: General').click()
+    await button(page, 'Save General').click()
     await toastShown(page, 'success', done)
     await eventually(() => stored('TopUpLink')).toBe('https://shop.example/section')
     await eventually(() => puts(visit.calls())).toHaveLength(1)
@@ -328,9 +328,9 @@ describe('texts and numbers', () => {
     const { page } = visit
     await visit.open('/setting?tab=operation')
     for (const [value, problem] of [
-      ['-1', 'Must be at least 0'],
-      ['1.5', 'Enter a whole number'],
-      ['21', 'Must be at most 20'],
+      ['-1', 'Must be at least 0.'],
+      ['1.5', 'Enter a whole number.'],
+      ['21', 'Must be at most 20.'],
     ] as const) {
       await box(page, 'RetryTimes').fill(value)
       await save(page)
@@ -363,20 +363,20 @@ describe('texts and numbers', () => {
     const { page } = visit
     await visit.open('/setting?tab=system')
     const secret = box(page, 'GitHubClientSecret')
-    await eventually(() => secret.getAttribute('placeholder')).toBe('not set')
+    await eventually(() => secret.getAttribute('placeholder')).toBe('Not set')
     await secret.fill('hush hush')
     await button(page, 'Review').click()
     expect(await page.getByRole('region', { name: '1 change' }).textContent()).not.toContain('hush')
     await save(page)
     await toastShown(page, 'success', done)
     await eventually(() => secret.inputValue()).toBe('')
-    await eventually(() => secret.getAttribute('placeholder')).toBe('set – leave empty to keep')
+    await eventually(() => secret.getAttribute('placeholder')).toBe('Set. Leave empty to keep it')
     await secret.fill('x')
     await secret.fill('')
     await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
     await button(page, 'Remove: Client secret').click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
-    await page.locator('#GitHubClientSecret input[placeholder="not set"]').waitFor()
+    await page.locator('#GitHubClientSecret input[placeholder="Not set"]').waitFor()
   })
 
   test('spec 5: domains are added and removed as chips; empty and already listed domains are ignored', async () => {
@@ -405,7 +405,7 @@ describe('texts and numbers', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
-    await button(page, 'Use the default of SMTP port').click()
+    await button(page, 'Use default for SMTP port').click()
     await eventually(() => box(page, 'SMTPPort').inputValue()).toBe('587')
     await save(page)
     await toastShown(page, 'success', done)
@@ -426,7 +426,7 @@ describe('pages', () => {
     await eventually(() => preview.locator('script, [onerror]').count()).toBe(0)
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false)
     await page.getByLabel('About page', { exact: true }).fill('https://docs.example')
-    await page.getByText('This page is shown in a frame.').waitFor()
+    await page.getByText('This page is embedded.').waitFor()
     await button(page, 'Discard').click()
   })
 
@@ -439,7 +439,7 @@ describe('pages', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=other')
-    await page.getByText('Set a release feed to look for updates.').waitFor()
+    await page.getByText('Set a release feed to check for updates.').waitFor()
     await eventually(() => page.getByRole('button', { name: 'Check for updates' }).count()).toBe(0)
     await box(page, 'UpdateFeedURL').fill(feed.url)
     await save(page)
@@ -458,19 +458,19 @@ describe('pages', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=system')
-    await page.getByLabel('Test mail to').fill('ops@example.com')
-    await button(page, 'Send a test mail').click()
-    await page.getByText('The test mail was not sent').waitFor()
+    await page.getByLabel('Send test email to').fill('ops@example.com')
+    await button(page, 'Send test email').click()
+    await page.getByText('Could not send the test email').waitFor()
     await using mail = await startMailServer()
     await put('SMTPPort', String(mail.port))
     await put('SMTPFrom', 'gate@example.com')
     await page.reload()
     await box(page, 'SMTPServer').fill('127.0.0.1')
-    await eventually(() => button(page, 'Send a test mail').isDisabled()).toBe(true)
+    await eventually(() => button(page, 'Send test email').isDisabled()).toBe(true)
     await save(page)
-    await page.getByLabel('Test mail to').fill('ops@example.com')
-    await button(page, 'Send a test mail').click()
-    await toastShown(page, 'success', 'The test mail was accepted')
+    await page.getByLabel('Send test email to').fill('ops@example.com')
+    await button(page, 'Send test email').click()
+    await toastShown(page, 'success', 'The mail server accepted the test email.')
     expect((await mail.arrived(1))[0]?.to).toEqual(['ops@example.com'])
   })
 })
@@ -484,9 +484,9 @@ describe('the audit trail', () => {
     const { page } = visit
     await visit.open('/setting?tab=audit')
     await rowsOf(page).first().waitFor()
-    await page.getByLabel('User name or id').fill('noter')
+    await page.getByLabel('Username or ID').fill('noter')
     await page.keyboard.press('Enter')
-    await page.getByLabel('Action begins with').selectOption('option.')
+    await page.getByLabel('Action starts with').selectOption('option.')
     await page.getByText('11 rows').waitFor()
     await eventually(() => rowsOf(page).first().textContent()).toContain('option.update')
     await eventually(() => rowsOf(page).first().textContent()).toContain('"10" → "11"')
@@ -497,12 +497,12 @@ describe('the audit trail', () => {
     await page.getByText('No results found.').waitFor()
     await button(page, 'Clear filters').first().click()
     await rowsOf(page).first().waitFor()
-    const who = page.getByLabel('User name or id')
+    const who = page.getByLabel('Username or ID')
     await eventually(() => who.inputValue()).toBe('')
     expect(await who.evaluate((box) => box === document.activeElement)).toBe(true)
     expect(await button(page, 'Clear filters').count()).toBe(0)
     // Text that was typed but not submitted is also cleared.
-    await page.getByLabel('Action begins with').selectOption('option.')
+    await page.getByLabel('Action starts with').selectOption('option.')
     await who.fill('nobody yet')
     await button(page, 'Clear filters').click()
     await eventually(() => who.inputValue()).toBe('')
@@ -570,7 +570,7 @@ describe('the audit trail', () => {
     const { page } = visit
     await page.route('**/api/audit/*', (route) => route.abort())
     await visit.open('/setting?tab=audit')
-    await page.getByText('The list could not be loaded').waitFor()
+    await page.getByText('Could not load the list').waitFor()
     await page.unroute('**/api/audit/*')
     await button(page, 'Retry').click()
     await rowsOf(page).first().waitFor()

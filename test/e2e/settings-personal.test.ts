@@ -1,4 +1,4 @@
-// Specification: 2 (settings, personal), 3 (user), 4 (resend countdown, deleting the own account), 5 (e-mail and WeChat
+// Specification: 2 (settings, personal), 3 (user), 4 (resend countdown, deleting the own account), 5 (email and WeChat
 // binding, account deletion), 6 (who sees which tabs), 7 (access token, invite link), 8 (messages), 9 (countdown, codes).
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -68,7 +68,7 @@ describe('the tabs', () => {
       'Operation settings',
       'System settings',
       'Other settings',
-      'Audit trail',
+      'Audit log',
     ])
     await eventually(() => page.getByRole('tab', { selected: true }).textContent()).toBe('Personal settings')
     await page.getByRole('tab', { name: 'Other settings' }).click()
@@ -85,7 +85,7 @@ describe('the user’s own account', () => {
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
     await visit.page.getByText('$2.00').waitFor()
-    await visit.page.getByRole('link', { name: 'Update profile' }).click()
+    await visit.page.getByRole('link', { name: 'Edit profile' }).click()
     await visit.page.waitForURL('**/user/edit')
   })
 
@@ -152,7 +152,7 @@ describe('the user’s own account', () => {
     const { page } = visit
     await page.route('**/api/user/self', (route) => route.abort())
     await visit.open('/setting')
-    await page.getByText('Your account could not be loaded').waitFor()
+    await page.getByText('Could not load your account').waitFor()
     await page.unroute('**/api/user/self')
     await button(page, 'Retry').click()
     await page.getByText('$2.00').waitFor()
@@ -160,17 +160,17 @@ describe('the user’s own account', () => {
 })
 
 describe('binding', () => {
-  test('spec 5, 8, 9: an e-mail address is bound with a code that is sent to it, with a countdown', async () => {
+  test('spec 5, 8, 9: an email address is bound with a code that is sent to it, with a countdown', async () => {
     const user = await site.addUser('mailer')
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/setting')
-    await button(page, 'E-mail address: Bind').click()
+    await button(page, 'Email address: Connect').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Send code' }).click()
     expect(visit.calls().filter((call) => call.includes('/api/verification'))).toEqual([])
-    await eventually(() => dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
-    await dialog.getByLabel('E-mail address').fill('mailer@example.com')
+    await eventually(() => dialog.getByRole('button', { name: 'Connect' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Email address').fill('mailer@example.com')
     await page.evaluate(() => {
       const seen: string[] = []
       Object.assign(window, { seen })
@@ -189,13 +189,13 @@ describe('binding', () => {
     const [sent] = await mail.arrived(1)
     const code = /\b(\d{6})\b/.exec(sent?.text ?? '')?.[1] ?? ''
     await dialog.getByLabel('Verification code').fill('000000')
-    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await dialog.getByRole('button', { name: 'Connect' }).click()
     await toastShown(page, 'error', 'Error: ')
     await dialog.getByLabel('Verification code').fill(code)
-    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await dialog.getByRole('button', { name: 'Connect' }).click()
     await toastShown(page, 'success', 'email account bound successfully!')
     await page.getByText('mailer@example.com').waitFor()
-    await button(page, 'E-mail address: Change').waitFor()
+    await button(page, 'Email address: Change').waitFor()
   })
 
   test('spec 5: no code is sent until the bot check is passed', async () => {
@@ -210,10 +210,10 @@ describe('binding', () => {
       const { page } = visit
       await page.route('https://challenges.cloudflare.com/**', (route) => route.abort())
       await visit.open('/setting')
-      await button(page, 'E-mail address: Bind').click()
+      await button(page, 'Email address: Connect').click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByText('The bot check could not be loaded').waitFor()
-      await dialog.getByLabel('E-mail address').fill('robot@example.com')
+      await dialog.getByText('Could not load the bot check').waitFor()
+      await dialog.getByLabel('Email address').fill('robot@example.com')
       await dialog.getByRole('button', { name: 'Send code' }).click()
       await toastShown(page, 'info', 'retry in a few seconds, Turnstile is checking the user environment!')
       expect(visit.calls().filter((call) => call.includes('/api/verification'))).toEqual([])
@@ -225,7 +225,7 @@ describe('binding', () => {
     const user = await site.addUser('nobind')
     await using visit = await site.visit({ as: user })
     await visit.open('/setting')
-    await button(visit.page, 'E-mail address: Bind').waitFor()
+    await button(visit.page, 'Email address: Connect').waitFor()
     await eventually(() => visit.page.getByText('WeChat account').count()).toBe(0)
     await eventually(() => visit.page.getByText('GitHub account').count()).toBe(0)
   })
@@ -236,15 +236,15 @@ describe('binding', () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/setting')
-    await button(page, 'WeChat account: Bind').click()
+    await button(page, 'WeChat account: Connect').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(/Valid for \d:/).waitFor()
-    await eventually(() => dialog.getByRole('button', { name: 'Bind' }).isDisabled()).toBe(true)
+    await eventually(() => dialog.getByRole('button', { name: 'Connect' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Verification code').fill('wrong')
-    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await dialog.getByRole('button', { name: 'Connect' }).click()
     await toastShown(page, 'error', 'Error: ')
     await dialog.getByLabel('Verification code').fill(helper.codeFor('wechat-7'))
-    await dialog.getByRole('button', { name: 'Bind' }).click()
+    await dialog.getByRole('button', { name: 'Connect' }).click()
     await toastShown(page, 'success', 'WeChat account bound successfully!')
     await page.getByText('wechat-7').waitFor()
     await eventually(() => dialog.count()).toBe(0)
@@ -256,7 +256,7 @@ describe('binding', () => {
     await using visit = await site.visit({ as: user, expectedErrors: new RegExp(`${hub.url}|404`) })
     const { page } = visit
     await visit.open('/setting')
-    await button(page, 'GitHub account: Bind').click()
+    await button(page, 'GitHub account: Connect').click()
     await page.waitForURL(`${hub.url}/**`)
     const { code, state } = hub.agree(page.url(), { id: 77, login: 'octo' })
     await page.goto(`/oauth/github?code=${code}&state=${state}`)
@@ -272,15 +272,15 @@ describe('deleting the user’s own account', () => {
     await using visit = await site.visit({ as: user })
     const { page } = visit
     await visit.open('/setting')
-    await button(page, 'Delete own account').click()
+    await button(page, 'Delete account').click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Type your account name leaver').fill('leave')
-    await dialog.getByRole('button', { name: 'Delete own account' }).click()
+    await dialog.getByLabel('Type your username leaver').fill('leave')
+    await dialog.getByRole('button', { name: 'Delete account' }).click()
     await toastShown(page, 'error', 'please enter your account name to confirm deletion!')
     await dialog.getByText('please enter your account name to confirm deletion!').waitFor()
     expect(visit.calls()).not.toContain('DELETE /api/user/self')
-    await dialog.getByLabel('Type your account name leaver').fill('leaver')
-    await dialog.getByRole('button', { name: 'Delete own account' }).click()
+    await dialog.getByLabel('Type your username leaver').fill('leaver')
+    await dialog.getByRole('button', { name: 'Delete account' }).click()
     await page.waitForURL('**/login')
     await toastShown(page, 'success', 'account deleted!')
     await eventually(() => page.evaluate(() => localStorage.getItem('user'))).toBeNull()
@@ -291,9 +291,9 @@ describe('deleting the user’s own account', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting')
-    await button(page, 'Delete own account').click()
-    await page.getByLabel('Type your account name root').fill('root')
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete own account' }).click()
+    await button(page, 'Delete account').click()
+    await page.getByLabel('Type your username root').fill('root')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete account' }).click()
     await toastShown(page, 'error', 'Error: ')
     await eventually(() => new URL(page.url()).pathname).toBe('/setting')
   })

@@ -56,8 +56,8 @@ describe('the table of models', () => {
     for (const part of [
       row.getByLabel('Prompt price of gpt-4o', { exact: true }),
       row.getByLabel('Completion price of gpt-4o', { exact: true }),
-      row.getByText('your entry'),
-      row.getByRole('button', { name: 'Remove the entry of gpt-4o' }),
+      row.getByText('Your entry'),
+      row.getByRole('button', { name: 'Remove entry for gpt-4o' }),
     ]) {
       await part.waitFor()
       const box = await part.boundingBox()
@@ -72,15 +72,15 @@ describe('the table of models', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
-    await line(page, 'gpt-4o').getByText('built in').waitFor()
+    await line(page, 'gpt-4o').getByText('Built in').waitFor()
     await eventually(() => page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe(
       '2.5',
     )
     await eventually(() =>
       page.getByLabel('Completion price of gpt-4o', { exact: true }).getAttribute('placeholder'),
     ).toBe('10')
-    await line(page, 'homemade').getByText('no price').waitFor()
-    await page.getByText('ratio', { exact: true }).click()
+    await line(page, 'homemade').getByText('No price').waitFor()
+    await page.getByText('Ratio', { exact: true }).click()
     await eventually(() => page.getByLabel('Prompt price of gpt-4o', { exact: true }).getAttribute('placeholder')).toBe(
       '1.25',
     )
@@ -92,7 +92,7 @@ describe('the table of models', () => {
     await visit.open('/setting?tab=operation')
     await page.getByLabel('Prompt price of homemade', { exact: true }).fill('3')
     await page.getByLabel('Completion price of homemade', { exact: true }).fill('12')
-    await line(page, 'homemade').getByText('your entry').waitFor()
+    await line(page, 'homemade').getByText('Your entry').waitFor()
     await button(page, 'Review').click()
     await eventually(() => page.locator('ins').allTextContents()).toEqual(['homemade: 1.5', 'homemade: 4'])
     await save(page)
@@ -101,7 +101,7 @@ describe('the table of models', () => {
       { homemade: 4 },
     ])
     await eventually(() => puts(visit.calls())).toHaveLength(2)
-    await button(page, 'Remove the entry of homemade').click()
+    await button(page, 'Remove entry for homemade').click()
     await save(page)
     await eventually(async () => [await stored('ModelRatio'), await stored('CompletionRatio')]).toEqual([{}, {}])
   })
@@ -113,13 +113,13 @@ describe('the table of models', () => {
     await line(page, 'gpt-4o').waitFor()
     await page.getByLabel('New model').fill('gpt-4o')
     await page.getByLabel('New model').press('Enter')
-    await toastShown(page, 'info', 'gpt-4o is in the table already')
+    await toastShown(page, 'info', 'gpt-4o is already in the table')
     await page.getByLabel('New model').fill('added-one')
     await page.getByLabel('New model').press('Enter')
     await line(page, 'added-one').waitFor()
     await page.getByLabel('Search models').fill('gpt-4o')
     await eventually(() => line(page, 'added-one').count()).toBe(0)
-    await page.getByLabel('Multiply the shown by').fill('2')
+    await page.getByLabel('Multiply shown prices by').fill('2')
     await button(page, 'Multiply').click()
     await save(page)
     await eventually(() => stored('ModelRatio')).toEqual({ 'added-one': 1, 'gpt-4o': 2.5, 'gpt-4o-mini': 0.15 })
@@ -141,13 +141,13 @@ describe('the table of models', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/setting?tab=operation')
-    const preview = page.getByRole('region', { name: 'What would the last 7 days have cost?' })
+    const preview = page.getByRole('region', { name: 'Cost of the last 7 days at new prices' })
     await preview.getByText(/The last 7 days cost \$\d/).waitFor()
     const [, cost = ''] = /cost (\$[\d.]+)\./.exec((await preview.textContent()) ?? '') ?? []
     expect(Number(cost.slice(1))).toBeGreaterThan(0)
     await page.getByLabel('Prompt price of homemade', { exact: true }).fill('80000')
     const twice = `$${(Number(cost.slice(1)) * 2).toFixed(2)}`
-    await preview.getByText(`cost ${cost}. With these prices: ${twice} (+100.0%).`).waitFor()
+    await preview.getByText(`cost ${cost}. At the new prices: ${twice} (+100.0%).`).waitFor()
     await button(page, 'Discard').click()
     await preview.getByText(`The last 7 days cost ${cost}.`).waitFor()
   })
@@ -223,7 +223,7 @@ describe('the JSON', () => {
     await give('{')
     await toastShown(page, 'error', 'Error: model ratio is not a valid JSON string')
     await give('{"ModelRatio":"x"}')
-    await toastShown(page, 'error', 'Error: The file holds no ratios.')
+    await toastShown(page, 'error', 'Error: The file contains no ratios.')
     await eventually(() => page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0)
     await give('{"ModelRatio":{"b":2},"GroupRatio":{"default":1,"gold":0.5}}')
     await page.getByRole('region', { name: '2 changes' }).waitFor()

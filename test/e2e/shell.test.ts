@@ -398,7 +398,7 @@ describe('chunks that load later', () => {
       await route.continue()
     })
     await stopClock(page)
-    await page.getByLabel('Search tokens by name').fill('typed last')
+    await page.getByLabel('Search by name').fill('typed last')
     await page.clock.runFor(250)
     await page.locator('main').getByRole('link', { name: 'New token' }).first().click()
     await page.waitForURL('**/token/add')

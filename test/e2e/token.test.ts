@@ -88,7 +88,7 @@ describe('the list of tokens', () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
-    const box = page.getByLabel('Search tokens by name')
+    const box = page.getByLabel('Search by name')
     await box.fill('  token 2 ')
     await box.press('Enter')
     await page.waitForURL('**/token?q=token+2')
@@ -103,7 +103,7 @@ describe('the list of tokens', () => {
     await box.fill('nothing like this')
     await box.press('Enter')
     await page.getByText('No results found.').waitFor()
-    await page.getByRole('button', { name: 'Clear the search' }).filter({ hasText: 'Clear' }).click()
+    await page.getByRole('button', { name: 'Clear search' }).filter({ hasText: 'Clear' }).click()
     await row(page, 'token 23').waitFor()
     await eventually(() => box.inputValue()).toBe('')
   })
@@ -115,7 +115,7 @@ describe('the list of tokens', () => {
     await visit.open('/token')
     const line = row(page, first?.name ?? '')
     await eventually(() => line.locator('code').textContent()).toBe(`sk-••••${first?.key.slice(-4)}`)
-    await line.getByRole('button', { name: 'Show the key of' }).click()
+    await line.getByRole('button', { name: 'Show key of' }).click()
     await eventually(() => line.locator('code').textContent()).toBe(`sk-${first?.key}`)
     await line.getByRole('button', { name: 'Copy key' }).click()
     await toastShown(page, 'success', 'copied to clipboard!')
@@ -146,7 +146,7 @@ describe('the list of tokens', () => {
     await page.getByRole('button', { name: 'Disable: to toggle' }).click()
     await row(page, 'to toggle').getByText('disabled').waitFor()
     await toastOf(page, 'success', 'to toggle is disabled').getByRole('button', { name: 'Undo' }).click()
-    await row(page, 'to toggle').getByText('enabled', { exact: true }).waitFor()
+    await row(page, 'to toggle').getByText('Enabled', { exact: true }).waitFor()
     await eventually(async () => (await tokensOf(owner)).find(({ id }) => id === token.id)?.status).toBe(1)
   })
 
@@ -210,8 +210,8 @@ describe('the list of tokens', () => {
     await page.reload()
     await copyTwo(page)
     await toastShown(page, 'warning', 'cannot copy to clipboard, please copy manually')
-    const dialog = page.getByRole('dialog', { name: 'Copy by hand' })
-    const lines = dialog.getByLabel('What was to be copied, one per line')
+    const dialog = page.getByRole('dialog', { name: 'Copy manually' })
+    const lines = dialog.getByLabel('Lines to copy')
     await eventually(() => lines.inputValue()).toBe(copied)
     await lines.focus()
     const marked = (box: HTMLTextAreaElement) => box.value.slice(box.selectionStart, box.selectionEnd)
@@ -228,16 +228,16 @@ describe('the list of tokens', () => {
     const { page } = visit
     await visit.open('/token')
     await page.getByRole('button', { name: 'Columns' }).click()
-    await page.getByRole('checkbox', { name: 'created time' }).uncheck()
+    await page.getByRole('checkbox', { name: 'created' }).uncheck()
     await page.getByRole('checkbox', { name: 'last used' }).check()
     await eventually(() => page.getByRole('checkbox', { name: 'name', exact: true }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await page.reload()
     await page.getByRole('columnheader', { name: 'last used' }).waitFor()
-    await eventually(() => page.getByRole('columnheader', { name: 'created time' }).count()).toBe(0)
+    await eventually(() => page.getByRole('columnheader', { name: 'created' }).count()).toBe(0)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export CSV of this page' }).click(),
+      page.getByRole('button', { name: 'Export this page (CSV)' }).click(),
     ])
     expect(download.suggestedFilename()).toBe('tokens.csv')
     const [header, line] = readFileSync(await download.path(), 'utf8').split('\r\n')
@@ -253,7 +253,7 @@ describe('the list of tokens', () => {
     await card.waitFor()
     await untilItPasses(async () => {
       const title = await card.getByRole('rowheader').boundingBox()
-      const status = await card.getByText('enabled', { exact: true }).boundingBox()
+      const status = await card.getByText('Enabled', { exact: true }).boundingBox()
       const quota = await card.getByText('$', { exact: false }).first().boundingBox()
       expect(Math.abs((title?.y ?? 0) - (status?.y ?? 0))).toBeLessThan(12)
       expect(quota?.y ?? 0).toBeGreaterThan((title?.y ?? 0) + 12)
@@ -301,7 +301,7 @@ describe('the list of tokens', () => {
     const { page } = visit
     await visit.open(`/token?peek=${token.id}`)
     const drawer = page.getByRole('dialog', { name: 'to look at' })
-    await drawer.getByText('No calls yet.').waitFor()
+    await drawer.getByText('No requests yet.').waitFor()
     await drawer.getByText('curl', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
@@ -322,7 +322,7 @@ describe('the list of tokens', () => {
     await visit.open(`/token?peek=${limited.id}`)
     const shown = page.getByRole('dialog').getByRole('region', { name: 'Limits' })
     await eventually(() => shown.getByRole('term').allTextContents()).toEqual([
-      'Calls per minute',
+      'Requests per minute',
       'Daily budget',
       'Monthly budget',
     ])
@@ -338,7 +338,7 @@ describe('the list of tokens', () => {
       await eventually(() => meter.locator('rect').last().getAttribute('class')).toBe(color)
     }
     await visit.open(`/token?peek=${free.id}`)
-    await page.getByRole('dialog', { name: 'free' }).getByText('never expires').waitFor()
+    await page.getByRole('dialog', { name: 'free' }).getByText('Never expires').waitFor()
     expect(await shown.count()).toBe(0)
   })
 
@@ -353,7 +353,7 @@ describe('the list of tokens', () => {
     })
     await visit.open(`/token?peek=${token.id}`)
     const drawer = page.getByRole('dialog', { name: 'of old' })
-    await drawer.getByText('never expires').waitFor()
+    await drawer.getByText('Never expires').waitFor()
     expect(await drawer.getByRole('region', { name: 'Limits' }).count()).toBe(0)
   })
 
@@ -372,7 +372,7 @@ describe('the list of tokens', () => {
     }
     for (const [app, link] of Object.entries(links)) {
       await page.getByRole('button', { name: `Actions for ${first?.name}`, exact: true }).click()
-      await page.getByRole('menuitem', { name: `Copy link: ${app}` }).click()
+      await page.getByRole('menuitem', { name: `Copy link for ${app}` }).click()
       await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, link)
       await toastShown(page, 'success', 'copied to clipboard!')
     }
@@ -394,7 +394,7 @@ describe('the list of tokens', () => {
     await page.route('**/api/token/?p=0', (route) => route.fulfill({ status: 500, json: { success: false } }))
     await visit.open('/token')
     await toastShown(page, 'error', 'Error: internal server error, please contact the administrator!')
-    await page.getByText('The list could not be loaded').waitFor()
+    await page.getByText('Could not load the list').waitFor()
     await page.unroute('**/api/token/?p=0')
     await page.getByRole('button', { name: 'Retry' }).click()
     await rows(page).first().waitFor()
@@ -432,11 +432,11 @@ describe('the form of a token', () => {
     await visit.open('/token/add')
     const quota = page.getByLabel('Quota', { exact: true })
     await eventually(() => quota.inputValue()).toBe('500000')
-    await page.getByText('equivalent amount: $1.00').waitFor()
-    await eventually(() => page.getByLabel('Expiry').inputValue()).toBe('never')
+    await page.getByText('= $1.00').waitFor()
+    await eventually(() => page.getByLabel('Expiry').inputValue()).toBe('Never')
     await page.getByLabel('Name').fill('laptop')
     await quota.fill('250000')
-    await page.getByText('equivalent amount: $0.50').waitFor()
+    await page.getByText('= $0.50').waitFor()
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'success', 'token created successfully, please copy the key from the list!')
     const [made] = await tokensOf(user)
@@ -462,7 +462,7 @@ describe('the form of a token', () => {
 
   test('spec 2, 9: presets set the expiry relative to the current time', async () => {
     const user = await site.addUser('presets')
-    const presets = { 'one month': 30 * 86_400, 'one day': 86_400, 'one hour': 3600, 'one minute': 60 }
+    const presets = { 'One month': 30 * 86_400, 'One day': 86_400, 'One hour': 3600, 'One minute': 60 }
     for (const [preset, seconds] of Object.entries(presets)) {
       await using visit = await site.visit({ as: user })
       const { page } = visit
@@ -486,9 +486,9 @@ describe('the form of a token', () => {
     const { page } = visit
     await visit.open('/token/add')
     await page.getByLabel('Name').fill('for ever')
-    await page.getByRole('button', { name: 'one day', exact: true }).click()
+    await page.getByRole('button', { name: 'One day', exact: true }).click()
     await eventually(() => page.getByLabel('Expiry').inputValue()).toMatch(/^\d{4}/)
-    await page.getByRole('button', { name: 'never', exact: true }).click()
+    await page.getByRole('button', { name: 'Never', exact: true }).click()
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.waitForURL('**/token?start=*')
     await eventually(async () => (await tokensOf(user))[0]).toMatchObject({ expired_time: -1 })
@@ -535,7 +535,7 @@ describe('the form of a token', () => {
     await visit.open('/token/add')
     await page.getByLabel('Name').fill('  ')
     await page.getByRole('button', { name: 'Submit' }).click()
-    await page.getByText('This field is required').waitFor()
+    await page.getByText('This field is required.').waitFor()
     await eventually(() => page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true')
     expect(await page.locator('[data-toast]').count()).toBe(0)
     await eventually(() => tokensOf(user)).toEqual([])
@@ -552,15 +552,15 @@ describe('the form of a token', () => {
     const quota = page.getByLabel('Quota', { exact: true })
     await eventually(() => quota.getAttribute('aria-invalid')).toBe('true')
     await eventually(() => quota.evaluate((it) => it === document.activeElement)).toBe(true)
-    await page.getByText('Must be at least 0', { exact: true }).waitFor()
+    await page.getByText('Must be at least 0.', { exact: true }).waitFor()
     // While the pointer is on a toast, it does not time out; it disappears only when the page removes it.
-    const said = toastOf(page, 'error', 'Error: Quota: Must be at least 0')
+    const said = toastOf(page, 'error', 'Error: Quota: Must be at least 0.')
     await said.hover()
     await quota.fill('5')
-    const networks = page.getByLabel('Networks')
+    const networks = page.getByLabel('Allowed IPs (CIDR)')
     await networks.fill('nowhere')
     await networks.press('Control+Enter')
-    const refused = toastOf(page, 'error', 'Error: Networks has "nowhere", which is not a network')
+    const refused = toastOf(page, 'error', 'Error: Allowed IPs (CIDR) has "nowhere", which is not a network')
     await refused.hover()
     await eventually(() => said.count()).toBe(0)
     await networks.fill('')
@@ -576,7 +576,7 @@ describe('the form of a token', () => {
     const { page } = visit
     await visit.open('/token/add')
     await page.getByLabel('Name').fill('x')
-    await page.getByRole('button', { name: 'one day', exact: true }).click()
+    await page.getByRole('button', { name: 'One day', exact: true }).click()
     await page.getByLabel('Expiry').fill('')
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'error', 'expiry time format error!')
@@ -596,19 +596,19 @@ describe('the form of a token', () => {
     await visit.open('/token/add')
     await page.getByLabel('Name').fill('for some')
     const box = page.getByLabel('Models')
-    const warning = page.getByText('You cannot call')
+    const warning = page.getByText('not available to you now')
     await box.click()
     await page.getByRole('option', { name: 'gpt-4o', exact: true }).click()
     await page.getByRole('button', { name: 'Remove gpt-4o', exact: true }).waitFor()
     await eventually(() => warning.count()).toBe(0)
     await box.fill('gpt-4o-mni')
     await box.press('Enter')
-    await eventually(() => warning.textContent()).toBe('You cannot call this model now: gpt-4o-mni')
+    await eventually(() => warning.textContent()).toBe('This model is not available to you now: gpt-4o-mni')
     await box.fill('another')
     await box.press('Enter')
-    await eventually(() => warning.textContent()).toBe('You cannot call these models now: gpt-4o-mni, another')
+    await eventually(() => warning.textContent()).toBe('These models are not available to you now: gpt-4o-mni, another')
     await page.getByRole('button', { name: 'Remove gpt-4o-mni', exact: true }).click()
-    await eventually(() => warning.textContent()).toBe('You cannot call this model now: another')
+    await eventually(() => warning.textContent()).toBe('This model is not available to you now: another')
     await box.press('Escape')
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.waitForURL('**/token?start=*')
@@ -756,7 +756,7 @@ describe('the form of a token', () => {
     for (const model of models.split(',')) {
       await page.getByRole('button', { name: `Remove ${model}`, exact: true }).waitFor()
     }
-    await page.getByText('You cannot call these models now: z-model, a-model').waitFor()
+    await page.getByText('These models are not available to you now: z-model, a-model').waitFor()
     await page.getByLabel('Name').fill('for three still')
     const [kept] = await Promise.all([sent(), page.getByRole('button', { name: 'Submit' }).click()])
     expect(kept.postDataJSON()).toMatchObject({ name: 'for three still', models })
@@ -799,7 +799,7 @@ describe('the form of a token', () => {
     await box.fill('my-model')
     await box.press('Enter')
     await page.getByRole('button', { name: 'Remove my-model', exact: true }).waitFor()
-    expect(await page.getByText('You cannot call').count()).toBe(0)
+    expect(await page.getByText('not available to you now').count()).toBe(0)
     await box.press('Escape')
     await page.getByRole('button', { name: 'Submit' }).click()
     await page.waitForURL('**/token?start=*')
@@ -847,7 +847,7 @@ describe('the form of a token', () => {
     const user = await site.addUser('seeker')
     await using visit = await site.visit({ as: user })
     await visit.open('/token/edit/999999')
-    await visit.page.getByText('This token was not found').waitFor()
+    await visit.page.getByText('Token not found').waitFor()
     await visit.page.getByRole('link', { name: 'Back' }).click()
     await visit.page.waitForURL('**/token')
   })

@@ -34,7 +34,7 @@ describe('managing users', () => {
     await visit.open('/user')
     await rowOf(page, 'anna').waitFor()
     await eventually(() => page.locator('h1').textContent()).toBe('manage users')
-    for (const column of ['ID', 'Username', 'Display name', 'E-mail', 'Group', 'Role', 'Status'])
+    for (const column of ['ID', 'Username', 'Display name', 'Email', 'Group', 'Role', 'Status'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     await eventually(() => rowOf(page, 'anna').textContent()).toContain('default')
     await eventually(() => page.getByRole('button', { name: 'Edit: root', exact: true }).isDisabled()).toBe(true)
@@ -64,7 +64,7 @@ describe('managing users', () => {
     await eventually(async () => (await userBy(ids['bert'] ?? 0)).role).toBe(10)
     await choose(page, 'bert', 'Demote')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Demote' }).click()
-    await rowOf(page, 'bert').getByText('ordinary user').waitFor()
+    await rowOf(page, 'bert').getByText('User').waitFor()
   })
 
   test('spec 4: deleting requires typing the name, and the row disappears', async () => {
@@ -84,7 +84,7 @@ describe('managing users', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
-    const box = page.getByLabel('Search by ID, name or e-mail')
+    const box = page.getByLabel('Search by ID, name or email')
     await box.fill(' anna ')
     await box.press('Enter')
     await page.getByText('1 row', { exact: false }).waitFor()
@@ -98,7 +98,7 @@ describe('managing users', () => {
     const { page } = visit
     await visit.open(`/user?peek=${id}`)
     await page.getByRole('button', { name: '+$1', exact: true }).click()
-    await toastShown(page, 'success', '$1.00 given to anna')
+    await toastShown(page, 'success', '$1.00 added to anna')
     await eventually(async () => (await userBy(id)).quota).toBe(before + 500_000)
   })
 })
@@ -116,7 +116,7 @@ test('the drawer shows the limits of the account; users see their own limits bes
   const { page } = visit
   await visit.open(`/user?peek=${person.id}`)
   const limits = page.getByRole('dialog').getByRole('region', { name: 'Limits' })
-  const names = ['Tokens per minute', 'Calls at once', 'Daily budget']
+  const names = ['Tokens per minute', 'Concurrent requests', 'Daily budget']
   await eventually(() => limits.getByRole('term').allTextContents()).toEqual(names)
   await limits.getByText('20,000', { exact: true }).waitFor()
   await visit.open(`/user?peek=${none.id}`)
@@ -139,7 +139,7 @@ describe('the forms', () => {
     const { page } = visit
     await visit.open('/user/add')
     await page.getByRole('button', { name: 'Submit' }).click()
-    await page.getByText('Must have 1 to 12 characters').waitFor()
+    await page.getByText('Use 1 to 12 characters.').waitFor()
     expect(visit.calls().filter((call) => call.startsWith('POST /api/user/'))).toEqual([])
     const password = page.getByLabel('Password', { exact: true })
     await eventually(() => password.getAttribute('aria-invalid')).toBe('true')
@@ -168,8 +168,8 @@ describe('the forms', () => {
       await page.getByRole('option', { name: group, exact: true }).waitFor()
     }
     await page.getByLabel('Group').fill('vip')
-    await page.getByLabel('Remaining quota').fill('0')
-    await page.getByLabel('Calls per minute').fill('60')
+    await page.getByLabel('Balance').fill('0')
+    await page.getByLabel('Requests per minute').fill('60')
     const sent = page.waitForRequest((request) => request.method() === 'PUT')
     await page.getByRole('button', { name: 'Submit' }).click()
     expect((await sent).postDataJSON()).toEqual({ id, group: 'vip', quota: 0, rpm_limit: 60 })
@@ -185,7 +185,7 @@ describe('the forms', () => {
     const { page } = visit
     await visit.open(`/user/edit/${id}`)
     for (const text of ['b@example.com', 'octo', 'wx-1']) await page.getByText(text, { exact: true }).waitFor()
-    await eventually(() => page.getByRole('textbox', { name: 'E-mail address' }).count()).toBe(0)
+    await eventually(() => page.getByRole('textbox', { name: 'Email address' }).count()).toBe(0)
     await page.getByLabel('Group').fill('no group like this')
     await page.getByText('No results found.').waitFor()
   })
@@ -194,7 +194,7 @@ describe('the forms', () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/user')
     await visit.page.getByRole('link', { name: 'Add user' }).first().click()
-    await visit.page.getByRole('heading', { name: 'create a user account' }).waitFor()
+    await visit.page.getByRole('heading', { name: 'new user' }).waitFor()
     await eventually(() => new URL(visit.page.url()).pathname).toBe('/user/add')
   })
 
@@ -203,7 +203,7 @@ describe('the forms', () => {
     await using visit = await site.visit({ as: person })
     const { page } = visit
     await visit.open('/user/edit')
-    await eventually(() => page.getByLabel('Remaining quota').count()).toBe(0)
+    await eventually(() => page.getByLabel('Balance').count()).toBe(0)
     await page.getByLabel('Display name').fill('Self Made')
     await page.getByRole('button', { name: 'Submit' }).click()
     await toastShown(page, 'success', 'user information updated successfully!')

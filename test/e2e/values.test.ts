@@ -44,7 +44,7 @@ describe('channels', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
-    await dot(rowOf(page, 'untested'), 'grey', 'untested').waitFor()
+    await dot(rowOf(page, 'untested'), 'grey', 'Untested').waitFor()
     await dot(rowOf(page, 'quick'), 'green', '1.00 s').waitFor()
     await dot(rowOf(page, 'good'), 'olive', '1.00 s').waitFor()
     await dot(rowOf(page, 'number'), 'olive', '3.00 s').waitFor()
@@ -57,8 +57,8 @@ describe('channels', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel')
-    await dot(rowOf(page, 'good'), 'green', 'enabled').waitFor()
-    await dot(rowOf(page, 'quick'), 'red', 'disabled').waitFor()
+    await dot(rowOf(page, 'good'), 'green', 'Enabled').waitFor()
+    await dot(rowOf(page, 'quick'), 'red', 'Disabled').waitFor()
     await dot(rowOf(page, 'strange'), 'grey', 'unknown status').waitFor()
     await rowOf(page, 'strange').getByText('unknown type').waitFor()
     await dot(rowOf(page, 'good'), 'yellow', 'vip').first().waitFor()
@@ -82,7 +82,7 @@ describe('channels', () => {
       number: '12.3k',
       'number too': '2.5B',
       azure: 'Azure',
-      strange: 'not supported',
+      strange: 'Not supported',
     })
     for (const column of ['ID', 'Name', 'Group', 'Type', 'Status', 'Response time', 'Balance', 'Actions'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
@@ -125,10 +125,10 @@ describe('users', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/user')
-    await dot(rowOf(page, 'plain'), 'green', 'activated').waitFor()
+    await dot(rowOf(page, 'plain'), 'green', 'Activated').waitFor()
     await dot(rowOf(page, 'strange'), 'grey', 'unknown status').waitFor()
     await dot(rowOf(page, 'strange'), 'red', 'unknown identity').waitFor()
-    await dot(rowOf(page, 'root'), 'orange', 'super admin').waitFor()
+    await dot(rowOf(page, 'root'), 'orange', 'Super admin').waitFor()
   })
 
   test('spec 9: quotas are shown in dollars, or abbreviated if display in currency is off', async () => {
@@ -139,13 +139,13 @@ describe('users', () => {
     const { page } = visit
     await visit.open('/user')
     await rowOf(page, 'plain').waitFor()
-    await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Quota')).toBe('$2,469.14')
+    await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Balance')).toBe('$2,469.14')
     await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Requests')).toBe('10.0k')
     await setOption('DisplayInCurrencyEnabled', 'false')
     try {
       await page.reload()
       await rowOf(page, 'plain').getByText('1.2B').waitFor()
-      await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Used')).toBe('2.5M')
+      await eventually(() => cellOf(page, rowOf(page, 'plain'), 'Spend')).toBe('2.5M')
       database.run(`update users set quota = 9999 where username = 'plain'`)
       await page.getByRole('button', { name: 'Refresh' }).click()
       await rowOf(page, 'plain').getByText('9999', { exact: true }).waitFor()
@@ -194,16 +194,16 @@ describe('tokens', () => {
     await using visit = await site.visit({ as: owner })
     const { page } = visit
     await visit.open('/token')
-    await dot(rowOf(page, 'on'), 'green', 'enabled').waitFor()
-    await dot(rowOf(page, 'off'), 'red', 'disabled').waitFor()
-    await dot(rowOf(page, 'late'), 'yellow', 'expired').waitFor()
-    await dot(rowOf(page, 'spent'), 'grey', 'exhausted').waitFor()
+    await dot(rowOf(page, 'on'), 'green', 'Enabled').waitFor()
+    await dot(rowOf(page, 'off'), 'red', 'Disabled').waitFor()
+    await dot(rowOf(page, 'late'), 'yellow', 'Expired').waitFor()
+    await dot(rowOf(page, 'spent'), 'grey', 'Exhausted').waitFor()
     await dot(rowOf(page, 'odd'), 'grey', 'unknown status').waitFor()
     await eventually(() => page.getByRole('button', { name: 'Enable: late' }).isDisabled()).toBe(true)
     await eventually(() => page.getByRole('button', { name: 'Enable: spent' }).isDisabled()).toBe(true)
     await eventually(() => cellOf(page, rowOf(page, 'on'), 'remaining quota')).toBe('$1.25')
-    await eventually(() => cellOf(page, rowOf(page, 'on'), 'expiry')).toBe('never expires')
-    for (const column of ['created time', 'expiry'])
+    await eventually(() => cellOf(page, rowOf(page, 'on'), 'expiry')).toBe('Never expires')
+    for (const column of ['created', 'expiry'])
       await eventually(() => cellOf(page, rowOf(page, 'late'), column)).toMatch(/^2023-11-1[45] \d\d:\d\d:\d\d$/)
   })
 })
@@ -219,11 +219,11 @@ describe('redemption codes', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/redemption')
-    await dot(rowOf(page, 'open'), 'green', 'unused').waitFor()
-    await dot(rowOf(page, 'off'), 'red', 'disabled').waitFor()
-    await dot(rowOf(page, 'gone'), 'grey', 'used').waitFor()
+    await dot(rowOf(page, 'open'), 'green', 'Unused').waitFor()
+    await dot(rowOf(page, 'off'), 'red', 'Disabled').waitFor()
+    await dot(rowOf(page, 'gone'), 'grey', 'Used').waitFor()
     await dot(rowOf(page, 'odd'), 'grey', 'unknown status').waitFor()
-    const columns = ['ID', 'Name', 'Status', 'Quota', 'Created time', 'Redeemed time', 'Actions']
+    const columns = ['ID', 'Name', 'Status', 'Quota', 'Created', 'Redeemed', 'Actions']
     for (const column of columns) await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     const shown = await page.getByRole('columnheader').allTextContents()
     expect(shown.filter((header) => columns.includes(header))).toEqual(columns)

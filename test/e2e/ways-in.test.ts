@@ -176,7 +176,7 @@ describe('the bot check', () => {
       await page.getByText('site key').waitFor()
       await page.getByLabel('Username').fill('human')
       await page.getByLabel('Password', { exact: true }).fill('long enough')
-      await page.getByLabel('Repeat the password').fill('long enough')
+      await page.getByLabel('Confirm password').fill('long enough')
       await page.getByRole('button', { name: 'Register', exact: true }).click()
       const words = 'please retry in a few seconds, Turnstile is checking the user environment!'
       await toastShown(page, 'info', words)
@@ -190,12 +190,12 @@ describe('the bot check', () => {
     }
   })
 
-  test('spec 5, 7: its token is sent with the requests for a new password and for an e-mail code', async () => {
+  test('spec 5, 7: its token is sent with the requests for a new password and for an email code', async () => {
     await using turnstile = await startTurnstile()
     await setOptions({ ...checkBy(turnstile), EmailVerificationEnabled: 'true' })
     try {
       for (const [path, button, call] of [
-        ['/reset', 'Send reset mail', '/api/reset_password'],
+        ['/reset', 'Send reset email', '/api/reset_password'],
         ['/register', 'Send code', '/api/verification'],
       ] as const) {
         // An address receives at most one email per minute.
@@ -205,7 +205,7 @@ describe('the bot check', () => {
         await playWidget(page)
         await visit.open(path)
         await page.getByText('site key').waitFor()
-        await page.getByLabel('E-mail address').fill(email)
+        await page.getByLabel('Email address').fill(email)
         await page.getByRole('button', { name: button }).click()
         await toastShown(page, 'info', 'Turnstile is checking the user environment!')
         expect(visit.calls().filter((each) => each.includes(call))).toEqual([])
@@ -242,7 +242,7 @@ describe('waiting times', () => {
     await visit.open('/register')
     await page.getByLabel('Username').fill('patient')
     await page.getByLabel('Password', { exact: true }).fill('long enough')
-    await page.getByLabel('Repeat the password').fill('long enough')
+    await page.getByLabel('Confirm password').fill('long enough')
     const submit = page.getByRole('button', { name: 'Register', exact: true })
     await submit.click()
     await page.locator('button[type="submit"][aria-busy="true"]').waitFor()
@@ -256,19 +256,19 @@ describe('waiting times', () => {
     const { page } = visit
     await page.clock.install()
     await visit.open('/reset')
-    const send = page.getByRole('button', { name: 'Send reset mail' })
+    const send = page.getByRole('button', { name: 'Send reset email' })
     await eventually(() => send.isDisabled()).toBe(true)
-    await page.getByLabel('E-mail address').fill('nobody@example.com')
+    await page.getByLabel('Email address').fill('nobody@example.com')
     await stopClock(page)
     await send.click()
     await thirtySeconds(page)
     await page.clock.resume()
     await toastShown(page, 'success', 'reset email sent successfully, please check your mailbox!')
-    await page.getByLabel('E-mail address').fill('nobody@example.com')
+    await page.getByLabel('Email address').fill('nobody@example.com')
     await eventually(() => send.isEnabled()).toBe(true)
   })
 
-  test('spec 5, 9: the e-mail code needs an address, and its button is disabled for 30 seconds', async () => {
+  test('spec 5, 9: the email code needs an address, and its button is disabled for 30 seconds', async () => {
     await setOptions({ EmailVerificationEnabled: 'true' })
     try {
       await using visit = await site.visit()
@@ -277,7 +277,7 @@ describe('waiting times', () => {
       await visit.open('/register')
       const send = page.getByRole('button', { name: 'Send code' })
       await eventually(() => send.isDisabled()).toBe(true)
-      await page.getByLabel('E-mail address').fill('coded@example.com')
+      await page.getByLabel('Email address').fill('coded@example.com')
       await stopClock(page)
       await send.click()
       await thirtySeconds(page)

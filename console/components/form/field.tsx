@@ -48,7 +48,7 @@ export function Field<T extends FieldValues>(
       {children({ id, field, invalid: error !== undefined, describedBy: describedBy.join(' ') || undefined })}
       {after}
       {error !== undefined && (
-        <p id={`${id}-error`} className="text-sm text-bad">
+        <p id={`${id}-error`} className="text-sm text-bad first-letter:uppercase">
           {error}
         </p>
       )}

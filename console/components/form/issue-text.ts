@@ -8,7 +8,7 @@ const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/at most (\d+) characters/, ([, max = '']) => text('form.tooLong', { max })],
   [/at least (\d+) characters/, ([, min = '']) => text('form.tooShort', { min })],
   [/have (\d+) to (\d+) characters/, ([, min = '', max = '']) => text('form.length', { min, max })],
-  [/e-mail address/, () => text('form.mail')],
+  [/email address/, () => text('form.mail')],
   [/letters, digits, dots/, () => text('form.letters')],
   [/must not be empty|is missing/, () => text('form.required')],
   [/must be a whole number/, () => text('form.integer')],

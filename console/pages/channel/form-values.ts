@@ -107,19 +107,34 @@ export function isMapping(text: string): boolean {
   }
 }
 
-/** A problem that prevents submitting the form, with its field and its message. */
+/** A problem that prevents submitting the form: its field, the sentence of the toast, and the text at the field. */
 export interface Problem {
   field: 'name' | 'key' | 'models' | 'model_mapping'
   message: 'channel.form.needsName' | 'channel.form.needsModel' | 'channel.form.badMapping'
+  atField: 'channel.form.enterName' | 'channel.form.enterKey' | 'channel.form.selectModel' | 'channel.form.enterMapping'
 }
 
 /** All problems, in one-api's order. */
 export function problemsOf(values: ChannelValues, isNew: boolean): Problem[] {
   const problems: (Problem | false)[] = [
-    isNew && values.name.trim() === '' && { field: 'name', message: 'channel.form.needsName' },
-    isNew && values.key.trim() === '' && { field: 'key', message: 'channel.form.needsName' },
-    values.models.length === 0 && { field: 'models', message: 'channel.form.needsModel' },
-    !isMapping(values.model_mapping) && { field: 'model_mapping', message: 'channel.form.badMapping' },
+    isNew &&
+      values.name.trim() === '' && {
+        field: 'name',
+        message: 'channel.form.needsName',
+        atField: 'channel.form.enterName',
+      },
+    isNew &&
+      values.key.trim() === '' && { field: 'key', message: 'channel.form.needsName', atField: 'channel.form.enterKey' },
+    values.models.length === 0 && {
+      field: 'models',
+      message: 'channel.form.needsModel',
+      atField: 'channel.form.selectModel',
+    },
+    !isMapping(values.model_mapping) && {
+      field: 'model_mapping',
+      message: 'channel.form.badMapping',
+      atField: 'channel.form.enterMapping',
+    },
   ]
   return problems.filter((problem) => problem !== false)
 }

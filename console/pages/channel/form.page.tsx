@@ -74,7 +74,7 @@ function ChannelForm({ channel }: { channel?: Channel }) {
     const [first] = problems
     if (first) {
       toast.info(t(first.message))
-      for (const { field, message } of problems) form.setError(field, { message: text(message) })
+      for (const { field, atField } of problems) form.setError(field, { message: text(atField) })
       form.setFocus(first.field)
       return undefined
     }

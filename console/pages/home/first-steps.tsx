@@ -125,7 +125,7 @@ function useSteps(user: SessionUser): Step[] {
   ]
   if (!admin) {
     const funded = of(self, ({ quota, used_quota }) => quota > 0 || used_quota > 0)
-    // If the installation sends e-mails, a user can reset the password of an account that has an e-mail address.
+    // If the installation sends emails, a user can reset the password of an account that has an email address.
     const mail: Step = { id: 'mail', to: '/setting', done: of(self, ({ email }) => email !== '') }
     return [{ id: 'quota', to: '/topup', done: funded }, ...(email_verification ? [mail] : []), ...both]
   }

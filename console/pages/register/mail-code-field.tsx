@@ -10,7 +10,7 @@ import { resendSeconds, useCountdown } from '../../lib/countdown.ts'
 import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 
-/** The e-mail address and the button that sends a code to it. After sending, the button is disabled for a while. */
+/** The email address and the button that sends a code to it. After sending, the button is disabled for a while. */
 export function MailCodeField<T extends FieldValues>({ control, check }: { control: Control<T>; check: BotCheck }) {
   const t = useText()
   const name = 'email' as Path<T>

@@ -37,7 +37,7 @@ const schema = z.object({
   verification_code: z.string(),
 })
 
-/** `/register`: a new account, with an e-mail code and the bot check if the server requires them. */
+/** `/register`: a new account, with an email code and the bot check if the server requires them. */
 export function RegisterPage() {
   const t = useText()
   const aff = useInvitation()

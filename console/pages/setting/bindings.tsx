@@ -18,7 +18,7 @@ const WeChatDialog = lazy(async () => {
   return { default: WeChatDialog }
 })
 
-/** E-mail, WeChat and GitHub: which account is bound, and how to bind one. */
+/** Email, WeChat and GitHub: which account is bound, and how to bind one. */
 export function Bindings() {
   const t = useText()
   const { data } = useQuery(selfQuery)

@@ -11,7 +11,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { refreshSelf } from './queries.ts'
 
-/** Binds an e-mail address with a code that is sent to it. */
+/** Binds an email address with a code that is sent to it. */
 export function MailDialog({ onClose }: { onClose(): void }) {
   const t = useText()
   const id = useId()

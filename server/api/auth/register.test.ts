@@ -122,10 +122,10 @@ forEachDatabase((_, openFresh) => {
     expect(await logs()).toEqual([])
   })
 
-  test('with e-mail verification, the emailed code is required, works once, and binds the address', () =>
+  test('with email verification, the emailed code is required, works once, and binds the address', () =>
     withMail(async (smtp) => {
       const email = 'Ada.L+gate@example.com'
-      expect((await register({})).json.message).toContain('e-mail verification')
+      expect((await register({})).json.message).toContain('email verification')
       expect(await sendCode(email)).toEqual({ success: true, message: '' })
       const [mail] = await smtp.arrived(1)
       expect(mail?.to).toEqual([email])

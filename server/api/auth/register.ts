@@ -58,7 +58,7 @@ async function register(
     if (verified) {
       await lockIdentity(trx, 'email', verified.email)
       if ((await accountsByMail(trx, verified.email)).length > 0) {
-        throw new ApiFailure('This e-mail address already belongs to an account.')
+        throw new ApiFailure('This email address already belongs to an account.')
       }
     }
     const { id } = await createAccount(trx, now, {
@@ -79,7 +79,7 @@ async function register(
 
 function verifiedAddress({ email, verification_code: code }: Call<typeof api.auth.register>['body']) {
   if (!email || !code) {
-    throw new ApiFailure('The administrator has turned on e-mail verification: an address and its code are needed.')
+    throw new ApiFailure('The administrator has turned on email verification: an address and its code are needed.')
   }
   return { email, code }
 }

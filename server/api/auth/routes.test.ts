@@ -69,7 +69,7 @@ forEachDatabase((_, openFresh) => {
     expect((await api.call('POST', '/api/user/login', { body: { username: 1 } })).json.success).toBe(false)
   })
 
-  test('an e-mail address logs in when exactly one account has it', async () => {
+  test('an email address logs in when exactly one account has it', async () => {
     const one = await api.addPerson({ username: 'ada', password: hash })
     const two = await api.addPerson({ username: 'bob', password: hash })
     const setEmail = (id: number, email: string) =>

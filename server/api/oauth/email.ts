@@ -23,7 +23,7 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       await lockIdentity(trx, 'email', email)
       await call.admitAgain(trx)
       const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
-      if (others.length > 0) throw new ApiFailure('This e-mail address already belongs to another account.')
+      if (others.length > 0) throw new ApiFailure('This email address already belongs to another account.')
       const me = await lockUser(trx, { id: person.id })
       if (!me) throw new ApiFailure('This user does not exist.')
       await bindAccount(trx, person.id, { email })

@@ -116,7 +116,7 @@ forEachDatabase((_, openFresh) => {
     expect(await rows()).toHaveLength(1)
   })
 
-  test('e-mail: the emailed code binds the address once, and a taken address is refused', async () => {
+  test('email: the emailed code binds the address once, and a taken address is refused', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
@@ -147,7 +147,7 @@ forEachDatabase((_, openFresh) => {
     expect((await bindMail(late, bob.token)).json.message).toContain('already belongs to another account')
   })
 
-  test('e-mail: the old address is notified only when another address replaces it', async () => {
+  test('email: the old address is notified only when another address replaces it', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const ada = await api.addPerson({ username: 'ada' })
@@ -172,7 +172,7 @@ forEachDatabase((_, openFresh) => {
     expect(told?.text).not.toContain('new@example.com')
   })
 
-  test('e-mail: a code becomes invalid after five wrong attempts', async () => {
+  test('email: a code becomes invalid after five wrong attempts', async () => {
     await using smtp = await startMailServer()
     await mailThrough(api, smtp)
     const { token } = await api.addPerson()

@@ -17,7 +17,7 @@ const words: Readonly<Record<string, string>> = {
   username: 'Name of the account.',
   password: 'The password; empty in responses.',
   display_name: 'The name that people see.',
-  email: 'E-mail address; empty means none.',
+  email: 'Email address; empty means none.',
   role: '1 user, 10 admin, 100 root.',
   group: 'The group, or several groups separated by commas.',
   quota: 'Quota units.',
@@ -80,7 +80,7 @@ const words: Readonly<Record<string, string>> = {
   is_stream: 'True if the response was streamed.',
   system_prompt_reset: "True if the channel's system prompt replaced the caller's.",
   token:
-    'In statistics, the number of prompt and completion tokens; in a password reset, the token from the e-mailed link.',
+    'In statistics, the number of prompt and completion tokens; in a password reset, the token from the emailed link.',
   types: 'Number of rows of each type, in each bucket.',
   count: 'How many.',
   metric: 'What is measured.',
@@ -129,7 +129,7 @@ const words: Readonly<Record<string, string>> = {
   register_enabled: 'True if people can create accounts.',
   password_login_enabled: 'True if people can log in with a password.',
   password_register_enabled: 'True if people can create accounts with a password.',
-  verification_code: 'The code that was sent by e-mail.',
+  verification_code: 'The code that was sent by email.',
   password2: 'The password again.',
   state:
     'A random text that is returned at the end of the login, so that the login is known to have been started here.',
@@ -183,7 +183,7 @@ const words: Readonly<Record<string, string>> = {
 /** Descriptions of query parameters whose meaning differs from that of a field with the same name. */
 const queryWords: Readonly<Record<string, string>> = {
   ...words,
-  code: 'The code from the outside service or from the e-mail.',
+  code: 'The code from the outside service or from the email.',
 }
 
 /** The description of a query parameter, if its schema has none. */

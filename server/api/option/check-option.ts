@@ -54,7 +54,7 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   }
   if (key === 'SMTPServer') checkMailHost(value)
   if (key === 'SMTPFrom' && value !== '' && !isMailAddress(value)) {
-    throw new ApiFailure('SMTPFrom must be an e-mail address.')
+    throw new ApiFailure('SMTPFrom must be an email address.')
   }
   if (key === 'SystemName' && [...value].length > longestName) {
     throw new ApiFailure(`SystemName may have at most ${longestName} characters.`)

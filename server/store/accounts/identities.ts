@@ -32,7 +32,7 @@ export function accountsByIdentity(db: Db, identity: Identity): Promise<Account[
   return query.where('github_id', '=', identity.importedGitHubLogin).where('github_account_id', '=', '').execute()
 }
 
-/** Accounts with that e-mail address, compared case-insensitively; more than one only if rows were imported. */
+/** Accounts with that email address, compared case-insensitively; more than one only if rows were imported. */
 export function accountsByMail(db: Db, email: string): Promise<Account[]> {
   return living(db)
     .select(columns)

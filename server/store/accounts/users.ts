@@ -96,7 +96,7 @@ export async function lockLogin(trx: Trx, id: number, passwordHash: string): Pro
 
 /**
  * The account that a person means by what they type at login: the account with this name, otherwise the account with
- * this e-mail address if only one has it.
+ * this email address if only one has it.
  */
 export async function userForLogin(db: Db, name: string) {
   const find = () => living(db).select(['id', 'username', 'display_name', 'password', 'role', 'status', 'group'])

@@ -297,7 +297,7 @@ const setting: Screen[] = [
   { path: '/setting?tab=audit', as: root, prepare: rows },
   {
     path: '/setting',
-    state: 'with the dialog for an e-mail address',
+    state: 'with the dialog for an email address',
     as: root,
     prepare: opens((page) => page.locator('main section').nth(1).getByRole('button').first()),
   },
