@@ -70,7 +70,7 @@ test('after a test of all channels, one click disables those that failed, and th
   await visit.open('/channel')
   await page.getByRole('button', { name: 'Test all' }).click()
   const disable = page.getByRole('button', { name: 'Disable failed channels' })
-  await page.getByText('0 ok, 3 failed').waitFor()
+  await page.getByText('0 passed, 3 failed').waitFor()
   await page.getByText('Failed: idle, calm, busy').waitFor()
   await page.getByRole('row').filter({ hasText: 'busy' }).getByText('Test failed').waitFor()
   await disable.click()
@@ -109,7 +109,7 @@ test('the result of testing all channels is also shown if the tests end before t
     await route.fulfill({ response })
   })
   await page.getByRole('button', { name: 'Test all' }).click()
-  await toastShown(page, 'warning', '0 ok, 3 failed')
+  await toastShown(page, 'warning', '0 passed, 3 failed')
 })
 
 test('Shift+click selects all rows in between', async () => {

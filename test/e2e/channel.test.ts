@@ -300,7 +300,7 @@ describe('the form of a channel', () => {
     await visit.open('/channel/add')
     await page.getByLabel('Type', { exact: true }).fill('azure')
     await page.getByRole('option', { name: /Azure/ }).first().click()
-    await page.getByText('The deployment name must be the model name.').waitFor()
+    await page.getByText('The deployment name must match the model name.').waitFor()
     await page.getByLabel('Endpoint').fill('https://mine.openai.azure.com')
     await page.getByLabel('Name', { exact: true }).fill('azure made')
     await page.getByLabel('Key', { exact: true }).fill('k')
@@ -625,7 +625,7 @@ describe('the form of a channel', () => {
     await page.getByLabel('Name', { exact: true }).fill('maps')
     await page.getByLabel('Key', { exact: true }).fill('k')
     const models = page.getByLabel('Models', { exact: true })
-    const warning = page.getByText('A line gets no calls')
+    const warning = page.getByText('Unused mapping')
     const names = (...list: string[]) =>
       `Unused mapping: the requested model is not in the list above: ${list.join(', ')}`
     await page.getByRole('button', { name: 'Add mapping' }).click()

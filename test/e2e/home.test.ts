@@ -154,7 +154,7 @@ describe('with a custom home page', () => {
     await page.route('**/api/home_page_content', (route) => route.abort())
     await page.reload()
     await page.getByRole('heading', { name: 'Hello' }).waitFor()
-    await toastShown(page, 'error', 'the server cannot be reached')
+    await toastShown(page, 'error', 'Could not reach the server')
     await page.evaluate(() => localStorage.removeItem('home_page_content'))
     await page.reload()
     const failed = page.getByRole('alert').filter({ hasText: 'failed to load home page content…' })

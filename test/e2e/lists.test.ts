@@ -260,7 +260,7 @@ for (const list of lists) {
       const pattern = `**${list.api.replace('?', '')}?*`
       await page.route(pattern, (route) => route.abort())
       await visit.open(list.path)
-      await toastShown(page, 'error', 'Error: the server cannot be reached')
+      await toastShown(page, 'error', 'Error: Could not reach the server')
       await page.getByText('Could not load the list').waitFor()
       await page.unroute(pattern)
       await page.route(pattern, (route) =>

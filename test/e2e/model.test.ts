@@ -131,7 +131,7 @@ test('the list and the drawer show prices that differ between channels, prices i
   const drawer = page.getByRole('dialog')
   await visit.open('/model?group=odd&peek=renamed')
   await drawer.getByText('Several channels serve this model at different prices.').waitFor()
-  await drawer.getByText('Channels send this model under another name').waitFor()
+  await drawer.getByText('Channels send this model upstream under another name').waitFor()
   expect(await drawer.getByRole('link', { name: 'View logs' }).count()).toBe(0)
   await visit.open('/model?group=odd&peek=somewhere')
   await drawer

@@ -10,7 +10,7 @@ test('spec 2: the about page shows the configured text, sanitised, or a descript
   await using visit = await site.visit()
   const { page } = visit
   await visit.open('/about')
-  await page.getByText('one address, one key, exact charges').waitFor()
+  await page.getByText('one URL, one key, exact billing').waitFor()
   await setOption('About', '# Our gateway\n<img src=x onerror="window.ran=true"><b>bold</b>')
   await visit.open('/about')
   await page.getByRole('heading', { name: 'Our gateway' }).waitFor()

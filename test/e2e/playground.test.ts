@@ -199,7 +199,7 @@ describe('a call', () => {
     await eventually(() => card(page).getAttribute('data-state')).toBe('failed')
     await page.route('**/v1/chat/completions', (route) => route.abort())
     await page.getByRole('button', { name: 'Retry gpt-4o-mini' }).click()
-    await card(page).getByText('the server cannot be reached').waitFor()
+    await card(page).getByText('Could not reach the server').waitFor()
   })
 
   test('is not made with an invalid temperature or limit', async () => {

@@ -41,7 +41,7 @@ describe('redemption codes', () => {
     const made = (await codes()).filter(({ name }) => name === 'spring').map(({ key }) => key)
     expect(saved.split('\n').slice(0, -1).sort()).toEqual(made.sort())
     await toastShown(page, 'success', 'redemption code created successfully!')
-    await page.getByText('3 codes made').waitFor()
+    await page.getByText('3 codes created').waitFor()
   })
 
   test('the list can be filtered by status; paging and search stay within the filter', async () => {

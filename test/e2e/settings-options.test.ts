@@ -215,7 +215,7 @@ describe('switches', () => {
     const toggle = page.getByRole('switch', { name: 'Password login' })
     await toggle.click()
     const question = page.getByRole('alertdialog', { name: 'Turn off password login?' })
-    await question.getByText('No other way to log in is turned on.').waitFor()
+    await question.getByText('No external login is enabled.').waitFor()
     await question.getByRole('button', { name: 'Cancel' }).click()
     await eventually(() => toggle.isChecked()).toBe(true)
     await eventually(() => stored('PasswordLoginEnabled')).toBe('true')

@@ -182,7 +182,7 @@ describe('the JSON', () => {
     expect(puts(visit.calls())).toEqual([])
     await page.locator('[id="ModelRatio"]').getByText('model ratio is not a valid JSON string').waitFor()
     await page.locator('main').getByText('Models', { exact: true }).click()
-    await page.getByText('Mend the JSON first').waitFor()
+    await page.getByText('Fix the JSON to use the table.').waitFor()
     await page.getByText('JSON', { exact: true }).first().click()
     await page.getByLabel('Model ratio', { exact: true }).fill('{"gpt-4o": -1}')
     await page.getByLabel('Group ratio', { exact: true }).fill('{"default": 1}')

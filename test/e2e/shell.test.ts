@@ -353,7 +353,7 @@ describe('chunks that load later', () => {
     await page.unroute(part)
     await untilItPasses(async () => {
       await page.getByRole('button', { name: 'Refresh' }).press('Enter')
-      await toastOf(page, 'error', 'the server cannot be reached').first().waitFor({ timeout: 2000 })
+      await toastOf(page, 'error', 'Could not reach the server').first().waitFor({ timeout: 2000 })
     })
   })
 

@@ -126,7 +126,7 @@ test('the drawer shows the limits of the account; users see their own limits bes
   await own.open('/topup')
   const shown = own.page.getByRole('region', { name: 'Limits' })
   await eventually(() => shown.getByRole('term').allTextContents()).toEqual(names)
-  await shown.getByText('An administrator has set these for your account.', { exact: false }).waitFor()
+  await shown.getByText('Set by an administrator.', { exact: false }).waitFor()
   const meter = shown.getByRole('meter', { name: 'Daily budget' })
   await eventually(() => meter.getAttribute('aria-valuetext')).toBe('$0.00 of $2.00 (0%)')
   expect(await meter.locator('rect').last().getAttribute('class')).toBe('fill-accent')

@@ -87,7 +87,7 @@ describe('WeChat', () => {
     }
     const before = await left()
     expect(before).toBeLessThanOrEqual(180)
-    const over = page.getByText('The three minutes are over.')
+    const over = page.getByText('The code has expired.')
     const ranMs = await runUntil(page, 1000, async () => (await over.count()) > 0)
     expect(ranMs).toBeGreaterThanOrEqual((before - 1) * 1000)
     await page.getByRole('button', { name: 'I have a new code' }).click()
