@@ -1,4 +1,4 @@
-/** The actions that the audit trail records, as `object.verb`; only `login` has no verb. */
+/** The actions that the audit log records, as `object.verb`; only `login` has no verb. */
 export type AuditAction =
   | 'channel.auto-disable'
   | 'channel.auto-enable'

@@ -1,18 +1,18 @@
 /** The sections of the settings page, in order: the tab that each is on, and its heading. */
 export const optionSections = {
   login: { tab: 'system', title: 'Login and registration' },
-  'code-hosting': { tab: 'system', title: 'Code-hosting login' },
+  'code-hosting': { tab: 'system', title: 'GitHub login' },
   wechat: { tab: 'system', title: 'WeChat login' },
-  'bot-check': { tab: 'system', title: 'Bot check' },
-  mail: { tab: 'system', title: 'Mail' },
-  address: { tab: 'system', title: 'Address' },
+  'bot-check': { tab: 'system', title: 'Bot protection' },
+  mail: { tab: 'system', title: 'Email' },
+  address: { tab: 'system', title: 'Server URL' },
   pages: { tab: 'other', title: 'Name and pages' },
   updates: { tab: 'other', title: 'Updates' },
   general: { tab: 'operations', title: 'General' },
   quota: { tab: 'operations', title: 'Quota' },
   ratios: { tab: 'operations', title: 'Prices' },
-  monitoring: { tab: 'operations', title: 'Health of channels' },
-  relay: { tab: 'operations', title: 'Calls' },
+  monitoring: { tab: 'operations', title: 'Monitoring' },
+  relay: { tab: 'operations', title: 'Requests' },
 } as const satisfies Record<string, { tab: 'operations' | 'system' | 'other'; title: string }>
 
 export type OptionSection = keyof typeof optionSections

@@ -51,7 +51,12 @@ const streamOptions = z.nullish(
 const chatBody = z.looseObject({
   model,
   messages: z
-    .array(z.looseObject({ role: z.string().check(z.describe('Who speaks.')), content: z.optional(z.unknown()) }))
+    .array(
+      z.looseObject({
+        role: z.string().check(z.describe('Who speaks: the system, the user, the model or a tool.')),
+        content: z.optional(z.unknown()),
+      }),
+    )
     .check(z.minLength(1), z.describe('The conversation; content is a text or a list of parts.')),
   stream,
   stream_options: streamOptions,
@@ -99,7 +104,12 @@ const messagesBody = z.looseObject({
     whole.check(z.describe('Maximum number of completion tokens, which also limits the cost of the call.')),
   ),
   messages: z
-    .array(z.looseObject({ role: z.string().check(z.describe('Who speaks.')), content: z.unknown() }))
+    .array(
+      z.looseObject({
+        role: z.string().check(z.describe('Who speaks: the system, the user, the model or a tool.')),
+        content: z.unknown(),
+      }),
+    )
     .check(z.minLength(1)),
   stream,
 })

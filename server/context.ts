@@ -222,7 +222,7 @@ async function closeAll({
   relay.counter.close()
   relay.asideReader.close()
   await mailer.idle()
-  await leave(sweep, relay.ledger).catch((error) => warn(`what is open is left to others: ${String(error)}`))
+  await leave(sweep, relay.ledger).catch((error) => warn(`open requests are left to other processes: ${String(error)}`))
   await store.close()
 }
 

@@ -32,7 +32,7 @@ export const rooms = {
     ['schema', 'Tables, and the types of ledger operations. It contains no SQL statements.'],
     ['.', "The store's interface: what a database, a transaction and a notice are."],
     ['statements', 'What all SQL statements need: conditions, paging, row locks, the write queue, database errors.'],
-    ['installation', 'The installation itself: options, nodes, job runs, the audit trail.'],
+    ['installation', 'The installation itself: options, nodes, job runs, the audit log.'],
     ['usage', 'Totals of the log by hour, day and week.'],
     ['logs', 'Adds, lists, finds, follows and purges log rows.'],
     ['accounts', 'Users and what they own.'],

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../contract/audit-actions.ts'
 
-/** Words of the audit trail: what was done, with what, and the fields that were written. */
+/** Words of the audit log: what was done, with what, and the fields that were written. */
 export const auditEn = {
   'audit.do.channel.auto-disable': 'Channel disabled automatically',
   'audit.do.channel.auto-enable': 'Channel enabled automatically',

@@ -24,7 +24,7 @@ export const authZh = {
   'wechat.over': '三分钟已过，请重新获取验证码。',
   'wechat.again': '我有新的验证码',
   'wechat.submit': '登录',
-  'oauth.title': '使用代码托管账户登录',
+  'oauth.title': '使用 GitHub 登录',
   'oauth.working': '正在向服务确认你的身份……',
   'oauth.retry': '重试 {count}',
   'oauth.failed': '登录未成功',

@@ -2,7 +2,7 @@ import type { Translation } from './namespaces.ts'
 
 export const optionZh = {
   'section.login': '登录与注册',
-  'section.code-hosting': '代码托管平台登录',
+  'section.code-hosting': 'GitHub 登录',
   'section.wechat': '微信登录',
   'section.bot-check': '人机验证（Turnstile）',
   'section.mail': '邮件（SMTP）',
@@ -11,7 +11,7 @@ export const optionZh = {
   'section.updates': '更新',
   'section.general': '通用设置',
   'section.quota': '额度设置',
-  'section.ratios': '倍率设置',
+  'section.ratios': '价格',
   'section.monitoring': '监控设置',
   'section.relay': '调用设置',
 
@@ -30,7 +30,7 @@ export const optionZh = {
   'option.GitHubOAuthEnabled': '允许通过 GitHub 登录与注册',
   'option.GitHubOAuthEnabled.hint': '需要先填写下方的 Client ID。',
   'option.GitHubClientId': 'Client ID',
-  'option.GitHubClientId.hint': '代码托管平台上 OAuth 应用的 ID。',
+  'option.GitHubClientId.hint': 'GitHub 上 OAuth 应用的 ID。',
   'option.GitHubClientSecret': 'Client Secret',
   'option.GitHubClientSecret.hint': '同一应用的密钥。',
   'option.GitHubOAuthBaseURL': '平台地址',

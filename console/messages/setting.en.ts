@@ -1,4 +1,4 @@
-/** Texts of the settings and of the audit trail. */
+/** Texts of the settings and of the audit log. */
 export const settingEn = {
   'setting.title': 'settings',
   'setting.tabs': 'Settings',
@@ -166,7 +166,7 @@ export const settingEn = {
   'audit.target': 'target',
   'audit.detail': 'details',
   'audit.ip': 'IP address',
-  'audit.nobody': 'System',
+  'audit.nobody': 'Nobody',
   'audit.filter.actor': 'Username or ID',
   'audit.filter.action': 'Action starts with',
   'audit.filter.any': 'Any action',

@@ -53,7 +53,7 @@ export const userZh = {
   'user.form.password.keep': '留空则不修改',
   'user.form.group.hint': '决定可用的模型和倍率。新的分组请在设置的分组倍率中添加。',
   'user.form.quota.hint': '直接设为新的余额，不论期间的调用消耗多少。要增加额度，请使用列表中的“增加额度”。',
-  'user.form.github': '代码托管账户',
+  'user.form.github': 'GitHub 账户',
   'user.form.wechat': '微信账户',
   'user.form.email': '邮箱地址',
   'user.form.bound': '已绑定的账户',

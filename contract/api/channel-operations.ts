@@ -46,7 +46,7 @@ export const channelKeySchema = z.object({
   /** Position in the list of keys, from 1. */
   index: z.int(),
   healthy: z.boolean(),
-  /** Why the key was set aside, and when (epoch seconds). */
+  /** Why the key was paused, and when (epoch seconds). */
   reason: z.string(),
   since: z.int(),
 })
@@ -127,7 +127,7 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.int(),
-    summary: 'Put the keys that were set aside back into use; returns how many',
+    summary: 'Put the paused keys back into use; returns how many',
   }),
   removeDeadKeys: endpoint({
     method: 'DELETE',
@@ -135,11 +135,11 @@ export const channelOperations = {
     access: 'admin',
     params: idParams,
     data: z.int(),
-    summary: 'Delete the keys that were set aside; returns how many',
+    summary: 'Delete the paused keys; returns how many',
   }),
 }
 
-/** Maximum length of the stored reason why a test failed or a key was set aside; a longer reason is truncated. */
+/** Maximum length of the stored reason why a test failed or a key was paused; a longer reason is truncated. */
 export const maxReason = 500
 
 export type ChannelKeyHealth = z.output<typeof channelKeySchema>

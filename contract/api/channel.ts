@@ -34,11 +34,11 @@ export const channelSchema = z.object({
     .check(z.describe('System prompt for every chat. It replaces the system prompt of the caller.')),
   /**
    * Added by Tollgate: whether several keys are used in turn (`multi`), how many keys there are, and how many of them
-   * are set aside.
+   * are paused.
    */
   key_mode: keyMode.check(z.describe('multi means that several keys are used in turn.')),
   key_count: z.int().check(z.describe('Number of keys that the channel has.')),
-  keys_dead: z.int().check(z.describe('Number of keys that are set aside.')),
+  keys_dead: z.int().check(z.describe('Number of paused keys.')),
   /**
    * Added by Tollgate: what the gateway last did to the channel automatically. It may have disabled or enabled the
    * channel, skipped it for a while, or set a key aside.

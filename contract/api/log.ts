@@ -221,7 +221,7 @@ export const logApi = {
     access: 'admin',
     query: z.object(allLogFilter),
     media: 'text/csv',
-    // The export is recorded in the audit trail.
+    // The export is recorded in the audit log.
     changesState: 'record',
     summary: 'Export the logs of all users as CSV, newest first, as a stream of any length',
     description: csvDescription,

@@ -125,6 +125,6 @@ export const redemptionApi = {
     path: '/api/topup',
     access: 'admin',
     body: z.object({ user_id: idField, quota: worth, remark: z._default(text(200), '') }),
-    summary: 'Give quota to a user; the remark is written to the log',
+    summary: 'Add credit to a user; the remark is written to the log',
   }),
 }

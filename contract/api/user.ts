@@ -12,8 +12,8 @@ export const usernameSchema = z.string().check(
   // look the same.
   z.normalize('NFKC'),
   z.refine((value) => [...value].length >= 1 && [...value].length <= 12, { error: 'must have 1 to 12 characters' }),
-  z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may hold letters, digits, dots, hyphens and underscores only' }),
-  z.refine((value) => !mixesAlphabets(value), { error: 'must not mix letters of alphabets that look alike' }),
+  z.regex(/^[\p{L}\p{N}_.-]*$/u, { error: 'may contain only letters, digits, dots, hyphens and underscores' }),
+  z.refine((value) => !mixesAlphabets(value), { error: 'must not mix look-alike letters of different alphabets' }),
   z.describe('1 to 12 characters: letters and digits of any script, dots, hyphens and underscores.'),
 )
 

@@ -61,7 +61,7 @@ function objectOf(value: unknown): object | undefined {
 
 const longestValue = 200
 
-/** A value as the audit trail shows it. A long text is truncated, because the rest adds no information. */
+/** A value as the audit log shows it. A long text is truncated, because the rest adds no information. */
 function short(value: unknown): string {
   const text = typeof value === 'string' && value.length > longestValue ? `${value.slice(0, longestValue)}…` : value
   return JSON.stringify(text ?? null)

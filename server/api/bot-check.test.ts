@@ -42,11 +42,11 @@ forEachDatabase((_, openFresh) => {
       ),
     ]
     for (const call of calls) {
-      expect((await call()).json.message).toBe('The answer of the bot check is missing.')
-      expect((await call('made up')).json.message).toContain('was not passed')
+      expect((await call()).json.message).toBe('The response of the bot check is missing.')
+      expect((await call('made up')).json.message).toContain('bot check failed')
       const answer = turnstile.solve()
       expect((await call(answer)).json).toEqual({ success: true, message: '' })
-      expect((await call(answer)).json.message).toContain('was not passed')
+      expect((await call(answer)).json.message).toContain('bot check failed')
     }
     const login = await api.call('POST', '/api/user/login', { body: { username: 'x', password: 'correct horse' } })
     expect(login.json.message).not.toContain('bot check')

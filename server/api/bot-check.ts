@@ -11,9 +11,9 @@ export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'w
     const now = settings.current()
     if (!now.TurnstileCheckEnabled) return
     if (now.TurnstileSecretKey === '') {
-      throw new ApiFailure('The bot check is turned on, but the administrator has not set its secret key.')
+      throw new ApiFailure('The bot check is on, but the administrator has not set its secret key.')
     }
-    if (answer === '') throw new ApiFailure('The answer of the bot check is missing.')
+    if (answer === '') throw new ApiFailure('The response of the bot check is missing.')
     // The service's answers are shorter than this. Callers must not be able to make the gateway send it longer texts.
     const solved =
       answer.length <= 2048 &&
@@ -21,6 +21,6 @@ export function createBotCheck({ settings, warn }: Pick<ApiDeps, 'settings' | 'w
         warn,
         isSolved({ address: now.TurnstileVerifyURL, secret: now.TurnstileSecretKey }, answer, clientAddress),
       ))
-    if (!solved) throw new ApiFailure('The bot check was not passed, please reload the page and try again.')
+    if (!solved) throw new ApiFailure('The bot check failed. Reload the page and try again.')
   }
 }

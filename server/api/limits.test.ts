@@ -86,7 +86,7 @@ forEachDatabase((_, openFresh) => {
   })
 
   describe('limits of a user', () => {
-    test('an admin sets each limit separately, and the audit trail names the limits', async () => {
+    test('an admin sets each limit separately, and the audit log names the limits', async () => {
       const put = (fields: object, as = admin) => send('PUT', '/api/user/', { id: user.id, ...fields }, as)
       expect((await put(some)).data).toMatchObject({ ...some, quota: 1000 })
       expect((await put({ daily_budget: 0 })).data).toMatchObject({ ...some, daily_budget: 0 })

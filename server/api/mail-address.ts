@@ -11,5 +11,5 @@ export function isAllowedAddress(settings: Settings, email: string): boolean {
 /** Refuses an address that `isAllowedAddress` does not allow. */
 export function refuseOtherDomains(settings: Settings, email: string): void {
   if (isAllowedAddress(settings, email)) return
-  throw new ApiFailure('The administrator allows email addresses of certain domains only, and this is none of them.')
+  throw new ApiFailure('Email addresses of this domain are not allowed.')
 }

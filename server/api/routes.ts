@@ -33,7 +33,7 @@ const criticalRule = { limit: 20, windowMs: 1_200_000 }
 export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   const { clock, warn } = deps
   const apiLimit = createRateLimiter(deps.rateRules?.api ?? apiRule, clock)
-  // The limits and the audit trail read the caller's address.
+  // The limits and the audit log read the caller's address.
   app.use('/api/*', clientAddress(deps.trustedProxies))
   app.use(
     '/api/*',

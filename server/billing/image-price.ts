@@ -113,7 +113,11 @@ export function imageCharge(request: ImageRequest, sheet: PriceSheet, groupRatio
     return refusal('n_not_within_range', 'n', `n must be from 1 to ${model.largestN} for ${request.model}`)
   }
   if (model.promptBytes !== undefined && request.promptBytes > model.promptBytes) {
-    return refusal('prompt_too_long', 'prompt', `the prompt may have ${model.promptBytes} bytes for ${request.model}`)
+    return refusal(
+      'prompt_too_long',
+      'prompt',
+      `the prompt can have at most ${model.promptBytes} bytes for ${request.model}`,
+    )
   }
   const sizeRatio = sizeRatioOf(model, size)
   if (sizeRatio === undefined) {

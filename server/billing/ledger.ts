@@ -216,7 +216,7 @@ export function createLedger(deps: LedgerDeps): Ledger {
 }
 
 function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('database_unavailable', 'the account database cannot be reached, try again', { cause })
+  return new GatewayError('database_unavailable', 'the account database cannot be reached; try again', { cause })
 }
 
 function refusal(result: Refused): GatewayError {

@@ -37,8 +37,8 @@ export function limitError({ limit, owner, most, retryAfter }: LimitReached, tok
   const name = `${limitNames[limit](most)} for ${ownerNames[owner]}`
   const message =
     limit === 'tokens' && tokens > most
-      ? `this call asks for ${tokens} tokens, and the limit is ${name}: ask for fewer (max_tokens)`
-      : `the limit of ${name} is reached, try again in ${retryAfter} s`
+      ? `this request needs ${tokens} tokens, and the limit is ${name}: request fewer (max_tokens)`
+      : `the limit of ${name} is reached; try again in ${retryAfter} s`
   return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds: retryAfter })
 }
 

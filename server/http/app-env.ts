@@ -22,7 +22,7 @@ export interface AppEnv {
   }
   Variables: {
     requestId: string
-    /** Set by `clientAddress()`; read by rate limits, token subnets and the audit trail. */
+    /** Set by `clientAddress()`; read by rate limits, token subnets and the audit log. */
     clientAddress: string
     /** True if the caller's side of the connection uses TLS, as seen here or reported by a trusted proxy. */
     secure: boolean

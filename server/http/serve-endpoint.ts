@@ -136,7 +136,7 @@ function refuseOtherSites(sessions: Sessions, c: AppContext, endpoint: Endpoint)
 }
 
 function admitted(identity: Identity, endpoint: Endpoint): Person {
-  if (identity.kind === 'nobody') throw new ApiFailure('Not logged in, and no access token given.', 401)
+  if (identity.kind === 'nobody') throw new ApiFailure('Not logged in. Log in or send an access token.', 401)
   if (identity.kind === 'unknown-access-token') throw new ApiFailure('The access token is not valid.')
   if (identity.kind === 'banned') throw new ApiFailure('This account has been banned.')
   if (!mayAccess(identity.person.role, endpoint.access)) {

@@ -51,7 +51,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
   const fetchJson = createFetchJson(askTimeoutMs, relay.guard)
   // An option that was just set takes effect immediately.
   deps.settings.onChange(() => {
-    health.testIfDue().catch((error: unknown) => warn(`the tests of the channels could not begin: ${String(error)}`))
+    health.testIfDue().catch((error: unknown) => warn(`the channel tests could not start: ${String(error)}`))
   })
   return {
     health,
@@ -67,7 +67,7 @@ export function createChannelCare(deps: ChannelCareDeps): ChannelCare {
       channelSwitch
         .cooled(event)
         .catch((error: unknown) =>
-          warn(`that channel ${event.channelId} is left alone was not noted: ${String(error)}`),
+          warn(`the pause of channel ${event.channelId} could not be recorded: ${String(error)}`),
         )
     },
   }

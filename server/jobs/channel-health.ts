@@ -41,7 +41,7 @@ const absent: Probe = {
   ok: false,
   timeMs: 0,
   model: '',
-  message: 'the channel does not exist or its type is not served',
+  message: 'the channel does not exist, or its type is not supported',
   reply: '',
   verdict: undefined,
 }

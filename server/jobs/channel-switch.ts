@@ -104,22 +104,22 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
       const result = await store
         .write(async (trx) => {
           const added = await addDeadKey(trx, dead, (keys) => hashesOf(keys).includes(dead.key_hash))
-          const what = `has a key less, ${added?.left ?? 0} left`
+          const what = `paused a key, ${added?.left ?? 0} left`
           if (added?.added) await addChannelEvent(trx, eventOf(id, 'channel.set-key-aside', what, reason))
           return added
         })
         .finally(() => routing.current().channel(id)?.keyRing?.stored(key))
       if (result?.added) {
         await store.notices.publish({ topic: 'channels', id })
-        events.warning(`a key of ${nameOf(id)} was set aside, ${result.left} left: ${reason}`)
+        events.warning(`a key of ${nameOf(id)} was paused, ${result.left} left: ${reason}`)
         if (result.left > 0)
-          notifyRoot(`a key of ${nameOf(id)} was set aside`, `${result.left} keys are left: ${reason}`)
+          notifyRoot(`a key of ${nameOf(id)} was paused`, `Keys left: ${result.left}. Reason: ${reason}`)
       }
       if (result?.left !== 0 || !orDisable) return
-      await disable(id, result.mode === 'single' ? reason : `none of its keys is of use; the last: ${reason}`)
+      await disable(id, result.mode === 'single' ? reason : `none of its keys works; the last error: ${reason}`)
     },
     async reviveKey(id, key) {
-      const event = eventOf(id, 'channel.revive-key', 'uses a key again', 'it passed its test')
+      const event = eventOf(id, 'channel.revive-key', 'resumed a key', 'it passed its test')
       const revived = await store.write(async (trx) => {
         const count = await forgetDeadKeys(trx, id, [hashOf(key)])
         if (count > 0) await addChannelEvent(trx, event)
@@ -134,7 +134,7 @@ export function createChannelSwitch(deps: ChannelSwitchDeps): ChannelSwitch {
       if (lastMs !== undefined && nowMs - lastMs < minuteMs) return
       if (cooledAtMs.size >= mostRemembered) cooledAtMs.clear()
       cooledAtMs.set(key, nowMs)
-      const what = `is left alone for ${Math.ceil(pauseMs / 1000)} s for model ${model}`
+      const what = `was paused for ${Math.ceil(pauseMs / 1000)} s for model ${model}`
       await store.write((trx) => addChannelEvent(trx, eventOf(channelId, 'channel.cool-down', what, reason)))
     },
   }

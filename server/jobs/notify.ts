@@ -26,7 +26,9 @@ export function createNotifyRoot({ settings, mailRoot, warn }: NotifyDeps): Noti
       way
         .send(subject, text)
         .catch((error: unknown) =>
-          warn(`a notice could not be sent by ${way.name}: ${error instanceof Error ? error.message : String(error)}`),
+          warn(
+            `a notice could not be sent through ${way.name}: ${error instanceof Error ? error.message : String(error)}`,
+          ),
         )
     }
   }

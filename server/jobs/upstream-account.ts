@@ -42,9 +42,9 @@ const longestWaitMs = 30_000
 
 const absent = {
   ok: false,
-  message: 'The channel does not exist, its type is not served or its key cannot be read.',
+  message: 'The channel does not exist, its type is not supported, or its key cannot be read.',
 } as const
-const notImplemented = { ok: false, message: 'This is not implemented for the type of this channel.' } as const
+const notImplemented = { ok: false, message: 'This is not available for this channel type.' } as const
 const noAddress = { ok: false, message: 'The channel has no base_url, and its type has no default.' } as const
 
 export function createAskUpstream(deps: AskDeps): AskUpstream {

@@ -46,7 +46,7 @@ export function createMailer({ settings, localAddress, warn, ca }: MailerDeps): 
     },
     async send(to, language, write) {
       // The address of an imported account may be any text, and several addresses in one field are not a valid address.
-      if (!isMailAddress(to)) throw new Error('the address is not one that mails can go to')
+      if (!isMailAddress(to)) throw new Error('the address is not a valid email address')
       const now = settings.current()
       const address = now.ServerAddress || localAddress
       const name = now.SystemName.replaceAll(/\p{Cc}+/gu, ' ').trim() || 'Tollgate'

@@ -32,57 +32,59 @@ interface MailTexts {
 
 const en: MailTexts = {
   frame: {
-    openInstead: 'If the button does not work, open this address:',
+    openInstead: "If the button doesn't work, open this link:",
     sentBy: (name) => `Sent automatically by ${name}`,
   },
   verification: (name, code, minutes) => ({
     subject: `${name}: your verification code is ${code}`,
     title: 'Confirm your email address',
-    lines: ['Enter this code to confirm that the address is yours:'],
+    lines: ['Enter this code to confirm your email address:'],
     code,
-    note: `The code works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail.`,
+    note: `The code works once and expires in ${minutes} minutes. If you didn't request it, you can ignore this email.`,
   }),
   addressInUse: (name, address) => ({
-    subject: `${name}: this address already has an account`,
+    subject: `${name}: you already have an account`,
     title: 'You already have an account',
     lines: [
-      'Somebody, probably you, asked for a verification code for this email address. It already belongs to an account, so no code is needed: please log in. If you do not know the password any more, you can make a new one.',
+      'Someone, probably you, requested a verification code for this email address. The address already belongs to an account, so you can just log in. If you forgot your password, you can reset it.',
     ],
-    link: { label: 'Reset the password', address },
-    note: 'If it was not you, you can ignore this mail.',
+    link: { label: 'Reset password', address },
+    note: "If this wasn't you, you can ignore this email.",
   }),
   reset: (name, username, address, minutes) => ({
     subject: `${name}: reset your password`,
     title: 'Reset your password',
-    lines: [`Somebody, probably you, asked for a new password for the account ${username}. Follow the link to get it:`],
-    link: { label: 'Reset the password', address },
-    note: `The link works once, within ${minutes} minutes. If you did not ask for it, you can ignore this mail; your password stays as it is.`,
+    lines: [
+      `Someone, probably you, asked to reset the password of the account ${username}. Use this link to get a new password:`,
+    ],
+    link: { label: 'Reset password', address },
+    note: `The link works once and expires in ${minutes} minutes. If you didn't request it, you can ignore this email; your password stays the same.`,
   }),
   addressReplaced: (name, username) => ({
-    subject: `${name}: your account has another email address now`,
-    title: 'Your account has another email address now',
+    subject: `${name}: the email address of your account has changed`,
+    title: 'The email address of your account has changed',
     lines: [
-      `The email address of the account ${username} was replaced. Mails about it, and links for a new password, do not come here any more.`,
+      `The email address of the account ${username} was changed. Emails about the account, including password reset links, will no longer be sent to this address.`,
     ],
-    note: 'If it was not you, change the password at once and tell the administrator.',
+    note: "If this wasn't you, change your password immediately and contact your administrator.",
   }),
   quotaLow: (name, username, quota, address) => ({
-    subject: `${name}: your quota is running low`,
-    title: 'Your quota is running low',
-    lines: [`The account ${username} has ${quota} left. Top it up in time, so that your calls go on.`],
+    subject: `${name}: your balance is running low`,
+    title: 'Your balance is running low',
+    lines: [`The account ${username} has ${quota} left. Top up to avoid interruptions.`],
     link: { label: 'Top up', address },
   }),
   quotaUsedUp: (name, username, address) => ({
-    subject: `${name}: your quota is used up`,
-    title: 'Your quota is used up',
-    lines: [`The account ${username} has nothing left. Calls are refused until it is topped up.`],
+    subject: `${name}: your balance is used up`,
+    title: 'Your balance is used up',
+    lines: [`The account ${username} has no balance left. Requests are rejected until you top up.`],
     link: { label: 'Top up', address },
   }),
   notice: (name, subject, text) => ({ subject: `${name}: ${subject}`, title: subject, lines: text.split('\n') }),
   test: (name) => ({
-    subject: `${name}: test mail`,
-    title: 'Test mail',
-    lines: ['The mail settings work: this mail was sent with them.'],
+    subject: `${name}: test email`,
+    title: 'Test email',
+    lines: ['Your email settings work. This email was sent with them.'],
   }),
 }
 

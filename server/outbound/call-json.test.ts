@@ -58,7 +58,7 @@ test('calls private addresses but no metadata service, however its address is wr
   ]) {
     expect(await causeOf(get(`http://${host}/latest`))).toContain('metadata service')
   }
-  expect(await causeOf(get('file:///etc/passwd'))).toContain('neither with http nor https')
+  expect(await causeOf(get('file:///etc/passwd'))).toContain('must begin with http:// or https://')
 })
 
 test('reports a port on which nothing listens', async () => {

@@ -60,8 +60,8 @@ export async function callJson(service: string, url: string, call: JsonCall, lim
 
 async function refuseMetadata(url: string, signal: AbortSignal): Promise<void> {
   const { hostname, protocol } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('the address begins neither with http nor https')
+  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('the URL must begin with http:// or https://')
   if (await unlessAborted(leadsToMetadata(hostname), signal)) {
-    throw new Error('the address leads to the metadata service of a cloud')
+    throw new Error('the URL leads to a cloud metadata service')
   }
 }

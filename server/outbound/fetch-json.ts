@@ -35,11 +35,11 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
         throw new GatewayError('bad_response_status_code', `status code: ${response.status}`)
       }
       const body = tryParse((await readAtMost(response.body, mostBytes, tooLarge)).toString())
-      if (!isObject(body)) throw new GatewayError('bad_response_body', 'the upstream answered with something else')
+      if (!isObject(body)) throw new GatewayError('bad_response_body', "the upstream's response is not a JSON object")
       return body
     } catch (error) {
       if (error instanceof GatewayError) throw error
-      if (signal.aborted) throw new GatewayError('upstream_timeout', 'the upstream did not answer in time')
+      if (signal.aborted) throw new GatewayError('upstream_timeout', 'the upstream did not respond in time')
       // The error itself may contain the URL, and some services require the key in it.
       const code = (error as NodeJS.ErrnoException).code
       throw new GatewayError('do_request_failed', `the upstream cannot be reached${code ? ` (${code})` : ''}`)
@@ -50,5 +50,5 @@ export function createFetchJson(timeoutMs: number, guard: MetadataGuard) {
 }
 
 function tooLarge(): GatewayError {
-  return new GatewayError('bad_response_body', 'the answer of the upstream is too large')
+  return new GatewayError('bad_response_body', "the upstream's response is too large")
 }

@@ -172,10 +172,10 @@ function readBytes(url: string, response: IncomingMessage, mostBytes: number): P
       else chunks.push(chunk)
     })
     response.on('end', () =>
-      response.complete ? resolve(Buffer.concat(chunks)) : reject(refused(url, 'its answer broke off')),
+      response.complete ? resolve(Buffer.concat(chunks)) : reject(refused(url, 'its response was interrupted')),
     )
     response.on('error', reject)
-    response.on('close', () => reject(refused(url, 'its answer broke off')))
+    response.on('close', () => reject(refused(url, 'its response was interrupted')))
   })
 }
 

@@ -52,7 +52,7 @@ export function createMetadataGuard(nowMs: () => number, resolve: Resolve = syst
       const { hostname } = new URL(origin)
       if (await leadsToMetadata(hostname, resolve)) {
         origins.delete(origin)
-        throw new Error('the address leads to the metadata service of a cloud')
+        throw new Error('the URL leads to a cloud metadata service')
       }
       known.checkedAtMs = isAddress(hostname) ? Number.POSITIVE_INFINITY : nowMs()
     } finally {

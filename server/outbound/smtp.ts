@@ -66,7 +66,7 @@ export async function sendMail(server: SmtpServer, message: Message): Promise<vo
     if (await leadsToMetadata(server.host)) throw new Error('SMTPServer is the metadata service of a cloud')
   }
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const endTimer = runningTimer(wholeLimitMs, () => reject(new Error('the mail server took too long')))
+  const endTimer = runningTimer(wholeLimitMs, () => reject(new Error('the mail server did not respond in time')))
   try {
     const sending = refuseMetadata().then(() =>
       transport.sendMail({

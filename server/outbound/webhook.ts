@@ -21,7 +21,7 @@ export async function postWebhook(url: string, message: Readonly<Record<string, 
     })
   } catch (error) {
     // The URL may contain a secret.
-    throw new Error(`it cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer in time'})`)
+    throw new Error(`the URL cannot be reached (${(error as NodeJS.ErrnoException).code ?? 'no answer in time'})`)
   } finally {
     end()
   }

@@ -55,7 +55,7 @@ export function mountRelay(app: Hono<AppEnv>, deps: RealtimeDeps, billingLimit: 
           () => {
             throw new GatewayError(
               'api_not_implemented',
-              `${c.req.method} ${c.req.path} is not served by this gateway: ${methodHint(c) ?? 'ask the service itself'}`,
+              `${c.req.method} ${c.req.path} is not supported by this gateway: ${methodHint(c) ?? 'call the provider directly'}`,
             )
           },
           notServedDialect(path, c),
@@ -143,7 +143,7 @@ async function fromDatabase<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw new GatewayError('database_unavailable', 'the account database cannot be reached, try again', {
+    throw new GatewayError('database_unavailable', 'the account database cannot be reached; try again', {
       cause: error,
     })
   }

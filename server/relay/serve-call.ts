@@ -92,7 +92,7 @@ function readBody(
     return readJson(source, limits, deps.relay, admit)
   }
   if (!type.toLowerCase().startsWith('multipart/form-data')) {
-    throw new GatewayError('unsupported_media_type', 'this call takes multipart/form-data')
+    throw new GatewayError('unsupported_media_type', 'this endpoint requires multipart/form-data')
   }
   return readForm(source.body, type, limits, deps.spoolDir).then((formBody) => ({ kind: 'form', form: formBody }))
 }

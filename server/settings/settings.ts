@@ -60,7 +60,7 @@ function parse(rows: readonly OptionRow[], secrets: Secrets, warn: (message: str
     try {
       values[row.key] = parseOption(row.key, openOption(secrets, row))
     } catch (error) {
-      warn(`option ${row.key} is stored with a bad value, its default is used: ${String(error)}`)
+      warn(`option ${row.key} has an invalid stored value; its default is used: ${String(error)}`)
     }
   }
   return Object.freeze(values) as Settings

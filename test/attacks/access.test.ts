@@ -46,7 +46,7 @@ forEachDatabase((_, openFresh) => {
         ['DELETE', `/api/token/${id}`, undefined],
       ] as const) {
         const { json } = await call(method, path, who, body)
-        expect([path, json]).toEqual([path, { success: false, message: 'This token does not exist.' }])
+        expect([path, json]).toEqual([path, { success: false, message: 'Token not found.' }])
       }
       for (const path of ['/api/token/?p=0&size=100', '/api/token/search?keyword=mine']) {
         expect((await call('GET', path, who)).json.data).toEqual([])

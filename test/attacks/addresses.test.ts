@@ -1,5 +1,5 @@
 // X-Forwarded-For is trusted only when it comes from the operator's own proxies: rate limits, the allowed networks of
-// tokens and the audit trail ignore what a caller writes there.
+// tokens and the audit log ignore what a caller writes there.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { forEachDatabase } from '../helpers/databases.ts'
 import { startFakeUpstream } from '../helpers/fake-upstream.ts'
@@ -40,7 +40,7 @@ forEachDatabase((_, openFresh) => {
     await api.store.close()
   })
 
-  test('8.6-2 spoofed X-Forwarded-For: password guessing is stopped, and the audit trail shows the real address', async () => {
+  test('8.6-2 spoofed X-Forwarded-For: password guessing is stopped, and the audit log shows the real address', async () => {
     const off = { limit: 0, windowMs: 1000 }
     const set = await scene(await openFresh(), {
       rateRules: { api: off, critical: off, loginFailures: { limit: 2, windowMs: 60_000 } },

@@ -150,7 +150,7 @@ test.each(forms)(
     for (const url of refused) {
       const seen = await see(rig.gateway.post(path, body(url), caller.token))
       expect({ url, status: seen.status }).toEqual({ url, status: 400 })
-      expect(seen.text).toContain('may not begin with')
+      expect(seen.text).toContain('cannot begin with')
     }
     expect(rig.upstream.requests).toHaveLength(0)
     await charged(rig, caller, 0)

@@ -78,7 +78,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('HTML in stored texts of users, tokens, codes, channels, logs and the audit trail is returned unchanged as JSON', async () => {
+  test('HTML in stored texts of users, tokens, codes, channels, logs and the audit log is returned unchanged as JSON', async () => {
     const name = '<b>x</b><i>'
     expect((await call('POST', '/api/user/', { username: name, password: 'long enough' })).json.success).toBe(false)
     expect((await call('PUT', '/api/user/self', { username: name }, user)).json.success).toBe(false)

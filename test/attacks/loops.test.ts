@@ -28,7 +28,7 @@ test('a channel that leads back to its own gateway is detected on the first call
   for (const [path, body] of calls) {
     const answer = await gateway.post(path, body)
     expect([path, answer.status]).toEqual([path, 508])
-    expect(await answer.text()).toContain('come through this gateway before')
+    expect(await answer.text()).toContain('already passed through this gateway')
   }
   const rows = (await gateway.logs()).filter(({ quota }) => quota > 0)
   expect(rows).toEqual([])
@@ -65,7 +65,7 @@ test('a chain of more than 20 gateways is refused because of its length, not bec
   const answer = await through(21)
   expect(answer.status).toBe(508)
   const text = await answer.text()
-  expect(text).toContain('this call has come through 21 gateways')
+  expect(text).toContain('this request has passed through 21 gateways')
   expect(text).not.toContain('before')
   expect((await through(20)).status).not.toBe(508)
 })

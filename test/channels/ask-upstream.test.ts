@@ -93,7 +93,7 @@ forEachDatabaseUrl((_, freshUrl) => {
       [json(401, { error: { message: `bad key ${key}` } }), 'status code: 401'],
       [json(200, { data: { credit: `${key}` } }), 'no balance'],
       [json(200, {}), 'no balance'],
-      [json(200, [1]), 'something else'],
+      [json(200, [1]), 'not a JSON object'],
       [json(302, {}), 'status code: 302'],
     ] as const) {
       answers({ '/sb-api/user/status': behaviour })
@@ -108,7 +108,7 @@ forEachDatabaseUrl((_, freshUrl) => {
     expect(JSON.stringify(broken)).not.toContain(key)
     expect(await rig.shown(id)).toMatchObject({ balance: 5 })
     const other = await rig.channel({ type: 2, key })
-    expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not implemented') })
+    expect(await update(other)).toMatchObject({ success: false, message: expect.stringContaining('not available') })
   })
 
   test('updating all balances covers the enabled channels, and disables an exhausted channel if that is configured', async () => {

@@ -77,7 +77,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     expect(await failedOf(id)).toMatchObject({ failed: 1 })
   })
 
-  test('when a channel is disabled or enabled automatically, the log, the audit trail and the channel’s row give the reason', async () => {
+  test('when a channel is disabled or enabled automatically, the log, the audit log and the channel’s row give the reason', async () => {
     await rig.gateway.setOption('AutomaticDisableChannelEnabled', 'true')
     await rig.gateway.setOption('AutomaticEnableChannelEnabled', 'true')
     const id = await rig.channel({ name: 'first' })
@@ -107,7 +107,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     for (let count = 0; count < 5; count++) await call()
     await until(async () => (await eventsOf(id)).length === 1)
     const [row] = await eventsOf(id)
-    expect(row?.content).toContain('is left alone for 5 s for model m: 5 calls in a row failed')
+    expect(row?.content).toContain('was paused for 5 s for model m: 5 requests in a row failed')
     expect(row?.content).toContain('we are overloaded')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.cool-down' }])
     expect((await channelOf(id)).status_reason).toContain('we are overloaded')
@@ -118,7 +118,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     aheadMs += 70_000
     await call()
     await until(async () => (await eventsOf(id)).length === 2)
-    expect((await eventsOf(id))[0]?.content).toContain('the call that tried it again failed')
+    expect((await eventsOf(id))[0]?.content).toContain('the retry failed')
   })
 
   test('a pause that a service requests is reported too', async () => {
@@ -127,9 +127,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     rig.upstream.always(fake.status(429, { message: 'slow down', headers: [['retry-after', '7']] }))
     for (let count = 0; count < 3; count++) await call()
     await until(async () => (await eventsOf(id)).length === 1)
-    expect((await eventsOf(id))[0]?.content).toContain(
-      'is left alone for 7 s for model m: the service asked for a pause',
-    )
+    expect((await eventsOf(id))[0]?.content).toContain('was paused for 7 s for model m: the provider asked for a pause')
   })
 
   test('setting a key aside and using it again are both logged, without the key', async () => {
@@ -141,7 +139,7 @@ forEachDatabaseUrl((kind, freshUrl) => {
     for (let count = 0; count < 2; count++) await call()
     await until(async () => (await eventsOf(id)).length === 1)
     const [row] = await eventsOf(id)
-    expect(row?.content).toContain('has a key less, 1 left')
+    expect(row?.content).toContain('paused a key, 1 left')
     expect(JSON.stringify([row, await auditOf(id), await channelOf(id)])).not.toContain('closed-0001')
     expect(await auditOf(id)).toMatchObject([{ action: 'channel.set-key-aside' }])
     rig.upstream.forKey(keys[0] ?? '', fake.ok())

@@ -153,7 +153,7 @@ describe('recorded streams through official SDKs', () => {
             expect({ id: recorded.id, length, outcome }).toEqual({
               id: recorded.id,
               length,
-              outcome: expect.stringContaining('the upstream ended its answer before it was complete'),
+              outcome: expect.stringContaining('the upstream ended its response before it was complete'),
             })
           }
         }

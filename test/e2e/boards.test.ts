@@ -74,7 +74,7 @@ test('after a test of all channels, one click disables those that failed, and th
   await page.getByText('Failed: idle, calm, busy').waitFor()
   await page.getByRole('row').filter({ hasText: 'busy' }).getByText('Test failed').waitFor()
   await disable.click()
-  await page.getByText('3 channels are disabled').waitFor()
+  await page.getByText('3 channels disabled').waitFor()
   const statuses = async () =>
     (await site.api<{ status: number }[]>('GET', '/api/channel/')).map(({ status }) => status)
   await eventually(statuses).toEqual([2, 2, 2])

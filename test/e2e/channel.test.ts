@@ -268,7 +268,7 @@ describe('the form of a channel', () => {
     await page.getByLabel('Key', { exact: true }).fill('k')
     await page.getByRole('button', { name: 'Add basic' }).click()
     const address = page.getByLabel('Base URL')
-    const says = 'Base URL must be an address that begins with https:// or http://.'
+    const says = 'Base URL must be a URL that begins with https:// or http://.'
     for (const send of ['Submit', 'Save and test']) {
       await address.fill(send)
       await page.getByRole('button', { name: send, exact: true }).click()
@@ -317,7 +317,8 @@ describe('the form of a channel', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/channel/add')
-    await page.getByLabel('Base URL').waitFor()
+    const proxyHint = page.getByText("Leave empty to use the provider's default.")
+    await proxyHint.waitFor()
     await eventually(() => page.getByLabel('Type', { exact: true }).inputValue()).toBe('OpenAI')
     await page.getByRole('button', { name: 'Remove default' }).waitFor()
     const choose = async (words: string) => {
@@ -326,7 +327,7 @@ describe('the form of a channel', () => {
     }
     await choose('Custom')
     await page.getByLabel('Base URL').waitFor()
-    await eventually(() => page.getByLabel('Base URL').count()).toBe(0)
+    await eventually(() => proxyHint.count()).toBe(0)
     await choose('Azure OpenAI')
     await page.getByLabel('Endpoint').waitFor()
     await eventually(() => page.getByLabel('Default API version').getAttribute('placeholder')).toBe(
@@ -596,10 +597,10 @@ describe('the form of a channel', () => {
       await box.fill(words)
       await box.press('Enter')
     }
-    await page.getByText('2 chosen').waitFor()
+    await page.getByText('2 selected').waitFor()
     await box.press('Escape')
     await box.press('Escape')
-    await page.getByText('2 chosen').waitFor()
+    await page.getByText('2 selected').waitFor()
     for (const name of ['my-model', 'gpt-4'])
       await page.getByRole('button', { name: `Remove ${name}`, exact: true }).waitFor()
     expect(visit.calls().filter((call) => call.startsWith('POST'))).toEqual([])

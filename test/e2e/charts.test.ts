@@ -33,7 +33,7 @@ beforeAll(() => {
     })
 })
 
-const chart = (page: Page) => page.getByRole('figure', { name: 'Rows over time' }).getByRole('img')
+const chart = (page: Page) => page.getByRole('figure', { name: 'Requests over time' }).getByRole('img')
 
 /** The bars of the chart as the server returned them. */
 async function barsOf(page: Page): Promise<{ step: number; starts: number[] }> {
@@ -194,7 +194,7 @@ test('the ranking shows how each group compares with the previous period', async
   // calls and the other three.
   await eventually(async () => (await changes.allTextContents()).sort()).toEqual(['-25%', '0%'])
   const inWords = await changes.evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')).sort())
-  expect(inWords).toEqual(['25% less than the period before', 'as in the period before'])
+  expect(inWords).toEqual(['-25% vs previous period', 'Same as previous period'])
 })
 
 describe('filtering the usage page', () => {
@@ -251,7 +251,7 @@ describe('filtering the usage page', () => {
     await page.getByLabel('Username').fill('nobody')
     // Moving the focus out of the box applies the filter.
     await channel.focus()
-    await page.getByText('Nothing that matches was used in this time').waitFor()
+    await page.getByText('No matching usage in this period').waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).last().click()
     await page.waitForURL((url) => url.search === '')
     await eventually(() => requests(page)).toBe(String(days))
@@ -263,19 +263,19 @@ describe('filtering the usage page', () => {
     const { page } = visit
     await visit.open('/usage?range=90d&rollup=hour')
     await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
-    const choices = () => page.getByLabel('Each bar').locator('option').allTextContents()
+    const choices = () => page.getByLabel('Interval').locator('option').allTextContents()
     expect(await choices()).toEqual(['day', 'week', 'month'])
     const midnight = Math.floor(Date.now() / 1000 / day) * day
     await visit.open(`/usage?range=custom&from=${midnight - 10 * day}&to=${midnight}`)
     await page.getByRole('figure', { name: 'Spend by day' }).waitFor()
     expect(await choices()).toEqual(['hour', 'day', 'week', 'month'])
     await eventually(() => requests(page)).toBe('10')
-    await page.getByLabel('Each bar').selectOption('hour')
+    await page.getByLabel('Interval').selectOption('hour')
     await page.getByRole('figure', { name: 'Spend by hour' }).waitFor()
     await page.getByText('7 days', { exact: true }).click()
     await page.waitForURL((url) => url.search === '?range=7d')
     await visit.open(`/usage?range=custom&from=${midnight + 10 * day}`)
-    await page.getByText('This time ends before it begins').waitFor()
+    await page.getByText('End must be after start').waitFor()
     await visit.open('/usage?range=custom&from=9000000000000')
     await eventually(() => requests(page)).toBe(String(days))
   })
@@ -283,7 +283,7 @@ describe('filtering the usage page', () => {
   test('calls that broke off have a separate metric', async () => {
     await using visit = await site.visit({ as: rootAccount })
     await visit.open('/usage?metric=failed')
-    await visit.page.getByRole('figure', { name: 'Broken off by day' }).waitFor()
+    await visit.page.getByRole('figure', { name: 'Failed by day' }).waitFor()
     const row = visit.page
       .locator('main tr')
       .filter({ has: visit.page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }) })
@@ -294,7 +294,7 @@ describe('filtering the usage page', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log?model=gpt-4o&token=token+1&from=7d')
-    await page.getByRole('link', { name: 'Usage of these' }).click()
+    await page.getByRole('link', { name: 'View usage' }).click()
     await page.waitForURL((url) => url.pathname.endsWith('/usage'))
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
       range: '7d',
@@ -308,7 +308,7 @@ describe('filtering the usage page', () => {
     await using visit = await site.visit({ as: await site.addUser('somebody') })
     const { page } = visit
     await visit.open('/usage?user=root&channel=1')
-    await page.getByText('Nothing was used in this time').waitFor()
+    await page.getByText('No usage in this period').waitFor()
     expect(await page.getByLabel('Username').count()).toBe(0)
     expect(await page.getByLabel('Channel ID').count()).toBe(0)
     expect(visit.calls().filter((call) => call.includes('/api/usage/') && /username|channel/.test(call))).toEqual([])

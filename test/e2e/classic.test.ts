@@ -130,7 +130,7 @@ test('spec 7: users log in, create a token, find their logs and use the playgrou
   await visit.open('/log?model=gpt-4o')
   await rowsOf(page).first().waitFor()
   await visit.open('/usage')
-  await page.getByText(/Summed up from the newest \d+ calls/).waitFor()
+  await page.getByText(/Based on the newest \d+ requests/).waitFor()
   await page.getByRole('link', { name: 'Logs of gpt-4o', exact: true }).waitFor()
   await visit.open('/playground')
   await page.getByLabel('Model', { exact: true }).waitFor()

@@ -53,7 +53,7 @@ describe('a failed call', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/log')
-    await page.getByRole('combobox', { name: 'Type' }).selectOption('error')
+    await page.getByRole('combobox', { name: 'Type' }).selectOption('Error')
     await page.waitForURL((url) => url.searchParams.get('type') === '6')
     const row = rowsOf(page).filter({ hasText: 'laptop' })
     await row.getByText('400 bad_response_status_code').waitFor()
@@ -102,7 +102,7 @@ describe('a failed call', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/')
-    const latest = page.getByRole('region', { name: 'Latest log entries' })
+    const latest = page.getByRole('region', { name: 'Recent activity' })
     await latest.getByText('bad_response_status_code').waitFor()
     expect(await latest.getByText('tested').count()).toBe(0)
     await latest.getByRole('link', { name: 'gpt-4o' }).click()
@@ -124,7 +124,7 @@ describe('the link to a row', () => {
     }
     await using visit = await site.visit({ as: caller })
     await visit.open(`/log?peek=${id}`)
-    await drawer(visit.page).getByText('This row does not exist').waitFor()
+    await drawer(visit.page).getByText('This entry is no longer available').waitFor()
   })
 })
 
@@ -192,7 +192,7 @@ describe('no layout shifts', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     for (const [address, label, choice] of [
-      ['/log', 'Type', 'consumption'],
+      ['/log', 'Type', 'Request'],
       ['/channel', 'Status', 'Enabled'],
     ] as const) {
       await visit.open(address)

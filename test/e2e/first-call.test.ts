@@ -89,7 +89,7 @@ test('spec 1, 2: log in, add a channel, create a token, get a streamed response'
 
   await goHome(page)
   await page.getByText('4 of 5 done').waitFor()
-  await step(page, 'Make the first call').and(page.locator('[data-done="true"]')).waitFor()
+  await step(page, 'Make your first request').and(page.locator('[data-done="true"]')).waitFor()
   if (takesPictures) await takePictures()
 })
 

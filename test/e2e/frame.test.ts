@@ -107,7 +107,7 @@ const others = [
   { what: 'on the home page for a visitor who is not logged in', path: '/', as: undefined, asks: false },
   { what: 'on a page that does not exist', path: '/no/such/page', as: rootAccount, asks: true },
   {
-    what: 'on the audit trail tab, which is wider than the settings page',
+    what: 'on the audit log tab, which is wider than the settings page',
     path: '/setting?tab=audit',
     as: rootAccount,
     asks: true,

@@ -43,9 +43,9 @@ describe('without a custom home page', () => {
     await card.getByText(version).waitFor()
     await eventually(() => card.locator('time').textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
     const line = (name: string) => card.locator('dl > div').filter({ hasText: name }).locator('dd').textContent()
-    await eventually(() => line('Login by password')).toBe('enabled')
-    await eventually(() => line('GitHub login')).toBe('disabled')
-    await eventually(() => line('WeChat login')).toBe('disabled')
+    await eventually(() => line('Password login')).toBe('Enabled')
+    await eventually(() => line('GitHub login')).toBe('Disabled')
+    await eventually(() => line('WeChat login')).toBe('Disabled')
   })
 
   test('a user sees first steps that are ticked automatically, and can dismiss them permanently', async () => {
@@ -53,16 +53,16 @@ describe('without a custom home page', () => {
     const { page } = visit
     await visit.open('/')
     await page.getByText('1 of 3 done').waitFor()
-    await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Get quota')
-    await eventually(() => kpi(page, 'Remaining quota').textContent()).toContain('$2.00')
+    await eventually(() => page.locator('li[data-done="true"]').textContent()).toContain('Add credit')
+    await eventually(() => kpi(page, 'Balance').textContent()).toContain('$2.00')
     // The page stays open, so the call completes while the page is visible.
     await makeCall(user)
-    await page.locator('li[data-done="true"]').filter({ hasText: 'Make the first call' }).waitFor()
+    await page.locator('li[data-done="true"]').filter({ hasText: 'Make your first request' }).waitFor()
     await page.reload()
     await page.getByText('Requests, 7 days').waitFor()
     await page.getByRole('cell', { name: 'gpt-4o-mini' }).waitFor()
     await eventually(() => kpi(page, 'Requests, 7 days').textContent()).toContain('1')
-    await eventually(() => page.getByText('First steps').count()).toBe(0)
+    await eventually(() => page.getByText('Get started').count()).toBe(0)
     // The page lists the models with their share of the spending, and links to the user's usage of each.
     const spend = page.getByRole('region', { name: 'Spend, last 14 days' })
     await spend.getByText('100%').waitFor()
@@ -77,8 +77,8 @@ describe('without a custom home page', () => {
     await using visit = await site.visit({ as: fresh })
     await visit.open('/')
     await visit.page.getByText('0 of 3 done').waitFor()
-    await visit.page.getByText('Nothing has been logged yet.').waitFor()
-    const links = visit.page.getByRole('region', { name: 'First steps' }).getByRole('link')
+    await visit.page.getByText('No activity yet.').waitFor()
+    const links = visit.page.getByRole('region', { name: 'Get started' }).getByRole('link')
     const hrefs = () => links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
     await eventually(hrefs).toEqual(['/topup', '/token/add', '/playground'])
   })
@@ -107,10 +107,10 @@ describe('without a custom home page', () => {
     await using visit = await site.visit({ as: rootAccount })
     const { page } = visit
     await visit.open('/')
-    await page.getByRole('button', { name: 'Dismiss first steps' }).click()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
     await page.reload()
-    await kpi(page, 'Remaining quota').waitFor()
-    await eventually(() => page.getByText('First steps').count()).toBe(0)
+    await kpi(page, 'Balance').waitFor()
+    await eventually(() => page.getByText('Get started').count()).toBe(0)
   })
 
   test('an administrator sees the figures of all users, or only their own if the URL says so', async () => {
@@ -131,9 +131,9 @@ describe('without a custom home page', () => {
     const { page } = visit
     await page.route('**/api/usage/**', (route) => route.abort())
     await visit.open('/')
-    const alert = page.getByRole('alert').filter({ hasText: 'The figures could not be loaded' }).first()
+    const alert = page.getByRole('alert').filter({ hasText: 'Could not load the figures' }).first()
     await alert.waitFor()
-    await page.getByText('Latest log entries').waitFor()
+    await page.getByText('Recent activity').waitFor()
     await page.unroute('**/api/usage/**')
     await alert.getByRole('button', { name: 'Retry' }).click()
     await kpi(page, 'Requests, 7 days').waitFor()

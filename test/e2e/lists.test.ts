@@ -53,7 +53,7 @@ const lists: List[] = [
     path: '/log',
     heading: 'usage logs',
     api: '/api/log/?',
-    numbers: { header: 'Quota consumed', sort: 'quota' },
+    numbers: { header: 'Cost', sort: 'quota' },
     empty: 'No logs yet',
   },
 ]

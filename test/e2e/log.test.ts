@@ -58,7 +58,7 @@ describe('the logs', () => {
     await rowWith(page, 'laptop').waitFor()
     await eventually(() => rowWith(page, 'of root').count()).toBe(0)
     await eventually(() => page.getByRole('columnheader', { name: 'User', exact: true }).count()).toBe(0)
-    for (const column of ['Time', 'Token', 'Type', 'Model', 'Prompt tokens', 'Completion tokens', 'Detail'])
+    for (const column of ['Time', 'Token', 'Type', 'Model', 'Prompt tokens', 'Completion tokens', 'Details'])
       await page.getByRole('columnheader', { name: column, exact: true }).waitFor()
     await eventually(() => page.getByLabel('Username').count()).toBe(0)
     const list = visit.calls().find((each) => each.startsWith('GET /api/log/self?')) ?? ''
@@ -88,7 +88,7 @@ describe('the logs', () => {
       'GET',
       '/api/log/stat?type=2&username=caller',
     )
-    await page.getByRole('region', { name: `consumption $${(quota / 500_000).toFixed(2)} – ${token} tokens` }).waitFor()
+    await page.getByRole('region', { name: `cost ${(quota / 500_000).toFixed(2)}, ${token} tokens` }).waitFor()
     await page.getByText('Only mine').click()
     await rowWith(page, 'of root').waitFor()
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
@@ -99,7 +99,7 @@ describe('the logs', () => {
     const { page } = visit
     await visit.open('/log')
     await rowWith(page, 'laptop').waitFor()
-    await page.getByLabel('Type', { exact: true }).selectOption('consumption')
+    await page.getByLabel('Type', { exact: true }).selectOption('Request')
     await page.getByLabel('Model name').fill('gpt-4o-mini')
     await page.getByLabel('Model name').press('Enter')
     await rowWith(page, 'laptop').waitFor({ state: 'detached' })
@@ -110,7 +110,7 @@ describe('the logs', () => {
     }
     for (const path of ['/api/log/self', '/api/log/self/stat'])
       expect(query(path)).toMatchObject({ type: '2', model_name: 'gpt-4o-mini' })
-    await page.getByText('own range').click()
+    await page.getByText('Custom').click()
     await page.getByLabel('From').fill('2001-01-01T00:00:00')
     const narrowed = page.waitForRequest((request) => {
       const { pathname, searchParams } = new URL(request.url())
@@ -145,7 +145,7 @@ describe('the logs', () => {
     await eventually(() => cell.textContent()).toMatch(/\$0\.\d{6}/)
     await cell.getByRole('rowheader').click()
     const drawer = page.getByRole('dialog')
-    await drawer.getByText('charged').waitFor()
+    await drawer.getByText('billed').waitFor()
     await eventually(() => drawer.textContent()).toMatch(/\(\d+ \+ \d+ × [\d.]+\) × [\d.]+ × [\d.]+ = \d+/)
     await drawer.getByRole('button', { name: 'Same model' }).click()
     await page.waitForURL('**/log?model=gpt-4o')
@@ -172,10 +172,10 @@ describe('the logs', () => {
     await visit.open('/log?type=2')
     await rowWith(page, 'laptop').waitFor()
     await page.getByLabel('Live').check()
-    await page.getByText('New rows appear as they are written.').waitFor()
+    await page.getByText('New entries appear as they are written.').waitFor()
     await call(caller, 'brand new', 'gpt-4o')
     await rowWith(page, 'brand new').waitFor()
-    await page.getByText('1 new row').waitFor()
+    await page.getByText('1 new entry').waitFor()
   })
 
   test('a row that is written while the live connection is being opened is also shown', async () => {
@@ -188,10 +188,10 @@ describe('the logs', () => {
     await page.getByLabel('Live').check()
     await asked
     await call(caller, 'meanwhile', 'gpt-4o')
-    expect(await page.getByText('New rows appear as they are written.').count()).toBe(0)
+    expect(await page.getByText('New entries appear as they are written.').count()).toBe(0)
     release()
     // If the server is slow to publish the row, it may also arrive through the live connection.
-    await page.getByText(/^(?:New rows appear as they are written\.|1 new row)$/).waitFor()
+    await page.getByText(/^(?:New entries appear as they are written\.|1 new entry)$/).waitFor()
     await rowWith(page, 'meanwhile').waitFor()
   })
 
@@ -223,7 +223,7 @@ describe('the logs', () => {
     await visit.open('/log')
     await rowWith(page, 'laptop').waitFor()
     await run('Turn on live updates')
-    await page.getByText('New rows appear as they are written.').waitFor()
+    await page.getByText('New entries appear as they are written.').waitFor()
     await run('Turn off live updates')
     await eventually(() => page.getByLabel('Live').isChecked()).toBe(false)
     await run('the machine')
@@ -236,7 +236,7 @@ describe('the logs', () => {
     await visit.open('/log?token=server')
     await rowWith(page, 'server').waitFor()
     await page.getByRole('button', { name: 'Export this page (CSV)' }).waitFor()
-    const address = await page.getByRole('link', { name: 'Export CSV of all results' }).getAttribute('href')
+    const address = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')
     const text = await page.evaluate(async (from) => (await fetch(from)).text(), address ?? '')
     expect(text.trim().split('\r\n')).toHaveLength(2)
     expect(text).toContain('server')
@@ -307,12 +307,12 @@ describe('the details of a call', () => {
     await visit.open('/log?token=cut%20short')
     const ground = (token: string) =>
       rowWith(visit.page, token).evaluate((row) => getComputedStyle(row).backgroundColor)
-    await rowWith(visit.page, 'cut short').getByText('broken off').waitFor()
+    await rowWith(visit.page, 'cut short').getByText('interrupted').waitFor()
     const standsOut = await ground('cut short')
     await visit.open('/log?token=retried')
     await rowWith(visit.page, 'retried').waitFor()
     expect(await ground('retried')).not.toBe(standsOut)
-    await eventually(() => visit.page.getByText('broken off').count()).toBe(0)
+    await eventually(() => visit.page.getByText('interrupted').count()).toBe(0)
   })
 
   test('the drawer goes from row to row, with buttons and with the keys of the list', async () => {
@@ -349,7 +349,7 @@ describe('the details of a call', () => {
     const { page } = visit
     await visit.open('/log?type=2&model=gpt-4o-mini')
     await page.getByLabel('Live').check()
-    await page.getByText('New rows appear as they are written.').waitFor()
+    await page.getByText('New entries appear as they are written.').waitFor()
     await rowWith(page, 'server').getByRole('rowheader').click()
     const drawer = page.getByRole('dialog')
     await drawer.getByText('server', { exact: true }).waitFor()
@@ -377,7 +377,7 @@ describe('the details of a call', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await eventually(() => page.url()).not.toContain('request=')
       await visit.open(`/log?request=${'0'.repeat(31)}`)
-      await page.getByText('No row of this request').waitFor()
+      await page.getByText('No entry for this request ID').waitFor()
     }
   })
 })

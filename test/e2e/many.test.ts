@@ -57,7 +57,7 @@ test('a sorted log shows that it covers only the newest rows, and its figures st
   await filled(page)
   await page.waitForFunction(() => document.querySelector('.skeleton') === null)
   const all = await figures.textContent()
-  expect(all).toMatch(/Rows10,\d{3}/)
+  expect(all).toMatch(/Requests10,\d{3}/)
   const note = page.getByText(/^Sorted this way/)
   expect(await note.count()).toBe(0)
   await visit.open('/log?sort=-quota')
@@ -67,7 +67,7 @@ test('a sorted log shows that it covers only the newest rows, and its figures st
   await visit.open('/log?sort=-quota&model=a-model-with-a-long-name')
   await page.getByText(/ 1,6\d{2} rows$/).waitFor()
   expect(await note.count()).toBe(0)
-  expect(await figures.textContent()).toMatch(/Rows1,6\d{2}/)
+  expect(await figures.textContent()).toMatch(/Requests1,6\d{2}/)
 })
 
 test('the log’s figures stay while another page loads; after a change of filters, they wait for the new row count', async () => {
@@ -79,7 +79,7 @@ test('the log’s figures stay while another page loads; after a change of filte
   let isAsked = Promise.withResolvers<void>()
   await visit.open('/log?sort=-quota')
   await note.waitFor()
-  await eventually(() => figures.textContent()).toMatch(/Rows10,\d{3}Average per row\$/)
+  await eventually(() => figures.textContent()).toMatch(/Requests10,\d{3}Avg cost per request\$/)
   const all = await figures.textContent()
   await page.route(/\/api\/log\/\?p=/, async (route) => {
     isAsked.resolve()
@@ -100,9 +100,9 @@ test('the log’s figures stay while another page loads; after a change of filte
   await page.getByLabel('Model name').fill('a-model-with-a-long-name')
   await page.getByRole('button', { name: 'Query' }).click()
   await isAsked.promise
-  await eventually(() => figures.textContent()).toMatch(/Rows–Average per row–$/)
+  await eventually(() => figures.textContent()).toMatch(/Requests–Avg cost per request–$/)
   held.resolve()
-  await eventually(() => figures.textContent()).toMatch(/Rows1,6\d{2}Average per row\$/)
+  await eventually(() => figures.textContent()).toMatch(/Requests1,6\d{2}Avg cost per request\$/)
   expect(await note.count()).toBe(0)
 })
 

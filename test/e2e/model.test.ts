@@ -138,7 +138,7 @@ test('the list and the drawer show prices that differ between channels, prices i
     .getByText('One channel that serves this model has no price for it. Requests go to the other channels.')
     .waitFor()
   await visit.open('/model?group=odd&peek=text-embedding-3-small')
-  await drawer.getByText('10,000 tokens cost $0.0002.').waitFor()
+  await drawer.getByText('10,000 input tokens cost $0.0002.').waitFor()
   expect(await drawer.getByText('Output').count()).toBe(0)
 })
 

@@ -475,7 +475,7 @@ describe('pages', () => {
   })
 })
 
-describe('the audit trail', () => {
+describe('the audit log', () => {
   test('shows who did what, filtered by person, action and time, one page at a time', async () => {
     const admin = await site.addUser('noter', { role: 10 })
     for (let times = 1; times <= 11; times++)

@@ -242,7 +242,7 @@ describe('the list of tokens', () => {
     expect(download.suggestedFilename()).toBe('tokens.csv')
     const [header, line] = readFileSync(await download.path(), 'utf8').split('\r\n')
     expect(header).toBe('\uFEFFname,status,used quota,remaining quota,expiry,last used')
-    expect(line).toStartWith(`"'=risky, ""name""",enabled,0,5,-1,`)
+    expect(line).toStartWith(`"'=risky, ""name""",Enabled,0,5,-1,`)
   })
 
   test('on narrow screens, rows are cards with the same names and actions', async () => {
@@ -279,9 +279,9 @@ describe('the list of tokens', () => {
     await rows(page).first().waitFor()
     const header = page.getByRole('columnheader', { name: 'remaining quota' })
     await header.getByRole('button').click()
-    await page.getByText('Sorting 10 loaded rows').waitFor()
+    await page.getByText('Sorting only the 10 loaded rows').waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
-    await page.getByText('Sorting 20 loaded rows').waitFor()
+    await page.getByText('Sorting only the 20 loaded rows').waitFor()
     await untilItPasses(async () => {
       const quotas = await rows(page).evaluateAll((lines) =>
         lines.map((line) => Number(/\$([\d.]+)/.exec(line.querySelectorAll('td')[4]?.textContent ?? '')?.[1])),
@@ -290,7 +290,7 @@ describe('the list of tokens', () => {
       expect(quotas).toEqual([...quotas].sort((a, b) => a - b))
     })
     await header.getByRole('button').click()
-    await page.getByText('Sorting 20 loaded rows').waitFor()
+    await page.getByText('Sorting only the 20 loaded rows').waitFor()
     const pages = visit.calls().flatMap((call) => /\/api\/token\/\?p=(\d+)/.exec(call)?.[1] ?? [])
     expect([...new Set(pages)]).toEqual(['0', '1'])
   })

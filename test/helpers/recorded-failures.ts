@@ -1,5 +1,5 @@
 /** The message for callers when a service refuses the operator's key or account. */
-export const unavailable = 'the service behind this gateway cannot be used at the moment'
+export const unavailable = 'the service behind this gateway is currently unavailable'
 
 /** True for a recorded error that concerns the recorder's key or account. */
 export function isAboutAccount({ status, responseText }: { status: number; responseText: string }): boolean {

@@ -77,7 +77,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     rig.answer(says(fake, said))
     const sent = rig.upstream.requests.length
     const failure = await askOn(openai, ['msg_unknown']).then(() => undefined, failureIn)
-    expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('send items themselves') })
+    expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('send the items themselves') })
     expect(rig.upstream.requests.length).toBe(sent)
     expect(await askOn(openai, ['rs_unknown'])).toContain('Sure?')
   })
@@ -103,7 +103,7 @@ describe('an item of an earlier answer, referenced by its id,', () => {
     const id = answer.output.find(({ type }) => type === 'message')?.id ?? ''
     const sent = rig.upstream.requests.length
     const failure = await askOn(openai, Array(10).fill(id)).then(() => undefined, failureIn)
-    expect(failure).toMatchObject({ status: 413, message: expect.stringContaining('too large together') })
+    expect(failure).toMatchObject({ status: 413, message: expect.stringContaining('too large in total') })
     expect(rig.upstream.requests.length).toBe(sent)
     expect(await askOn(openai, [id, id])).toContain(text)
   })

@@ -81,7 +81,7 @@ async function expectHonestEnd(format: Format, recording: RecordingCase, bytes: 
  * Matches what the gateway reports for an answer that broke off, and what an SDK reports for a stream without an end.
  */
 const honest =
-  /before it was complete|broke off|empty stream|connection|ended without|without a reason|request ended|missing finish_reason|closed/i
+  /before it was complete|interrupted|was lost|empty stream|connection|ended without|without a reason|request ended|missing finish_reason|closed/i
 
 for (const format of formats) {
   describe(`recorded streams of ${format.name} cut between events end with an error in every SDK`, () => {

@@ -72,7 +72,7 @@ describe.skipIf(!recordingsAvailable)('recorded frames of Spark (skipped without
             failureIn,
           )
           // What a service reports about the operator's account is not shown to callers.
-          const told = message.includes('NoAuth') ? 'its operator has to put that right' : message
+          const told = message.includes('NoAuth') ? 'its operator has to fix this' : message
           expect(failure?.message).toContain(told)
           expect(failure?.status).toBeGreaterThanOrEqual(400)
         } finally {

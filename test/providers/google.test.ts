@@ -132,7 +132,7 @@ describe('Gemini', () => {
     })
     expect((await wired.post('/v1/audio/speech', { ...body, response_format: 'mp3' })).status).toBe(400)
     wired.service.answer = () => Response.json({ candidates: [{ finishReason: 'OTHER' }] })
-    expect(await (await wired.post('/v1/audio/speech', body)).text()).toContain('no sound')
+    expect(await (await wired.post('/v1/audio/speech', body)).text()).toContain('no audio')
   })
 
   test('lists its models by their short names', async () => {

@@ -96,7 +96,7 @@ describe("AI Proxy's knowledge bases", () => {
 
   test('must be named in the channel’s configuration', async () => {
     await rig.channel({ type: 21, key: 'k' })
-    expect((await ask()).error?.message).toContain('names no knowledge base')
+    expect((await ask()).error?.message).toContain('has no knowledge base')
     expect(rig.upstream.requests).toEqual([])
   })
 })

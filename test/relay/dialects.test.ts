@@ -88,7 +88,7 @@ describe.each(names)('a caller of %s', (name) => {
     rig.upstream.clear()
     rig.upstream.next(fake.cutsInsideEvent('fin'))
     const seen = await see(stream(name, caller.token))
-    expect(failureIn(name, seen.text)).toMatch(/ended its answer|broke/)
+    expect(failureIn(name, seen.text)).toMatch(/ended its response|was lost/)
     expect(seen.text).not.toContain(ends[name])
     const { units, rows } = await chargedUnits(rig, caller)
     expect(units).toBeGreaterThan(0)

@@ -27,14 +27,14 @@ describe('a request is refused and costs nothing if it has', () => {
     ],
     ['settings', 'generationConfig', { generation_config: many, generationConfig: few }],
     [
-      'the number of answers',
+      'the number of responses',
       'generationConfig.candidateCount',
       { generationConfig: { candidateCount: 1, candidate_count: 8 } },
     ],
     ['instructions', 'systemInstruction', { system_instruction: { parts: [] }, systemInstruction: { parts: [] } }],
     ['a stored prompt', 'cachedContent', { cached_content: 'cachedContents/1', cachedContent: '' }],
   ])('%s in both spellings', async (_, place, fields) => {
-    await isRefused(fields, `${place} stands twice in the request, in two spellings`)
+    await isRefused(fields, `${place} appears twice in the request, in two spellings`)
   })
 
   test.each<[string, object]>([

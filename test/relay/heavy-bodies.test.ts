@@ -253,7 +253,7 @@ describe('duplicates of a field that has an effect are refused:', () => {
     const caller = await rig.caller()
     const before = rig.upstream.requests.length
     const seen = await see(rig.gateway.post(path, '', caller.token, { body }))
-    expect([seen.status, seen.text]).toEqual([400, expect.stringContaining(`${place} stands twice in the request`)])
+    expect([seen.status, seen.text]).toEqual([400, expect.stringContaining(`${place} appears twice in the request`)])
     expect(rig.upstream.requests.length).toBe(before)
     expect(await charged(rig, caller, 0)).toEqual([])
   })

@@ -124,5 +124,5 @@ test('the error for an unknown path contains the request id in the caller’s di
 test('the error for a call with the wrong method names the right method', async () => {
   expect((await get('/v1/chat/completions', bearer())).text).toContain('use POST')
   expect((await get('/v1/messages', { 'x-api-key': rig.gateway.token })).text).toContain('use POST')
-  expect((await get('/v1/files', bearer())).text).toContain('ask the service itself')
+  expect((await get('/v1/files', bearer())).text).toContain('call the provider directly')
 })

@@ -78,7 +78,7 @@ describe('quota that runs out in the middle of a stream', () => {
         }),
       )
       const seen = await see(rig.gateway.post(path, body, caller.token))
-      expect(seen.text).toContain('the quota ran out in the middle of the answer')
+      expect(seen.text).toContain('the quota ran out during the response')
       expect(seen.text).not.toContain('word word')
       expect(seen.text).not.toContain('[DONE]')
       expect(seen.text).not.toContain('message_stop')

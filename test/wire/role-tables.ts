@@ -11,10 +11,10 @@ export const outcomes: Readonly<Record<string, { status: number; message?: RegEx
   ban: { status: 200, message: /has been banned/ },
   bad: { status: 200, message: /access token is not valid/ },
   fail: { status: 200, message: /username or password is wrong/ },
-  last: { status: 200, message: /super admin cannot (delete the own account|be banned|be deleted)/ },
-  above: { status: 200, message: /as high as your own/ },
+  last: { status: 200, message: /super admin cannot (delete their own account|be banned|be deleted)/ },
+  above: { status: 200, message: /same role as yours or a higher one/ },
   none: { status: 200, message: /does not exist/ },
-  root: { status: 200, message: /only a super admin/i },
+  root: { status: 200, message: /only (a )?super admin/i },
 }
 
 /**

@@ -12,7 +12,7 @@ const known: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/letters, digits, dots/, () => text('form.letters')],
   [/must not be empty|is missing/, () => text('form.required')],
   [/must be a whole number/, () => text('form.integer')],
-  [/must not be below zero/, () => text('form.min', { min: 0 })],
+  [/must not be negative/, () => text('form.min', { min: 0 })],
   [/must be at least (-?[\d.]+?)\.?$/, ([, min = '']) => text('form.min', { min })],
   [/must be at most (-?[\d.]+?)\.?$/, ([, max = '']) => text('form.max', { max })],
 ]

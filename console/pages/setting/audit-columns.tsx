@@ -5,7 +5,7 @@ import { formatRelative, formatTime } from '../../lib/format.ts'
 import type { Text } from '../../lib/text.ts'
 import { actionWords, detailWords, targetWords } from './audit-words.ts'
 
-/** The columns of the audit trail. */
+/** The columns of the audit log. */
 export function auditColumns(t: Text): Column<AuditRow>[] {
   return [
     {

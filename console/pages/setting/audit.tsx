@@ -18,7 +18,7 @@ const kinds = ['login', 'user', 'token', 'channel', 'redemption', 'option', 'log
 const rowId = (row: AuditRow) => String(row.id)
 const rowName = (row: AuditRow) => `${row.action} ${row.target}`
 
-/** The audit trail, which shows who did what; it can be filtered by user, action and time. */
+/** The audit log, which shows who did what; it can be filtered by user, action and time. */
 export function AuditPanel() {
   const t = useText()
   const [search, setSearch] = useUrlState(parseSettingSearch)

@@ -14,7 +14,7 @@ import { loadStatus } from '../../lib/status.ts'
 import type { Option } from './drafts.ts'
 import { withOptionName } from './option-names.ts'
 
-/** The audit trail: which user did what. */
+/** The audit log: which user did what. */
 export const auditTrail = listSource<AuditRow>('audit', { list: auditApi.list })
 
 const optionsKey = ['option', 'all']

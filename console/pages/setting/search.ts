@@ -4,7 +4,7 @@ export const settingTabs = ['personal', 'operation', 'system', 'other', 'audit']
 export type SettingTab = (typeof settingTabs)[number]
 
 /**
- * The state of the settings, stored in the URL: the tab and, for the audit trail, its list and filters. `q` searches
+ * The state of the settings, stored in the URL: the tab and, for the audit log, its list and filters. `q` searches
  * the settings.
  */
 export interface SettingSearch extends ListSearch {

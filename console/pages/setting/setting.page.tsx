@@ -24,7 +24,7 @@ const ConfirmDialog = lazy(() =>
   import('../../components/ui/confirm-dialog.tsx').then((it) => ({ default: it.ConfirmDialog })),
 )
 
-/** `/setting`: the user's own account. For administrators, also the options of the installation and the audit trail. */
+/** `/setting`: the user's own account. For administrators, also the options of the installation and the audit log. */
 export function SettingPage() {
   const t = useText()
   const admin = isAdmin(useSessionUser())

@@ -69,8 +69,8 @@ async function sendVerification(deps: MailCodeDeps, email: string, language: Mai
       isTaken ? texts.addressInUse(name, page('/reset')) : texts.verification(name, code, codeMinutes),
     )
   } catch (error) {
-    warn(`a verification mail could not be sent: ${error instanceof Error ? error.message : String(error)}`)
-    throw new ApiFailure('The mail could not be sent, please try again later.')
+    warn(`a verification email could not be sent: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ApiFailure('The email could not be sent. Try again later.')
   }
 }
 
@@ -110,7 +110,7 @@ async function resetPassword(deps: MailCodeDeps, call: Call<typeof api.auth.rese
     return user.id
   })
   // Thrown outside the transaction, so that a wrong attempt stays counted.
-  if (id === undefined) throw new ApiFailure('The link is wrong or has expired, please ask for a new one.')
+  if (id === undefined) throw new ApiFailure('This link is invalid or has expired. Request a new one.')
   await announce({ topic: 'user', id })
   return password
 }

@@ -32,10 +32,10 @@ export function mountRegister(router: ApiRouter, deps: RegisterDeps): void {
       before() {
         const now = settings.current()
         if (!now.RegisterEnabled) {
-          throw new ApiFailure('The administrator has turned off the registration of new accounts.')
+          throw new ApiFailure('Registration is closed.')
         }
         if (!now.PasswordRegisterEnabled) {
-          throw new ApiFailure('The administrator has turned off registration with a password; please use another way.')
+          throw new ApiFailure('Registration with a password is turned off. Use an external login instead.')
         }
       },
     },
@@ -79,7 +79,7 @@ async function register(
 
 function verifiedAddress({ email, verification_code: code }: Call<typeof api.auth.register>['body']) {
   if (!email || !code) {
-    throw new ApiFailure('The administrator has turned on email verification: an address and its code are needed.')
+    throw new ApiFailure('Email verification is on. Enter an email address and its verification code.')
   }
   return { email, code }
 }

@@ -136,7 +136,7 @@ forEachDatabase((_, openFresh) => {
     expect((await login('old', password)).json.success).toBe(true)
   })
 
-  test('logins and failures leave an audit trail without passwords', async () => {
+  test('logins and failures leave an audit log without passwords', async () => {
     await api.addPerson({ username: 'ada', password: hash })
     await login('ada', 'wrong password')
     await login('ada', password)

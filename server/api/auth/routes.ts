@@ -55,7 +55,7 @@ function mountLogin(
   const ofAccount = createRateLimiter(rateRules?.accountFailures ?? accountFailureRule, clock)
 
   servePublic(router, api.auth.login, async ({ body, clientAddress, context }) => {
-    if (body.username === '' || body.password === '') throw new ApiFailure('The username and the password are needed.')
+    if (body.username === '' || body.password === '') throw new ApiFailure('Enter a username and a password.')
     // Normalised to the form by which the account is found. Otherwise each spelling of its name would have a separate
     // limit.
     const name = body.username.normalize('NFKC').toLowerCase()
@@ -77,7 +77,7 @@ function mountLogin(
       await store.write((trx) =>
         recordAudit(trx, auditEvent(clock, { person: actor, clientAddress }, 'login.fail', '')),
       )
-      throw new ApiFailure(byPassword ? loginFailed : 'The administrator has turned off password login.')
+      throw new ApiFailure(byPassword ? loginFailed : 'Password login is turned off.')
     }
     failures.reset(key)
     // An imported bcrypt hash is replaced at the first opportunity.

@@ -92,7 +92,7 @@ function batchFields({ action, priority, weight, models, group }: Batch['body'])
   if (group !== undefined) fields.group = splitList(group).join(',') || 'default'
   const isEmpty = Object.keys(fields).length === 0
   if (action === 'edit' && isEmpty) throw new ApiFailure('Send at least one of priority, weight, models and group.')
-  if (action !== 'edit' && !isEmpty) throw new ApiFailure('Fields are changed by the action edit only.')
+  if (action !== 'edit' && !isEmpty) throw new ApiFailure('Only the action edit can change fields.')
   return fields
 }
 
@@ -103,7 +103,7 @@ export async function copyOne({ store, clock }: Deps, call: PersonCall<typeof ap
     const from = await channelById(trx, id)
     const name = call.body.name || copyName(from?.name ?? '')
     const copyId = await copyChannel(trx, id, { name, now: epochSeconds(clock) })
-    if (copyId === undefined) throw new ApiFailure('This channel does not exist.')
+    if (copyId === undefined) throw new ApiFailure('Channel not found.')
     await recordAudit(trx, auditEvent(clock, call, 'channel.copy', `channel ${copyId}`, `of channel ${id}`))
     return copyId
   })

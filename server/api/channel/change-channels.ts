@@ -27,7 +27,7 @@ export type ChannelChangeDeps = Pick<ApiDeps, 'store' | 'secrets' | 'clock' | 'c
 /** Type of a new channel if none is given. */
 const defaultType = 1
 
-/** Fields whose values the audit trail shows; prompts and mappings are long, keys are secret. */
+/** Fields whose values the audit log shows; prompts and mappings are long, keys are secret. */
 const shownFields = [
   'type',
   'status',
@@ -78,7 +78,7 @@ export async function saveChannel(deps: ChannelChangeDeps, call: PersonCall<type
   const sent = channelFields(body, knownTypes(deps))
   await store.write(async (trx) => {
     const before = await lockChannel(trx, id)
-    if (!before) throw new ApiFailure('This channel does not exist.')
+    if (!before) throw new ApiFailure('Channel not found.')
     if (sent.models !== undefined || sent.group !== undefined) new AbilityLimit().take({ ...before, ...sent })
     const keys = await changedKeys(trx, secrets, body)
     const fields = { ...sent, ...keys }

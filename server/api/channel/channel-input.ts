@@ -48,16 +48,16 @@ function parseBaseUrl(text: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   // Spark uses WebSocket.
   if (!parsed || !/^(https?|wss?):$/.test(parsed.protocol)) {
-    throw new ApiFailure('base_url must be an address that begins with https:// or http://.')
+    throw new ApiFailure('base_url must be a URL that begins with https:// or http://.')
   }
   if (parsed.username !== '' || parsed.password !== '') {
     throw new ApiFailure(
-      'base_url must not hold a user name or password: everybody who sees the channel would see them.',
+      'base_url must not contain a username or password. Everyone who can see the channel would see them.',
     )
   }
   // Paths are appended to the URL. After a query or an anchor, they would become part of the query or be lost.
-  if (/[?#]/.test(url)) throw new ApiFailure('base_url must not hold a query or an anchor (? or #).')
-  if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be the metadata service of a cloud.')
+  if (/[?#]/.test(url)) throw new ApiFailure('base_url must not contain a query or fragment (? or #).')
+  if (isMetadataHost(parsed.hostname)) throw new ApiFailure('base_url must not be a cloud metadata service.')
   return url
 }
 

@@ -29,7 +29,9 @@ export function newKeys(text: string): string[] {
 export function refuseMalformedKeys(type: number, keys: readonly string[]): void {
   const keyFault = providerOf(type)?.keyFault
   for (const [index, key] of keys.entries()) {
-    const fault = isSendable(key) ? keyFault?.(key) : 'The key holds signs that no header can carry: copy it again.'
+    const fault = isSendable(key)
+      ? keyFault?.(key)
+      : 'The key contains characters that are not allowed in a header. Copy it again.'
     if (fault !== undefined) throw new ApiFailure(keys.length > 1 ? `Line ${index + 1} of the key: ${fault}` : fault)
   }
 }
@@ -69,7 +71,7 @@ export async function changedKeys(
   if (text === '' && mode === before.key_mode) return {}
   const old = text === '' || body.key_append ? secrets.open(before.key, 'channel') : ''
   if (mode === 'single') {
-    if (text === '' && keyLines(old).length > 1) throw new ApiFailure('Send the one key that the channel shall keep.')
+    if (text === '' && keyLines(old).length > 1) throw new ApiFailure('Send the one key that the channel should keep.')
     return { key: secrets.seal(text || old, 'channel'), key_mode: 'single', key_count: 1 }
   }
   return manyKeys(secrets, newKeys(body.key_append || text === '' ? `${old}\n${text}` : text))
@@ -105,7 +107,7 @@ export async function removeDead(
     const gone = keys.map(({ hash }) => hash).filter((hash) => dead.has(hash))
     const removed = gone.length
     if (removed === 0) return 0
-    if (live.length === 0) throw new ApiFailure('All keys of this channel are set aside; add a new one first.')
+    if (live.length === 0) throw new ApiFailure('All keys of this channel are paused. Add a new one first.')
     await updateChannel(trx, id, manyKeys(secrets, live))
     await forgetDeadKeys(trx, id, gone)
     await recordAudit(trx, auditEvent(clock, call, 'channel.remove-dead-keys', `channel ${id}`, `${removed} keys`))
@@ -120,7 +122,7 @@ export async function reviveDead(
 ): Promise<number> {
   const { id } = call.params
   return store.write(async (trx) => {
-    if (!(await sealedKeys(trx, id))) throw new ApiFailure('This channel does not exist.')
+    if (!(await sealedKeys(trx, id))) throw new ApiFailure('Channel not found.')
     const revived = await forgetDeadKeys(trx, id)
     await recordAudit(trx, auditEvent(clock, call, 'channel.revive-keys', `channel ${id}`, `${revived} keys`))
     return revived
@@ -135,13 +137,13 @@ export async function openKeys(
   changed: Pick<ChannelFields, KeyColumn> = {},
 ): Promise<string[]> {
   const stored = await sealedKeys(db, id)
-  if (!stored) throw new ApiFailure('This channel does not exist.')
+  if (!stored) throw new ApiFailure('Channel not found.')
   const row = { ...stored, ...changed }
   let text: string
   try {
     text = secrets.open(row.key, 'channel')
   } catch {
-    throw new ApiFailure('The key of this channel cannot be decrypted; save it again.')
+    throw new ApiFailure('The key of this channel cannot be decrypted. Save it again.')
   }
   return keysIn(text, row.key_mode)
 }

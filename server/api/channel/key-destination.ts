@@ -21,7 +21,7 @@ export function refuseLendingKey(role: number, before: Destination, after: Desti
     url === comparableUrl(ownAddress(after.type))
   )
     return
-  throw new ApiFailure('Give the key again: without it only a super admin may move a channel to another address.')
+  throw new ApiFailure('Enter the key again. Only a super admin can move a channel to another URL without it.')
 }
 
 function ownAddress(type: number): string {

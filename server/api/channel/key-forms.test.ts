@@ -111,7 +111,9 @@ forEachDatabase((_, openFresh) => {
 
   test('a key that no header can carry is refused', async () => {
     const refused = await create({ type: 1, key: 'sk-right\nsk-漢字', key_mode: 'multi' })
-    expect(refused.message).toBe('Line 2 of the key: The key holds signs that no header can carry: copy it again.')
+    expect(refused.message).toBe(
+      'Line 2 of the key: The key contains characters that are not allowed in a header. Copy it again.',
+    )
     expect(await stored()).toEqual([])
   })
 
@@ -130,7 +132,7 @@ forEachDatabase((_, openFresh) => {
     ]) {
       expect(await send('PUT', { id, key })).toEqual({
         success: false,
-        message: 'The key holds signs that no header can carry: copy it again.',
+        message: 'The key contains characters that are not allowed in a header. Copy it again.',
       })
       expect(await keyOf(id)).toBe('sk-old')
     }

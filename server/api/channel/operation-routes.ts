@@ -67,11 +67,11 @@ function progressOf(run: JobRun | undefined, now: number) {
 
 function mountBalances(router: ApiRouter, deps: OperationDeps): void {
   serve(router, api.channel.updateAllBalances, async () => {
-    if (!(await deps.updateAllBalances())) throw new ApiFailure('The balances are being updated already.')
+    if (!(await deps.updateAllBalances())) throw new ApiFailure('The balances are already being updated.')
   })
   serve(router, api.channel.updateBalance, async ({ params }) => {
     const failed = (message: string) => new ApiFailure(message, 200, { extra: { balance: 0 } })
-    if (!(await channelById(deps.store.read, params.id))) throw failed('This channel does not exist.')
+    if (!(await channelById(deps.store.read, params.id))) throw failed('Channel not found.')
     const answer = await deps.updateBalance(params.id)
     if (!answer.ok) throw failed(answer.message)
     return { balance: answer.value }
@@ -94,5 +94,5 @@ function mountKeys(router: ApiRouter, deps: OperationDeps): void {
 }
 
 async function refuseAbsent({ store }: OperationDeps, id: number): Promise<void> {
-  if (!(await channelById(store.read, id))) throw new ApiFailure('This channel does not exist.')
+  if (!(await channelById(store.read, id))) throw new ApiFailure('Channel not found.')
 }

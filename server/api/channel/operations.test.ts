@@ -51,7 +51,7 @@ forEachDatabase((_, openFresh) => {
     expect(await ask(`update_balance/${id}`)).toEqual({ success: false, message: 'status code: 404', balance: 0 })
     expect(await ask('update_balance/99999')).toEqual({
       success: false,
-      message: 'This channel does not exist.',
+      message: 'Channel not found.',
       balance: 0,
     })
     expect(await ask('update_balance')).toMatchObject({ success: false })

@@ -126,9 +126,9 @@ forEachDatabase((_, openFresh) => {
       [{ base_url: 'http://169.254.169.254/latest' }, 'metadata'],
       [{ base_url: 'http://[::ffff:a9fe:a9fe]' }, 'metadata'],
       [{ base_url: 'https://user:pw@example.com' }, 'base_url'],
-      [{ base_url: 'https://example.com/v1?key=1' }, 'base_url must not hold a query'],
-      [{ base_url: 'https://example.com/#' }, 'base_url must not hold a query'],
-      [{ base_url: 'https://example.com/v1?' }, 'base_url must not hold a query'],
+      [{ base_url: 'https://example.com/v1?key=1' }, 'base_url must not contain a query'],
+      [{ base_url: 'https://example.com/#' }, 'base_url must not contain a query'],
+      [{ base_url: 'https://example.com/v1?' }, 'base_url must not contain a query'],
       [{ weight: -1 }, 'weight'],
       [{ priority: 1.5 }, 'priority'],
       [{ status: 4 }, 'status'],
@@ -200,7 +200,7 @@ forEachDatabase((_, openFresh) => {
     for (const move of moves) {
       const answer = await put({ id, ...move })
       expect([move, answer.success]).toEqual([move, false])
-      expect(answer.message).toContain('Give the key again')
+      expect(answer.message).toContain('Enter the key again')
       expect(await urlOf()).toBe('https://a.example/v1')
     }
     // These are not new destinations: the same address in another form, no address, and the type's own address.
@@ -216,7 +216,7 @@ forEachDatabase((_, openFresh) => {
     expect(await urlOf()).toBe('https://c.example')
     // The same applies to a copy, which has the same key.
     const copy = (await api.call('POST', `/api/channel/${id}/copy`, { as: admin.token, body: {} })).json
-    expect((await put({ id: copy.data, base_url: 'https://d.example' })).message).toContain('Give the key again')
+    expect((await put({ id: copy.data, base_url: 'https://d.example' })).message).toContain('Enter the key again')
   })
 
   test('an edit writes the fields that are sent, including empty text; an empty key keeps the old one', async () => {
@@ -403,7 +403,7 @@ forEachDatabase((_, openFresh) => {
       modelName: 'gpt-4',
     })
     expect(calls).toEqual([[id, 'gpt-4']])
-    expect((await test('/99999')).json).toEqual({ success: false, message: 'This channel does not exist.', time: 0 })
+    expect((await test('/99999')).json).toEqual({ success: false, message: 'Channel not found.', time: 0 })
     expect((await test('?scope=disabled')).json.success).toBe(true)
     expect((await test('')).json.message).toContain('already running')
   })

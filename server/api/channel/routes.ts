@@ -73,14 +73,14 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
 
   async function shown(id: number): Promise<Channel> {
     const row = await channelById(store.read, id)
-    if (!row) throw new ApiFailure('This channel does not exist.')
+    if (!row) throw new ApiFailure('Channel not found.')
     return channelView(row, missingAt(id))
   }
 }
 
 function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: ChannelDeps): void {
   serve(router, api.channel.testAll, async ({ query }) => {
-    if (!(await testAllChannels(query.scope))) throw new ApiFailure('A test of the channels is already running.')
+    if (!(await testAllChannels(query.scope))) throw new ApiFailure('A channel test is already running.')
   })
 
   serve(router, api.channel.test, async ({ params, query, context }) => {
@@ -88,7 +88,7 @@ function mountTests(router: ApiRouter, { store, testChannel, testAllChannels }: 
     const named = (modelName: string) => (query.model === undefined ? undefined : { modelName })
     const failed = (message: string, time: number, model: string) =>
       new ApiFailure(message, 200, { extra: { time, ...named(model) } })
-    if (!(await channelById(store.read, params.id))) throw failed('This channel does not exist.', 0, query.model ?? '')
+    if (!(await channelById(store.read, params.id))) throw failed('Channel not found.', 0, query.model ?? '')
     const result = await testChannel(params.id, query.model || undefined)
     const time = result.timeMs / 1000
     if (!result.ok) throw failed(result.message, time, result.model)

@@ -99,7 +99,7 @@ forEachDatabase((_, openFresh) => {
     expect(((await refused.json()) as { success: boolean }).success).toBe(false)
   })
 
-  test("an export of everybody's rows is recorded in the audit trail", async () => {
+  test("an export of everybody's rows is recorded in the audit log", async () => {
     await read('export')
     const { data } = (await api.call('GET', '/api/audit/?action=log.', { as: admin.token })).json
     expect(data).toMatchObject([{ actor_name: 'admin', action: 'log.export' }])
@@ -142,7 +142,7 @@ forEachDatabase((_, openFresh) => {
     }
     expect((await read('self/export', ada)).response.status).toBe(200)
 
-    // From here on the audit trail cannot be written.
+    // From here on the audit log cannot be written.
     const { store } = api
     await store.write((trx) => sql`alter table audit_events rename to audit_events_away`.execute(trx))
     for (let times = 0; times < 4; times++) expect((await request('export')).status).toBe(503)

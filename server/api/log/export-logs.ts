@@ -70,7 +70,7 @@ export function exportLogs(ask: Export): Response {
           }
         } catch (error) {
           ask.ended()
-          ask.warn(`an export of logs broke off: ${String(error)}`)
+          ask.warn(`an export of logs was interrupted: ${String(error)}`)
           throw error
         }
         ask.ended()

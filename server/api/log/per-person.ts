@@ -11,7 +11,7 @@ export function createPerPerson(limit: number, what: string): PerPerson {
   return {
     take(personId) {
       const count = open.get(personId) ?? 0
-      if (count >= limit) throw new ApiFailure(`You have ${limit} ${what} open already; close one first.`, 429)
+      if (count >= limit) throw new ApiFailure(`You have ${limit} ${what} open already. Close one first.`, 429)
       open.set(personId, count + 1)
       let isReleased = false
       return () => {

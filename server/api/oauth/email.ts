@@ -25,7 +25,7 @@ export function mountEmail(router: ApiRouter, deps: OAuthDeps): void {
       const others = (await accountsByMail(trx, email)).filter(({ id }) => id !== person.id)
       if (others.length > 0) throw new ApiFailure('This email address already belongs to another account.')
       const me = await lockUser(trx, { id: person.id })
-      if (!me) throw new ApiFailure('This user does not exist.')
+      if (!me) throw new ApiFailure('User not found.')
       await bindAccount(trx, person.id, { email })
       const detail = describeChange(me, { email }, ['email'])
       await recordAudit(trx, auditEvent(clock, call, 'user.bind-email', `user ${person.id}`, detail))

@@ -165,7 +165,7 @@ forEachDatabase((_, openFresh) => {
     const mine = browser(await sessionOf('ada'))
     expect((await mine.logIn(octo)).json).toEqual({
       success: false,
-      message: 'This outside account is already bound to another user.',
+      message: 'This external account is already connected to another user.',
     })
     const imported = await api.addPerson({ username: 'imported' })
     await api.store.write((trx) =>
@@ -249,11 +249,11 @@ forEachDatabase((_, openFresh) => {
     expect([banned.json.success, banned.json.message]).toEqual([false, 'This account has been banned.'])
     expect(cookieOf(banned)).toBe('')
     await setOptions(api, { RegisterEnabled: 'false' })
-    expect((await browser().logIn({ id: 2, login: 'two' })).json.message).toContain('turned off the registration')
+    expect((await browser().logIn({ id: 2, login: 'two' })).json.message).toContain('Registration is closed')
     expect(await rows()).toHaveLength(1)
     await setOptions(api, { GitHubOAuthEnabled: 'false' })
     for (const path of ['/api/oauth/github/start', '/api/oauth/github?code=x&state=y']) {
-      expect((await api.call('GET', path)).json.message).toBe('The administrator has not turned on this login.')
+      expect((await api.call('GET', path)).json.message).toBe('Your administrator has not enabled this login.')
     }
   })
 

@@ -31,7 +31,7 @@ export function mountGitHub(router: ApiRouter, deps: OAuthDeps & { states: OAuth
     const now = settings.current()
     const app = appOf(now)
     if (query.state !== '' || !now.OAuthStateOptional) await states.demand(context, query.state)
-    if (query.code === '') throw new ApiFailure('The code of the login service is missing.')
+    if (query.code === '') throw new ApiFailure('The authorization code is missing.')
     // Checked before the outside call, so that a code is not used up for somebody who may not use it.
     const identity = usable(await sessions.identify(context))
     const verifier = states.verifierOf(query.state)
@@ -56,7 +56,7 @@ function usable(identity: Identity): Exclude<Identity, { kind: 'banned' | 'unkno
 
 /** The OAuth app in the options; refuses the call while the login is disabled. */
 function appOf(settings: Settings): GitHubApp {
-  if (!settings.GitHubOAuthEnabled) throw new ApiFailure('The administrator has not turned on this login.')
+  if (!settings.GitHubOAuthEnabled) throw new ApiFailure('Your administrator has not enabled this login.')
   const { GitHubOAuthBaseURL, GitHubApiBaseURL } = optionDefinitions
   return {
     oauthAddress: settings.GitHubOAuthBaseURL || GitHubOAuthBaseURL.default,
@@ -105,9 +105,10 @@ async function bindGitHub(deps: OAuthDeps, context: AppContext, person: Person, 
   await deps.store.write(async (trx) => {
     await lockIdentity(trx, 'github', profile.id)
     const now = usable(await deps.sessions.identifyAgain(context, trx, person.id))
-    if (now.kind === 'nobody') throw new ApiFailure('Not logged in, and no access token given.', 401)
+    if (now.kind === 'nobody') throw new ApiFailure('Not logged in. Log in or send an access token.', 401)
     const bound = await boundAccount(trx, profile)
-    if (bound && bound.id !== person.id) throw new ApiFailure('This outside account is already bound to another user.')
+    if (bound && bound.id !== person.id)
+      throw new ApiFailure('This external account is already connected to another user.')
     await bindAccount(trx, person.id, { github_account_id: profile.id, github_id: profile.login })
     const call = { person, clientAddress: context.get('clientAddress') }
     const event = auditEvent(deps.clock, call, 'user.bind-github', `user ${person.id}`, profile.login)

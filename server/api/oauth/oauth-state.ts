@@ -75,7 +75,7 @@ export function createOAuthStates({
         state !== '' &&
         (await store.write((trx) => useCode(trx, row(state, browser), epochSeconds(clock), 1)))
       if (!known) {
-        const message = 'The state is missing, wrong or too old: please start the login again in this browser.'
+        const message = 'The state is missing, invalid or expired. Start the login again in this browser.'
         throw new ApiFailure(message, 403)
       }
     },

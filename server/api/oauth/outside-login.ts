@@ -24,7 +24,7 @@ export interface OAuthDeps extends Pick<ApiDeps, 'store' | 'settings' | 'secrets
  */
 export async function accountOf(trx: Trx, identity: Identity): Promise<Account | undefined> {
   const [account, second] = await accountsByIdentity(trx, identity)
-  if (second) throw new ApiFailure('Several accounts are bound to this identity; please ask the administrator.')
+  if (second) throw new ApiFailure('Several accounts are connected to this identity. Contact the administrator.')
   return account
 }
 
@@ -53,7 +53,7 @@ export async function firstLogin(
   account: Pick<NewAccount, 'display_name' | 'email' | 'github_id' | 'github_account_id' | 'wechat_id'>,
 ): Promise<Account> {
   const now = settings.current()
-  if (!now.RegisterEnabled) throw new ApiFailure('The administrator has turned off the registration of new accounts.')
+  if (!now.RegisterEnabled) throw new ApiFailure('Registration is closed.')
   const { id, username } = await createAccount(trx, now, {
     ...account,
     password: '',

@@ -45,7 +45,7 @@ forEachDatabase((_, openFresh) => {
   test('WeChat: a logged-in user binds; a bound account cannot be bound to another user', async () => {
     const [ada, bob] = [await api.addPerson(), await api.addPerson()]
     expect((await bind(helper.codeFor('wx-1'), ada.token)).json).toEqual({ success: true, message: '' })
-    expect((await bind(helper.codeFor('wx-1'), bob.token)).json.message).toContain('already bound')
+    expect((await bind(helper.codeFor('wx-1'), bob.token)).json.message).toContain('already connected')
     expect((await login(helper.codeFor('wx-1'))).json.data.id).toBe(ada.id)
     expect((await api.call('GET', '/api/oauth/wechat/bind?code=x')).status).toBe(401)
   })
@@ -104,9 +104,9 @@ forEachDatabase((_, openFresh) => {
     await api.store.write((trx) => trx.updateTable('users').set({ status: 2 }).execute())
     expect((await login(helper.codeFor('wx-1'))).json.message).toBe('This account has been banned.')
     await setOptions(api, { RegisterEnabled: 'false' })
-    expect((await login(helper.codeFor('wx-2'))).json.message).toContain('turned off the registration')
+    expect((await login(helper.codeFor('wx-2'))).json.message).toContain('Registration is closed')
     await setOptions(api, { WeChatAuthEnabled: 'false' })
-    expect((await login(helper.codeFor('wx-2'))).json.message).toContain('not turned on')
+    expect((await login(helper.codeFor('wx-2'))).json.message).toContain('not enabled')
     expect((await api.call('GET', '/api/status')).json.data.wechat_login).toBe(false)
   })
 

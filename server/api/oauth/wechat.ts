@@ -16,9 +16,9 @@ export function mountWeChat(router: ApiRouter, deps: OAuthDeps): void {
   async function idOf(code: string): Promise<string> {
     const now = settings.current()
     if (!now.WeChatAuthEnabled || now.WeChatServerAddress === '') {
-      throw new ApiFailure('The administrator has not turned on this login.')
+      throw new ApiFailure('Your administrator has not enabled this login.')
     }
-    if (code === '') throw new ApiFailure('The verification code is needed.')
+    if (code === '') throw new ApiFailure('Enter the verification code.')
     return askOutside(warn, wechatId({ address: now.WeChatServerAddress, token: now.WeChatServerToken }, code))
   }
 
@@ -42,7 +42,7 @@ export function mountWeChat(router: ApiRouter, deps: OAuthDeps): void {
       await call.admitAgain(trx)
       const bound = await accountOf(trx, { wechat_id: id })
       if (bound && bound.id !== person.id) {
-        throw new ApiFailure('This WeChat account is already bound to another user.')
+        throw new ApiFailure('This WeChat account is already connected to another user.')
       }
       await bindAccount(trx, person.id, { wechat_id: id })
       await recordAudit(trx, auditEvent(clock, call, 'user.bind-wechat', `user ${person.id}`))

@@ -156,7 +156,7 @@ const words: Readonly<Record<string, string>> = {
   input: 'The input for the model.',
   size: 'Width and height in pixels, such as 1024x1024.',
   response_format: 'The format of the response.',
-  voice: 'Who speaks.',
+  voice: 'The voice to use.',
   query: 'The query with which the documents are compared.',
   top_n: 'Number of documents to return.',
   return_documents: 'True to return the texts of the documents.',
@@ -167,14 +167,14 @@ const words: Readonly<Record<string, string>> = {
   requests: 'Several requests, processed together.',
   choices: 'The answers.',
   candidates: 'The answers.',
-  output: 'What was answered.',
+  output: 'The output of the model.',
   usage: 'Number of tokens used.',
   url: 'Address of it.',
   b64_json: 'The image data in base64.',
   embedding: 'The vector.',
   embeddings: 'The vectors.',
   created: 'Epoch seconds.',
-  owned_by: 'Who makes it.',
+  owned_by: 'Who owns the model.',
   permission: 'Kept for old clients.',
   root: 'The same id.',
   parent: 'Always null.',
@@ -183,7 +183,7 @@ const words: Readonly<Record<string, string>> = {
 /** Descriptions of query parameters whose meaning differs from that of a field with the same name. */
 const queryWords: Readonly<Record<string, string>> = {
   ...words,
-  code: 'The code from the outside service or from the email.',
+  code: 'The code from the external service or from the email.',
 }
 
 /** The description of a query parameter, if its schema has none. */

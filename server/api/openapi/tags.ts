@@ -9,7 +9,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
     description:
       'Login, logout, registration and password resets. Codes and links work once, within ten minutes, and become invalid after five wrong attempts.',
   },
-  oauth: { name: 'Outside logins', description: 'Login with outside services, and binding them to an account.' },
+  oauth: { name: 'External logins', description: 'Login with GitHub or WeChat, and connecting them to an account.' },
   user: {
     name: 'Users',
     description: "The caller's own account and, for admins, the accounts of people with lower roles.",
@@ -24,7 +24,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },
-  audit: { name: 'Audit trail', description: 'Who changed what.' },
+  audit: { name: 'Audit log', description: 'Who changed what.' },
   redemption: { name: 'Redemption codes', description: 'Codes that can be redeemed for quota, and gifts of quota.' },
   docs: { name: 'This document', description: 'The API as a document, for programs and for people.' },
 }

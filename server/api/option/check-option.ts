@@ -7,18 +7,18 @@ import { baseAddresses } from './option-text.ts'
 
 /** Switches that can be turned on only if the settings they need are set. */
 const needs: Partial<Record<OptionKey, { key: OptionKey; message: string }>> = {
-  GitHubOAuthEnabled: { key: 'GitHubClientId', message: 'Please set GitHubClientId before turning on this login.' },
+  GitHubOAuthEnabled: { key: 'GitHubClientId', message: 'Set GitHubClientId before you turn on this login.' },
   EmailDomainRestrictionEnabled: {
     key: 'EmailDomainWhitelist',
-    message: 'Please add at least one domain before turning on the restriction.',
+    message: 'Add at least one domain before you turn on the restriction.',
   },
   WeChatAuthEnabled: {
     key: 'WeChatServerAddress',
-    message: 'Please set WeChatServerAddress before turning on this login.',
+    message: 'Set WeChatServerAddress before you turn on this login.',
   },
   TurnstileCheckEnabled: {
     key: 'TurnstileSiteKey',
-    message: 'Please set TurnstileSiteKey before turning on the bot check.',
+    message: 'Set TurnstileSiteKey before you turn on bot protection.',
   },
 }
 
@@ -43,13 +43,13 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   const leaning = (Object.keys(needs) as OptionKey[]).find(
     (each) => needs[each]?.key === key && value === '' && current(each) === 'true',
   )
-  if (leaning) throw new ApiFailure(`Please turn off ${leaning} before you empty ${key}.`)
+  if (leaning) throw new ApiFailure(`Turn off ${leaning} before you clear ${key}.`)
   if (links.includes(key) && value !== '' && !isSafeLink(value)) {
-    throw new ApiFailure(`${key} must be an address that begins with http:// or https://.`)
+    throw new ApiFailure(`${key} must be a URL that begins with http:// or https://.`)
   }
   if (baseAddresses.includes(key) && value !== '' && !isBaseAddress(value)) {
     throw new ApiFailure(
-      `${key} must be an address that begins with http:// or https://, without a name, a password, a query or an anchor.`,
+      `${key} must be a URL that begins with http:// or https://, without a username, password, query or fragment.`,
     )
   }
   if (key === 'SMTPServer') checkMailHost(value)
@@ -61,11 +61,11 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
   }
   if (calledAddresses.includes(key) && !isSecret(key) && hasUserInfo(value)) {
     throw new ApiFailure(
-      `${key} must not hold a user name or password: everybody who sees the settings would see them.`,
+      `${key} must not contain a username or password. Everyone who can see the settings would see them.`,
     )
   }
   if (calledAddresses.includes(key) && value !== '' && !isCallable(value)) {
-    throw new ApiFailure(`${key} must be an address that begins with http:// or https://, and no metadata service.`)
+    throw new ApiFailure(`${key} must be a URL that begins with http:// or https:// and not a cloud metadata service.`)
   }
 }
 
@@ -73,9 +73,9 @@ export function checkOption(key: OptionKey, value: string, current: (key: Option
 const longestName = 100
 
 function checkMailHost(value: string): void {
-  if (isMetadataHost(value)) throw new ApiFailure('SMTPServer must not be the metadata service of a cloud.')
+  if (isMetadataHost(value)) throw new ApiFailure('SMTPServer must not be a cloud metadata service.')
   if (value !== '' && isIP(value) === 0 && !/^[\p{L}\p{N}._-]+$/u.test(value)) {
-    throw new ApiFailure('SMTPServer must be the name of a host alone, such as smtp.example.com.')
+    throw new ApiFailure('SMTPServer must be a host name, such as smtp.example.com.')
   }
 }
 

@@ -36,6 +36,6 @@ const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]
 function domains(text: string): string {
   const names = splitList(text).map((each) => each.replace(/^@/, '').toLowerCase())
   const wrong = names.find((each) => !domain.test(each))
-  if (wrong !== undefined) throw new ApiFailure(`EmailDomainWhitelist has "${wrong}", which is no domain.`)
+  if (wrong !== undefined) throw new ApiFailure(`EmailDomainWhitelist has "${wrong}", which is not a domain.`)
   return [...new Set(names)].join(',')
 }

@@ -227,7 +227,7 @@ forEachDatabase((_, openFresh) => {
     expect((await list()).ServerAddress).toBe('https://gate.example')
   })
 
-  test('the audit trail shows the old and new values; for secrets it shows only that they changed', async () => {
+  test('the audit log shows the old and new values; for secrets it shows only that they changed', async () => {
     await put('RetryTimes', '2')
     await put('SMTPToken', 'smtp-secret')
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()

@@ -56,7 +56,7 @@ export function mountOptions(
     if (!isOptionKey(key)) throw new ApiFailure(`There is no option ${key}.`)
     const definition = definitions[key]
     const refuseOthers = ({ role }: { role: number }) => {
-      if (!mayAccess(role, definition.writer)) throw new ApiFailure('Only a super admin may change this option.')
+      if (!mayAccess(role, definition.writer)) throw new ApiFailure('Only super admins can change this option.')
     }
     refuseOthers(call.person)
     const value = optionText(key, String(call.body.value))
@@ -81,14 +81,14 @@ export function mountOptions(
 
   serve(router, api.option.latestRelease, async () => {
     const feed = settings.current().UpdateFeedURL
-    if (feed === '') throw new ApiFailure('Please set UpdateFeedURL first.')
+    if (feed === '') throw new ApiFailure('Set UpdateFeedURL first.')
     return { version, ...(await askOutside(warn, latestRelease(feed))) }
   })
 
   serve(router, api.option.testMail, async (call) => {
-    if (!mailer.ready()) throw new ApiFailure('Please set SMTPServer and SMTPFrom (or SMTPAccount) first.')
+    if (!mailer.ready()) throw new ApiFailure('Set SMTPServer and SMTPFrom (or SMTPAccount) first.')
     const to = call.body.email || (await userById(store.read, call.person.id))?.email
-    if (!to) throw new ApiFailure('Please give an address, or bind one to your account.')
+    if (!to) throw new ApiFailure('Enter an email address, or connect one to your account.')
     const language = languageOf(
       call.context.req.header('accept-language'),
       settings.current().MailLanguage as MailLanguage,
@@ -96,7 +96,7 @@ export function mountOptions(
     try {
       await mailer.send(to, language, ({ texts, name }) => texts.test(name))
     } catch (error) {
-      throw new ApiFailure(`The mail was not sent: ${error instanceof Error ? error.message : String(error)}`)
+      throw new ApiFailure(`The email was not sent: ${error instanceof Error ? error.message : String(error)}`)
     }
   })
 }

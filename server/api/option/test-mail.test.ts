@@ -18,7 +18,7 @@ forEachDatabase((_, openFresh) => {
   test("a test email is sent to the given address, otherwise to the caller's own", async () => {
     await using smtp = await startMailServer({ tls: 'starttls' })
     await mailThrough(api, smtp, 'starttls')
-    expect((await send({})).json.message).toContain('give an address')
+    expect((await send({})).json.message).toContain('Enter an email address')
     expect((await send({ email: 'ops+gate@example.com' })).json).toEqual({ success: true, message: '' })
     await api.store.write((trx) => trx.updateTable('users').set({ email: 'root@example.com' }).execute())
     expect((await send({})).json.success).toBe(true)
@@ -28,10 +28,10 @@ forEachDatabase((_, openFresh) => {
       ['root@example.com', true],
     ])
     expect(mails[0]?.headers).toMatchObject({
-      subject: 'Tollgate: test mail',
+      subject: 'Tollgate: test email',
       from: expect.stringContaining('Tollgate'),
     })
-    expect(mails[0]?.text).toContain('The mail settings work')
+    expect(mails[0]?.text).toContain('Your email settings work')
   })
 
   test("a failure contains the mail server's message, without the password", async () => {

@@ -9,7 +9,7 @@ export function mountPrices(router: ApiRouter, { priceList }: Pick<ApiDeps, 'pri
   serve(router, api.price.list, ({ person, query }) => {
     const { group = person.group } = query
     if (group !== person.group && person.role < roles.admin)
-      throw new ApiFailure('Only admins may see the prices of another group.')
+      throw new ApiFailure('Only admins can see the prices of another group.')
     return priceList(group)
   })
 }

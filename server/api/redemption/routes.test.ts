@@ -254,7 +254,7 @@ forEachDatabase((_, openFresh) => {
     expect((await account()).quota).toBe(1305)
   })
 
-  test('the audit trail identifies codes by id, never by their text', async () => {
+  test('the audit log identifies codes by id, never by their text', async () => {
     const keys = (await create({ count: 3 })).data
     await redeem(keys[0])
     await redeem(`${keys[1]}x`)

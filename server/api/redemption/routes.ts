@@ -21,7 +21,7 @@ import { changeRedemption } from './update-redemption.ts'
 const codeBytes = 16
 
 /**
- * Redemption codes, for admins. The audit trail identifies them by id, because anyone who reads a code can spend it.
+ * Redemption codes, for admins. The audit log identifies them by id, because anyone who reads a code can spend it.
  */
 export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' | 'clock'>): void {
   const { store, clock } = deps
@@ -36,7 +36,7 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
 
   serve(router, api.redemption.get, async ({ params }) => {
     const row = await redemptionById(store.read, params.id)
-    if (!row) throw new ApiFailure('This redemption code does not exist.')
+    if (!row) throw new ApiFailure('Redemption code not found.')
     return redemptionView(row)
   })
 
@@ -63,7 +63,7 @@ export function mountRedemptions(router: ApiRouter, deps: Pick<ApiDeps, 'store' 
     await store.write(async (trx) => {
       await call.admitAgain(trx)
       const code = await deleteRedemption(trx, id)
-      if (!code) throw new ApiFailure('This redemption code does not exist.')
+      if (!code) throw new ApiFailure('Redemption code not found.')
       const detail = describeFields(code, Object.keys(code))
       await recordAudit(trx, auditEvent(clock, call, 'redemption.delete', `redemption ${id}`, detail))
     })

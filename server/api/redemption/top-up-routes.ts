@@ -15,8 +15,8 @@ import { quotaText } from '../quota-text.ts'
 type TopUpDeps = Pick<ApiDeps, 'store' | 'clock' | 'settings'> & { announce: Announce }
 
 const refusals: Readonly<Record<TopUpRefused['reason'], string>> = {
-  'unknown-code': 'Redeeming failed: this code is not valid.',
-  'used-code': 'Redeeming failed: this code has been used or disabled.',
+  'unknown-code': 'This redemption code is not valid.',
+  'used-code': 'This redemption code has already been used or is disabled.',
   'no-room': 'The balance would become too large.',
 }
 
@@ -47,7 +47,7 @@ export function mountTopUps(router: ApiRouter, { store, clock, settings, announc
       store.write(async (trx) => {
         await call.admitAgain(trx, user_id)
         const user = await userById(trx, user_id)
-        if (!user) throw new ApiFailure('This user does not exist.')
+        if (!user) throw new ApiFailure('User not found.')
         await give(trx, user_id, quota)
         const content = remark.trim() || `Topped up ${quotaText(settings.current(), quota)} by an admin`
         await noteTopUp(trx, user, now, quota, content)

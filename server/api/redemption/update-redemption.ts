@@ -29,7 +29,7 @@ export async function changeRedemption(
   return store.write(async (trx) => {
     await call.admitAgain(trx)
     const before = await lockRedemption(trx, body.id)
-    if (!before) throw new ApiFailure('This redemption code does not exist.')
+    if (!before) throw new ApiFailure('Redemption code not found.')
     const fields = query.status_only ? wantedStatus(call, before) : wantedFields(call, before)
     await updateRedemption(trx, body.id, fields)
     const detail = describeChange(before, fields, ['name', 'quota', 'status'])
@@ -44,7 +44,7 @@ function wantedStatus({ body }: Update, before: RedemptionRow): Fields {
   if (status !== redemptionStatus.unused && status !== redemptionStatus.disabled) {
     throw new ApiFailure('status must be 1 or 2.')
   }
-  if (before.status === redemptionStatus.used) throw new ApiFailure('A used redemption code cannot be changed back.')
+  if (before.status === redemptionStatus.used) throw new ApiFailure('A used redemption code cannot be reactivated.')
   return { status }
 }
 
@@ -54,7 +54,7 @@ function wantedFields({ body }: Update, before: RedemptionRow): Fields {
   if (body.name !== undefined && body.name !== before.name) fields.name = parseInput(named, { name: body.name }).name
   if (body.quota !== undefined && body.quota !== before.quota) {
     if (before.status === redemptionStatus.used) {
-      throw new ApiFailure('What a used redemption code was worth cannot be changed.')
+      throw new ApiFailure('The quota of a used redemption code cannot be changed.')
     }
     fields.quota = body.quota
   }

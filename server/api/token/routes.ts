@@ -34,14 +34,14 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
 
   serve(router, api.token.get, async ({ person, params }) => {
     const row = await tokenOf(store.read, person.id, params.id)
-    if (!row) throw new ApiFailure('This token does not exist.')
+    if (!row) throw new ApiFailure('Token not found.')
     return view(row)
   })
 
   serve(router, api.token.create, async (call) => {
     const { body, person } = call
     const remain_quota = body.remain_quota ?? 0
-    if (remain_quota < 0) throw new ApiFailure('remain_quota must not be below zero.')
+    if (remain_quota < 0) throw new ApiFailure('remain_quota must not be negative.')
     const key = randomBase62(keyLength)
     const row = await store.write(async (trx) => {
       const token = await addToken(trx, {
@@ -75,7 +75,7 @@ export function mountTokens(router: ApiRouter, deps: TokenDeps): void {
     const { id } = call.params
     await store.write(async (trx) => {
       const token = await deleteToken(trx, call.person.id, id)
-      if (!token) throw new ApiFailure('This token does not exist.')
+      if (!token) throw new ApiFailure('Token not found.')
       await recordAudit(trx, auditEvent(clock, call, 'token.delete', `token ${id}`, JSON.stringify(token.name)))
     })
     await announce({ topic: 'token', id })

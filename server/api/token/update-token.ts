@@ -31,7 +31,7 @@ export async function updateOwnToken(
   const { body, person, query } = call
   return store.write(async (trx) => {
     const token = await lockToken(trx, person.id, body.id)
-    if (!token) throw new ApiFailure('This token does not exist.')
+    if (!token) throw new ApiFailure('Token not found.')
     if (body.status === tokenStatus.enabled) refuseToEnable(token, epochSeconds(clock))
     const fields = query.status_only ? { status: wantedStatus(call) } : wantedFields(call)
     await updateToken(trx, token.id, fields)
@@ -40,7 +40,7 @@ export async function updateOwnToken(
     const detail = describeChange(token, { ...fields, ...quota }, [...Object.keys(fields), 'remain_quota'])
     await recordAudit(trx, auditEvent(clock, call, 'token.update', `token ${token.id}`, detail))
     const changed = await tokenOf(trx, person.id, token.id)
-    if (!changed) throw new ApiFailure('This token does not exist.')
+    if (!changed) throw new ApiFailure('Token not found.')
     return changed
   })
 }
@@ -51,10 +51,10 @@ export async function updateOwnToken(
  */
 function refuseToEnable(token: TokenRow, nowSeconds: number): void {
   if (token.status === tokenStatus.expired && token.expired_time !== -1 && token.expired_time <= nowSeconds) {
-    throw new ApiFailure('The token has expired. Change its expiry time first, or let it never expire.')
+    throw new ApiFailure('The token has expired. Set a later expiry first.')
   }
   if (token.status === tokenStatus.exhausted && token.remain_quota <= 0 && !token.unlimited_quota) {
-    throw new ApiFailure('The quota of the token is used up. Raise its remaining quota first, or make it unlimited.')
+    throw new ApiFailure('The quota of the token is used up. Increase it first, or make it unlimited.')
   }
 }
 
@@ -75,14 +75,14 @@ function wantedFields({ body }: Update): TokenFields {
   return { ...fields, ...limitsSent(body) }
 }
 
-/** Changes the remaining quota; returns the new figure for the audit trail, or nothing if it is unchanged. */
+/** Changes the remaining quota; returns the new figure for the audit log, or nothing if it is unchanged. */
 async function changeQuota(trx: Trx, { body }: Update, token: TokenRow): Promise<{ remain_quota?: number }> {
   if (body.remain_quota != null && body.remain_quota_delta !== undefined) {
     throw new ApiFailure('Send either remain_quota or remain_quota_delta, not both.')
   }
   const wanted = body.remain_quota ?? token.remain_quota + (body.remain_quota_delta ?? 0)
   if (wanted === token.remain_quota) return {}
-  if (wanted < 0) throw new ApiFailure('remain_quota must not be below zero.')
+  if (wanted < 0) throw new ApiFailure('remain_quota must not be negative.')
   if (wanted > maxQuota && wanted > token.remain_quota) {
     throw new ApiFailure(`remain_quota must be at most ${maxQuota}.`)
   }

@@ -44,7 +44,7 @@ export function mountUsage(router: ApiRouter, { store, clock }: Pick<ApiDeps, 's
 function filterFor(query: Query, person: Person): RowFilter {
   const { token_name, model_name, username, channel } = query
   if (person.role >= roles.admin) return { token_name, model_name, username, channel }
-  if (query.group_by === 'channel') throw new ApiFailure('Usage by channel is for admins.')
+  if (query.group_by === 'channel') throw new ApiFailure('Only admins can see usage by channel.')
   return { token_name, model_name, userId: person.id }
 }
 
@@ -61,7 +61,9 @@ async function readUsage(db: Db, query: Query, filter: RowFilter, range: HourRan
   const { metric, top: limit } = query
   const plan = planBuckets(range, query.rollup, query.utc_offset)
   if (plan.starts.length > maxUsageBuckets) {
-    throw new ApiFailure(`An answer has at most ${maxUsageBuckets} buckets: take a shorter range or a coarser rollup.`)
+    throw new ApiFailure(
+      `A response has at most ${maxUsageBuckets} buckets. Choose a shorter range or a longer interval.`,
+    )
   }
   const group = groupColumns[query.group_by]
   // Without a start, the usage is read from 0. There is nothing before the first call, so the sums of its whole day can

@@ -16,7 +16,7 @@ export type UserDeps = Pick<ApiDeps, 'store' | 'settings' | 'clock'>
 /** People act only on accounts with lower roles; root acts on every account. */
 export function refuseUnlessAbove(person: { role: number }, target: { role: number }): void {
   if (person.role <= target.role && person.role < roles.root) {
-    throw new ApiFailure('You do not have the permission to act on an account with a role as high as your own.')
+    throw new ApiFailure('You cannot manage an account with the same role as yours or a higher one.')
   }
 }
 
@@ -31,7 +31,7 @@ export async function manageUser(
     const person = await call.admitAgain(trx, id)
     const target = id === undefined ? undefined : await lockUser(trx, { id })
     // The account may have been renamed before it was locked.
-    if (target?.username !== username) throw new ApiFailure('This user does not exist.')
+    if (target?.username !== username) throw new ApiFailure('User not found.')
     refuseUnlessAbove(person, target)
     const changed = outcome(person, target, action)
     if (action === 'delete') await deleteUser(trx, target.id)
@@ -58,12 +58,12 @@ function outcome(
       if (isRoot) throw new ApiFailure('A super admin cannot be deleted.')
       return { role, status: userStatus.deleted }
     case 'promote':
-      if (person.role < roles.root) throw new ApiFailure('Only a super admin can make somebody an admin.')
-      if (role >= roles.admin) throw new ApiFailure('This user is an admin already.')
+      if (person.role < roles.root) throw new ApiFailure('Only a super admin can promote users to admin.')
+      if (role >= roles.admin) throw new ApiFailure('This user is already an admin.')
       return { role: roles.admin, status }
     case 'demote':
       if (isRoot) throw new ApiFailure('A super admin cannot be demoted.')
-      if (role <= roles.user) throw new ApiFailure('This user is an ordinary user already.')
+      if (role <= roles.user) throw new ApiFailure('This user is not an admin.')
       return { role: roles.user, status }
   }
 }

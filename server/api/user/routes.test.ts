@@ -247,7 +247,7 @@ forEachDatabase((_, openFresh) => {
     }
   })
 
-  test('admin actions leave an audit trail', async () => {
+  test('admin actions leave an audit log', async () => {
     await manage('user', 'disable')
     await put({ id: user.id, quota: 5, password: 'battery staple' })
     const rows = await api.store.read.selectFrom('audit_events').selectAll().orderBy('id').execute()

@@ -33,7 +33,7 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
   serve(router, api.user.create, async (call) => {
     const { body, person } = call
     if (body.role !== undefined && body.role >= person.role) {
-      throw new ApiFailure('You cannot make an account with a role as high as your own.')
+      throw new ApiFailure('You cannot create an account with the same role as yours or a higher one.')
     }
     const password = await hashPassword(body.password)
     const id = await store.write(async (trx) => {
@@ -65,9 +65,9 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
     await store.write(async (trx) => {
       const person = await call.admitAgain(trx, id)
       const target = await lockUser(trx, { id })
-      if (!target) throw new ApiFailure('This user does not exist.')
+      if (!target) throw new ApiFailure('User not found.')
       if (target.role >= person.role)
-        throw new ApiFailure('You cannot delete an account with a role as high as your own.')
+        throw new ApiFailure('You cannot delete an account with the same role as yours or a higher one.')
       await deleteUser(trx, id)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete', `user ${id}`, target.username))
     })
@@ -76,7 +76,7 @@ export function mountUsers(router: ApiRouter, deps: UserDeps & { announce: Annou
 
   async function readable(id: number, person: Person) {
     const row = await userById(store.read, id)
-    if (!row) throw new ApiFailure('This user does not exist.')
+    if (!row) throw new ApiFailure('User not found.')
     if (row.id !== person.id) refuseUnlessAbove(person, row)
     return row
   }

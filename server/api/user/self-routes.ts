@@ -22,7 +22,7 @@ export function mountSelf(
 ): void {
   serve(router, api.user.self, async ({ person }) => {
     const row = await userById(store.read, person.id)
-    if (!row) throw new ApiFailure('This user does not exist.')
+    if (!row) throw new ApiFailure('User not found.')
     return userView(row, epochSeconds(clock))
   })
 
@@ -33,7 +33,7 @@ export function mountSelf(
     await store.write(async (trx) => {
       await call.admitAgain(trx)
       const me = await lockUser(trx, { id: person.id })
-      if (!me) throw new ApiFailure('This user does not exist.')
+      if (!me) throw new ApiFailure('User not found.')
       const fields: UserFields = {}
       const username = await newUsername(trx, me, body.username)
       if (username !== undefined) fields.username = username
@@ -55,7 +55,7 @@ export function mountSelf(
     const { person, context } = call
     await store.write(async (trx) => {
       const { role } = await call.admitAgain(trx)
-      if (role >= roles.root) throw new ApiFailure('A super admin cannot delete the own account.')
+      if (role >= roles.root) throw new ApiFailure('A super admin cannot delete their own account.')
       await deleteUser(trx, person.id)
       await router.sessions.end(context, trx)
       await recordAudit(trx, auditEvent(clock, call, 'user.delete-self', `user ${person.id}`))

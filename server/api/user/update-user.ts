@@ -41,7 +41,7 @@ export async function updateUserAsAdmin(deps: UserDeps, call: Update): Promise<v
   await store.write(async (trx) => {
     const person = await call.admitAgain(trx, body.id)
     const target = await lockUser(trx, { id: body.id })
-    if (!target) throw new ApiFailure('This user does not exist.')
+    if (!target) throw new ApiFailure('User not found.')
     refuseUnlessAbove(person, target)
     const limits = limitsSent(body)
     const fields: UserFields = { ...roleAndStatus(body, person, target), ...limits }
@@ -87,7 +87,7 @@ function roleAndStatus(body: Update['body'], person: { role: number }, target: U
 async function changeQuota(deps: UserDeps, trx: Trx, { body }: Update, target: UserRow): Promise<number> {
   const wanted = body.quota ?? target.quota + (body.quota_delta ?? 0)
   if (wanted === target.quota) return 0
-  if (wanted < 0) throw new ApiFailure('The quota must not be below zero.')
+  if (wanted < 0) throw new ApiFailure('The quota must not be negative.')
   if (wanted > maxQuota && wanted > target.quota) throw new ApiFailure(`The quota must be at most ${maxQuota}.`)
   if (body.quota_delta === undefined) await setUserQuota(trx, target.id, wanted)
   else await addUserQuota(trx, target.id, body.quota_delta)

@@ -74,7 +74,7 @@ export function textOf(content: unknown): string {
   const texts = looseList(content).map((part) => {
     const text = part['text'] ?? part['refusal']
     if (typeof text === 'string') return text
-    throw cannotSay(`this channel takes texts only, not a part of type ${looseText(part['type'])}`, 'messages.content')
+    throw cannotSay(`this channel supports only text, not parts of type ${looseText(part['type'])}`, 'messages.content')
   })
   return texts.join(gap)
 }

@@ -20,7 +20,7 @@ export function endFailure(reason: string, delta: unknown): Failure {
   return {
     status: isTimeout ? 504 : 502,
     kind: isTimeout ? 'timeout' : 'server',
-    message: message || `the upstream gave up its answer (${reason})`,
+    message: message || `the upstream ended its response early (${reason})`,
     code: reason,
   }
 }

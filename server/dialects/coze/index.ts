@@ -88,7 +88,7 @@ export function collected(messages: readonly string[]): JsonObject {
     }
     if (wire['event'] === 'conversation.chat.completed') end = data
   }
-  if (!end) return { event: 'error', data: { code: 0, msg: 'the upstream ended its answer before it was complete' } }
+  if (!end) return { event: 'error', data: { code: 0, msg: 'the upstream ended its response before it was complete' } }
   const longest = whole.content.length > answer.content.length ? whole : answer
   return { ...longest, chat_id: looseText(end['id']), usage: end['usage'] }
 }
@@ -134,7 +134,7 @@ function failureWithin(wire: JsonObject): Failure | undefined {
   if (event === 'error') return failureIn(0, data)
   if (event === 'conversation.chat.failed') return failureIn(0, data['last_error'])
   if (event === 'conversation.chat.requires_action')
-    return serviceFailure(0, 'invalid', 'the bot calls a tool of its user, which the gateway cannot hand on', '')
+    return serviceFailure(0, 'invalid', 'the bot calls a tool of its user, which the gateway cannot forward', '')
   const { code } = wire
   return event === undefined && typeof code === 'number' && code !== 0 ? failureIn(0, wire) : undefined
 }

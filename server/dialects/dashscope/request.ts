@@ -97,7 +97,7 @@ function listOut(content: unknown): JsonObject[] {
         }
       }
       default:
-        throw cannotSay(`this channel takes no part of type ${type}`, 'messages.content')
+        throw cannotSay(`this channel does not support parts of type ${type}`, 'messages.content')
     }
   })
 }

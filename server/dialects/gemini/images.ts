@@ -92,5 +92,5 @@ function whyNone(answer: JsonObject, parts: readonly JsonObject[]): string {
     looseText(candidate?.['finishMessage']) ||
     looseText(candidate?.['finishReason']) ||
     (isObject(feedback) ? looseText(feedback['blockReason']) : '')
-  return `the model made no image${reason || modelText ? `: ${reason || modelText}` : ''}`
+  return `the model generated no image${reason || modelText ? `: ${reason || modelText}` : ''}`
 }

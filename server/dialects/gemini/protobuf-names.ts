@@ -40,7 +40,7 @@ export function camelNames(object: JsonObject, path = ''): JsonObject {
 }
 
 function inTwoSpellings(path: string): GatewayError {
-  return new GatewayError('invalid_field_value', `${path} stands twice in the request, in two spellings`, {
+  return new GatewayError('invalid_field_value', `${path} appears twice in the request, in two spellings`, {
     param: path,
   })
 }

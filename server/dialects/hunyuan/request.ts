@@ -47,7 +47,7 @@ function contentOut(content: unknown): JsonObject {
       if (part['type'] === 'text') return { Type: 'text', Text: part['text'] }
       if (part['type'] === 'image_url')
         return { Type: 'image_url', ImageUrl: { Url: looseText(looseObject(part['image_url'])['url']) } }
-      throw cannotSay(`this channel takes no part of type ${looseText(part['type'])}`, 'messages.content')
+      throw cannotSay(`this channel does not support parts of type ${looseText(part['type'])}`, 'messages.content')
     }),
   }
 }

@@ -18,6 +18,6 @@ export function refuseScheme(address: unknown): void {
   if (scheme === undefined || known.has(scheme.toLowerCase())) return
   throw new GatewayError(
     'invalid_field_value',
-    `an address of a file may not begin with ${scheme}: use http, https, data or a name that the service gave it`,
+    `a file URL cannot begin with ${scheme}: use http, https, data or the name that the provider gave the file`,
   )
 }

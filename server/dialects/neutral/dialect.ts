@@ -121,7 +121,7 @@ export interface StreamMeter {
 export interface RequestAddress {
   readonly model?: string
   readonly stream?: boolean
-  /** The request only counts tokens, so the limit of the answer may be missing. */
+  /** The request only counts tokens, so the limit of the response may be missing. */
   readonly countOnly?: boolean
 }
 

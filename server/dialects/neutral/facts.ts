@@ -19,8 +19,8 @@ import { choicesLimit, maxTokensLimit, modelLimit } from './request-limits.ts'
 export function factsOf(conversation: Conversation): RequestFacts {
   const { model, stream, wantsStreamUsage, maxTokens = 0, choices = 1 } = conversation
   if (model.length > modelLimit) throw wrongField('model', `no longer than ${modelLimit} characters`)
-  if (maxTokens >= maxTokensLimit) throw wrongField('the limit of the answer', `below ${maxTokensLimit} tokens`)
-  if (choices < 1 || choices > choicesLimit) throw wrongField('the number of answers', `from 1 to ${choicesLimit}`)
+  if (maxTokens >= maxTokensLimit) throw wrongField('the limit of the response', `below ${maxTokensLimit} tokens`)
+  if (choices < 1 || choices > choicesLimit) throw wrongField('the number of responses', `from 1 to ${choicesLimit}`)
   return {
     model,
     stream,

@@ -59,7 +59,7 @@ export function messageOf(body: unknown, status: number): string {
 export const brokenOff: Failure = {
   status: 502,
   kind: 'server',
-  message: 'the upstream ended its answer before it was complete',
+  message: 'the upstream ended its response before it was complete',
   code: 'upstream_stream_incomplete',
   type: 'upstream_error',
 }
@@ -68,7 +68,7 @@ export const brokenOff: Failure = {
 export const unreadable: Failure = {
   status: 502,
   kind: 'server',
-  message: 'the upstream sent a part of its answer that cannot be read',
+  message: 'the upstream sent part of its response in an unreadable form',
   code: 'upstream_stream_error',
   type: 'upstream_error',
 }
@@ -86,7 +86,7 @@ export const unreadableEvent: StreamEvent = { type: 'error', failure: unreadable
 export const contradictory: Failure = {
   status: 502,
   kind: 'server',
-  message: 'the upstream contradicts itself about the input of a tool call',
+  message: 'the upstream sent contradictory input for a tool call',
   code: 'upstream_stream_error',
   type: 'upstream_error',
 }

@@ -79,7 +79,7 @@ function choiceTexts(choice: JsonObject, texts: string[]): void {
 
 function written(value: unknown): string {
   const text = tryStringify(value)
-  if (text === undefined) throw new GatewayError('bad_response_body', 'the answer of the upstream is nested too deeply')
+  if (text === undefined) throw new GatewayError('bad_response_body', "the upstream's response is nested too deeply")
   return text
 }
 

@@ -46,7 +46,7 @@ function completion(wire: JsonObject, member: 'message' | 'delta'): JsonObject {
 function failureWithin(wire: JsonObject): Failure | undefined {
   if (isObject(wire['error'])) return failureIn(Number(wire['error']['code']) || 500, wire)
   const isEmpty = looseList(wire['candidates']).length === 0 && looseList(wire['filters']).length === 0
-  return isEmpty ? serviceFailure(0, 'server', 'the upstream answered with no candidate', '') : undefined
+  return isEmpty ? serviceFailure(0, 'server', 'the upstream returned no candidate', '') : undefined
 }
 
 function failureIn(status: number, body: unknown): Failure {

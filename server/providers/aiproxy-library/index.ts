@@ -8,7 +8,7 @@ function libraryOf({ config, other }: Upstream): string {
   const id = config['library_id']
   const libraryId = typeof id === 'string' && id !== '' ? id : other
   if (libraryId !== '') return libraryId
-  throw new GatewayError('do_request_failed', 'this channel names no knowledge base (config.library_id)')
+  throw new GatewayError('do_request_failed', 'this channel has no knowledge base (config.library_id)')
 }
 
 const chatOf = (upstream: Upstream): ChatEndpoint => ({

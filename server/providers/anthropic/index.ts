@@ -32,7 +32,7 @@ function chat(model: string): ChatEndpoint {
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models?limit=1000'), headersOf(upstream))
   const list: unknown = answer['data']
-  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream returned no list of models')
   return list.flatMap((each: unknown) => (isObject(each) && typeof each['id'] === 'string' ? [each['id']] : []))
 }
 

@@ -37,7 +37,7 @@ function accountOf({ key, config }: Upstream): Account {
   const [accessKey = '', secretKey = '', region = '', sessionToken = ''] =
     pieces.length > 2 ? pieces : [named('ak'), named('sk'), named('region')]
   if (accessKey === '' || secretKey === '' || region === '')
-    throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
+    throw new GatewayError('do_request_failed', `the channel's key does not have the form ${keyForm}`)
   return { region, keys: { accessKey, secretKey, ...(sessionToken && { sessionToken }) } }
 }
 

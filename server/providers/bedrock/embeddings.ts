@@ -14,7 +14,7 @@ export function embedRequest(body: JsonObject, model: string): JsonObject {
     return { texts, input_type: 'search_document', ...size }
   }
   if (texts.length > 1)
-    throw new GatewayError('invalid_field_value', 'input must be one text for this model', { param: 'input' })
+    throw new GatewayError('invalid_field_value', 'input must be a single string for this model', { param: 'input' })
   return { inputText: texts[0], ...(dimensions !== undefined && { dimensions }) }
 }
 

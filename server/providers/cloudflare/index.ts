@@ -18,8 +18,7 @@ function address(upstream: Upstream, path: string): Target {
   const { account, token } = accountOf(upstream)
   const headers = { authorization: `Bearer ${token}` }
   if (upstream.baseUrl.endsWith('/workers-ai')) return { url: `${upstream.baseUrl}${path}`, headers }
-  if (account === '')
-    throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
+  if (account === '') throw new GatewayError('do_request_failed', `the channel's key does not have the form ${keyForm}`)
   return { url: `${upstream.baseUrl}/client/v4/accounts/${encodeURIComponent(account)}/ai${path}`, headers }
 }
 
@@ -42,7 +41,7 @@ const images: ModeEndpoint = {
     reply(answer): JsonObject {
       const result = isObject(answer['result']) ? answer['result'] : answer
       if (typeof result['image'] === 'string') return { data: [{ b64_json: result['image'] }] }
-      return { error: { message: faultIn(answer) ?? 'the upstream drew no image', type: 'upstream_error' } }
+      return { error: { message: faultIn(answer) ?? 'the upstream generated no image', type: 'upstream_error' } }
     },
   },
   read(response) {
@@ -74,7 +73,7 @@ function faultIn(body: unknown): string | undefined {
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/models/search?per_page=1000')
   const list: unknown = (await fetchJson(url, headers))['result']
-  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream returned no list of models')
   return (list as unknown[]).flatMap((each) =>
     isObject(each) && typeof each['name'] === 'string' ? [each['name']] : [],
   )

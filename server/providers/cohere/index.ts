@@ -63,7 +63,7 @@ const transcriptions: ModeEndpoint = { target: (upstream) => address(upstream, '
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/v1/models?page_size=1000')
   const list: unknown = (await fetchJson(url, headers))['models']
-  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream returned no list of models')
   return (list as unknown[]).flatMap((each) =>
     isObject(each) && typeof each['name'] === 'string' && each['is_deprecated'] !== true ? [each['name']] : [],
   )

@@ -19,7 +19,7 @@ const translation: ModeTranslation = {
   request(body, { model }) {
     const { prompt, n, size, response_format: format, user: _user, model: _model, quality: _quality, ...rest } = body
     if (format === 'b64_json')
-      throw new GatewayError('invalid_field_value', 'this channel answers with addresses of images only', {
+      throw new GatewayError('invalid_field_value', 'this channel returns image URLs only', {
         param: 'response_format',
       })
     const parameters = {
@@ -39,7 +39,7 @@ const translation: ModeTranslation = {
     const data = [...results, ...drawn].flatMap(imageOf)
     if (data.length > 0) return { created: epochSecondsIn(output['end_time']), data }
     const failed = results.find((each) => looseText(each['code'])) ?? output
-    const message = looseText(failed['message']) || 'the upstream drew no image'
+    const message = looseText(failed['message']) || 'the upstream generated no image'
     const code = looseText(failed['code'])
     return failureAnswer(serviceFailure(0, code === 'DataInspectionFailed' ? 'invalid' : 'server', message, code))
   },

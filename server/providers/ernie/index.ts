@@ -61,7 +61,7 @@ async function accessToken({ baseUrl, key }: Upstream, { tokens, fetchJson, nowM
 }
 
 function refusedKey(reason: string): GatewayError {
-  const message = `the token service of Baidu refuses the key of this channel${reason ? `: ${reason}` : ''}`
+  const message = `Baidu's token service rejected the key of this channel${reason ? `: ${reason}` : ''}`
   return new GatewayError('bad_response_status_code', message, { status: 401 })
 }
 

@@ -53,7 +53,7 @@ const speech: ModeEndpoint = {
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/models?pageSize=1000')
   const list: unknown = (await fetchJson(url, headers))['models']
-  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream returned no list of models')
   const names = list.flatMap((each: unknown) =>
     isObject(each) && typeof each['name'] === 'string' ? [each['name']] : [],
   )

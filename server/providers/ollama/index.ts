@@ -53,7 +53,7 @@ const embeddings: ModeEndpoint = {
 async function listModels(upstream: Upstream, fetchJson: FetchJson): Promise<string[]> {
   const { url, headers } = address(upstream, '/api/tags')
   const list: unknown = (await fetchJson(url, headers))['models']
-  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream returned no list of models')
   return (list as unknown[]).flatMap((each) =>
     isObject(each) && typeof each['name'] === 'string' ? [each['name']] : [],
   )

@@ -14,7 +14,7 @@ const bearer = (upstream: Upstream) => ({ authorization: `Bearer ${upstream.key}
 function amount(value: unknown): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number === 'number' && Number.isFinite(number)) return number
-  throw new GatewayError('bad_response_body', 'the answer of the upstream names no balance')
+  throw new GatewayError('bad_response_body', "the upstream's response contains no balance")
 }
 
 /** The balance from OpenAI's dashboard endpoints: the limit minus the usage, in US dollars. */
@@ -77,7 +77,7 @@ export const siliconFlowBalance: Balance = async (upstream, fetchJson) => {
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/user/info'), bearer(upstream))
   if (answer['code'] !== 20_000) {
     const reason = typeof answer['message'] === 'string' ? answer['message'] : 'no reason given'
-    throw new GatewayError('bad_response_body', `the upstream refuses to name its balance: ${reason}`)
+    throw new GatewayError('bad_response_body', `the upstream did not return its balance: ${reason}`)
   }
   return dataOf(answer, 'totalBalance')
 }

@@ -33,7 +33,7 @@ export function embeddingsOut(
 
 function encoded(vector: unknown, request: JsonObject): unknown {
   const numbers = Array.isArray(vector) ? (vector as unknown[]).map(Number) : []
-  if (numbers.length === 0) throw new GatewayError('bad_response_body', 'the upstream answered with no embedding')
+  if (numbers.length === 0) throw new GatewayError('bad_response_body', 'the upstream returned no embedding')
   if (request['encoding_format'] !== 'base64') return numbers
   return Buffer.from(new Float32Array(numbers).buffer).toString('base64')
 }

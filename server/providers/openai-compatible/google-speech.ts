@@ -17,5 +17,5 @@ async function open(target: Target, body: string, { signal }: OpenContext): Prom
   const answer = tryParse(await response.text())
   const sound = isObject(answer) ? soundIn(answer) : undefined
   if (sound) return sound
-  return Response.json({ error: { message: 'the model made no sound', type: 'upstream_error' } }, { status: 502 })
+  return Response.json({ error: { message: 'the model generated no audio', type: 'upstream_error' } }, { status: 502 })
 }

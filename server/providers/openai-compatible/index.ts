@@ -129,7 +129,7 @@ export async function listModels(upstream: Upstream, fetchJson: FetchJson, prefi
   const headers = { authorization: `Bearer ${upstream.key}` }
   const answer = await fetchJson(joinPath(upstream.baseUrl, '/v1/models', prefix), headers)
   const list: unknown = answer['data']
-  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream answered with no list of models')
+  if (!Array.isArray(list)) throw new GatewayError('bad_response_body', 'the upstream returned no list of models')
   const names = list.map((each: unknown) => (isObject(each) ? each['id'] : undefined))
   return names.filter((name): name is string => typeof name === 'string' && name !== '')
 }

@@ -34,7 +34,7 @@ const images: ModeEndpoint = {
   translation: {
     request({ prompt, n, size, response_format: format, model: _model, user: _user, quality: _quality, ...rest }) {
       if (format === 'b64_json')
-        throw new GatewayError('invalid_field_value', 'this channel answers with addresses of images only', {
+        throw new GatewayError('invalid_field_value', 'this channel returns image URLs only', {
           param: 'response_format',
         })
       const shape = typeof size === 'string' ? shapes[size] : undefined

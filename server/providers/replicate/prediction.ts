@@ -47,7 +47,7 @@ export async function openPrediction(target: Target, body: string, context: Open
 }
 
 function jobOf(prediction: unknown, context: OpenContext): Job {
-  if (!isObject(prediction)) throw new GatewayError('bad_response_body', 'the upstream answered with no prediction')
+  if (!isObject(prediction)) throw new GatewayError('bad_response_body', 'the upstream returned no prediction')
   const urls = isObject(prediction['urls']) ? prediction['urls'] : {}
   const at = (name: string) => ownAddress(urls[name], context)
   return { prediction, get: at('get'), stream: at('stream'), cancel: at('cancel') }

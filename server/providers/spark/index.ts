@@ -50,7 +50,7 @@ async function open({ url }: Target, body: string, context: OpenContext): Promis
 function broken(): GatewayError {
   return new GatewayError(
     'upstream_stream_incomplete',
-    'the upstream closed the connection before its answer was complete',
+    'the upstream closed the connection before its response was complete',
   )
 }
 

@@ -38,7 +38,7 @@ export function exchange(url: string, message: string, signal: AbortSignal): Fra
   socket.addEventListener('message', ({ data }) => {
     const frame = typeof data === 'string' ? tryParse(data) : undefined
     if (isObject(frame)) frames.push(frame)
-    else state.failure = new GatewayError('bad_response_body', 'the upstream sent a frame that cannot be read')
+    else state.failure = new GatewayError('bad_response_body', 'the upstream sent a frame that cannot be parsed')
     wake()
   })
   const end = () => {

@@ -109,7 +109,9 @@ const embeddings: ModeEndpoint = {
       const texts = embeddingTexts(body)
       if (!embedsOne(model)) return predictEmbedRequest(texts, body['dimensions'])
       if (texts.length > 1)
-        throw new GatewayError('invalid_field_value', 'input must be one text for this model', { param: 'input' })
+        throw new GatewayError('invalid_field_value', 'input must be a single string for this model', {
+          param: 'input',
+        })
       const size = body['dimensions'] === undefined ? {} : { outputDimensionality: body['dimensions'] }
       return { content: { parts: [{ text: texts[0] }] }, ...size }
     },

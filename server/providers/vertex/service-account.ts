@@ -57,10 +57,9 @@ export function accountOf({ key, config }: Upstream): Account {
     tokenUri: field('token_uri') || defaultTokenUri,
   }
   if (account.email === '' || account.privateKey === '' || account.project === '')
-    throw new GatewayError('do_request_failed', `the key of the channel is not of the form ${keyForm}`)
+    throw new GatewayError('do_request_failed', `the channel's key does not have the form ${keyForm}`)
   // The region becomes part of a host name and must not lead to another host.
-  if (!/^[\w-]+$/.test(account.region))
-    throw new GatewayError('do_request_failed', 'the region of the channel is not the name of one')
+  if (!/^[\w-]+$/.test(account.region)) throw new GatewayError('do_request_failed', "the channel's region is not valid")
   return account
 }
 
@@ -82,7 +81,7 @@ async function exchange(account: Account, tokenUri: string, nowMs: number, fetch
   })
   const { access_token: value, expires_in: seconds } = answer
   if (typeof value !== 'string' || value === '')
-    throw new GatewayError('bad_response_body', 'the token endpoint of the upstream answered with no access token')
+    throw new GatewayError('bad_response_body', "the upstream's token endpoint returned no access token")
   return { value, expiresAtMs: nowMs + (typeof seconds === 'number' ? seconds : lifeSeconds) * 1000 }
 }
 
@@ -104,6 +103,6 @@ function assertionOf(account: Account, nowMs: number): string {
     return `${text}.${createSign('RSA-SHA256').update(text).sign(account.privateKey, 'base64url')}`
   } catch {
     // The library's error may quote the key.
-    throw new GatewayError('do_request_failed', 'the private key of the service account cannot be read')
+    throw new GatewayError('do_request_failed', 'the private key of the service account cannot be parsed')
   }
 }

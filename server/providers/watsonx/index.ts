@@ -44,7 +44,7 @@ function accessToken(upstream: Upstream, { tokens, fetchJson, nowMs }: Signing):
 }
 
 function refusedKey(): GatewayError {
-  const message = 'the token service of IBM Cloud refuses the key of this channel'
+  const message = "IBM Cloud's token service rejected the key of this channel"
   return new GatewayError('bad_response_status_code', message, { status: 401 })
 }
 

@@ -135,8 +135,8 @@ const images: ModeEndpoint = {
   translation: {
     request(body, { model }) {
       const { prompt, size, quality, user, response_format: format, n = 1 } = body
-      if (format === 'b64_json') throw wrong('this channel answers with addresses of images only', 'response_format')
-      if (n !== 1) throw wrong('this channel makes one image at a time', 'n')
+      if (format === 'b64_json') throw wrong('this channel returns image URLs only', 'response_format')
+      if (n !== 1) throw wrong('this channel generates one image at a time', 'n')
       return { model, prompt, size, quality, user_id: user }
     },
     reply: (answer) => answer,

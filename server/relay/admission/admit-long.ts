@@ -18,7 +18,7 @@ export async function admitLong(
 ): Promise<void> {
   if (model === undefined) return
   if (caller.allowedModels && !caller.allowedModels.has(model))
-    throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
+    throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${model}`, { param: 'model' })
   if (mayBeFree(relay, caller, model)) return
   const { token, user } = await quotaLeft(store, caller)
   if (!token) throw tokenExhausted(caller)
@@ -32,7 +32,7 @@ async function quotaLeft({ read }: Store, { tokenId, userId, unlimited }: Caller
       user: await userHasQuota(read, userId),
     }
   } catch (error) {
-    throw new GatewayError('database_unavailable', 'the account database cannot be reached, try again', {
+    throw new GatewayError('database_unavailable', 'the account database cannot be reached; try again', {
       cause: error,
     })
   }

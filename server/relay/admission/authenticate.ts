@@ -32,7 +32,7 @@ export function authenticate(
 ): Caller | Promise<Caller> {
   const presented = keyOf(authorization ?? '')
   if (presented === '')
-    throw new GatewayError('invalid_token', 'no token was given: send it as "Authorization: Bearer sk-…"')
+    throw new GatewayError('invalid_token', 'no token provided: send it as "Authorization: Bearer sk-…"')
   const known = deps.tokens.known(presented)
   return known
     ? checked(deps, known, undefined, address)

@@ -31,7 +31,7 @@ export async function deliverConversation(answering: Answering, codec: Codec): P
   const { open, response } = answering
   const isStream = isEventStream(response.headers)
   const { stream } = open.call.facts
-  if (isStream && !stream) throw await unread(response, 'the upstream streamed although it was not asked to')
+  if (isStream && !stream) throw await unread(response, 'the upstream streamed although streaming was not requested')
   if (stream && !isStream && !codec.to) throw await unread(response, 'the upstream did not stream')
   const answer = isStream ? await deliverEvents(answering, codec) : await deliverWhole(answering, codec)
   if (codec.dropped.length > 0) answer.headers.set(droppedHeader, droppedNames(codec.dropped))
@@ -44,7 +44,7 @@ async function deliverWhole(answering: Answering, codec: Codec): Promise<Respons
   const { from, to } = codec
   const text = await readWhole(answering)
   const body = tryParse(text)
-  if (!isObject(body)) throw badBody('the upstream answered with something that is not JSON', response.status)
+  if (!isObject(body)) throw badBody("the upstream's response is not JSON", response.status)
   const { status } = response
   const failure = madeOf(() => failureInAnswer(from, body), status)
   if (failure) throw failureWithin(failure, status, open.channel.upstream.key)

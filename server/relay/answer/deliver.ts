@@ -46,7 +46,7 @@ export function deliver(answering: Answering, prepared: Prepared): Promise<Respo
   const { status } = answering.response
   const { codec } = prepared
   if (status < 200 || status > 299) return refused(answering, codec)
-  if (status === 204 || status === 205) return unusable(answering, 'the upstream sent an empty answer')
+  if (status === 204 || status === 205) return unusable(answering, 'the upstream sent an empty response')
   if (codec) return deliverConversation(answering, codec)
   const delivering = deliverOpenAi(answering, prepared)
   const leftOut = leftOutOf(prepared)
@@ -74,7 +74,7 @@ function deliverOpenAi(answering: Answering, prepared: Prepared): Promise<Respon
   if (type.startsWith('text/event-stream'))
     return mayStream(open.call)
       ? deliverStream(answering, prepared.requestsUsage)
-      : unusable(answering, 'the upstream streamed although it was not asked to')
+      : unusable(answering, 'the upstream streamed although streaming was not requested')
   const isSound = mode === 'speech' && !type.includes('json') && !type.startsWith('text/') && !isPage(type)
   if (isSound && response.body) return deliverSound(answering, response.body)
   return deliverWhole(answering, prepared, type)
@@ -90,16 +90,16 @@ async function deliverWhole(answering: Answering, prepared: Prepared, type: stri
   const isPlain = !type.includes('json') && !isPage(type) && asksForText(open.call)
   if (isPlain && !(isObject(parsed) && readReply(mode, parsed).error))
     return settleWhole(answering, { text, ...heard(text) })
-  if (!isObject(parsed)) throw badBody('the upstream answered with something that is not JSON', response.status)
+  if (!isObject(parsed)) throw badBody("the upstream's response is not JSON", response.status)
   const { translation } = prepared
   const { status } = response
   const body = translation ? madeOf(() => dated(translation.reply(parsed), mode, deps.clock), status) : parsed
   const reply = readReply(mode, body)
   if (reply.error) throw errorWithin(reply.error, status, key)
   const list = listOf[mode]
-  if (list && !Array.isArray(body[list])) throw badBody(`the answer of the upstream has no ${list}`, status)
+  if (list && !Array.isArray(body[list])) throw badBody(`the upstream's response has no ${list}`, status)
   if (list === 'choices' && isEmpty(body[list]) && !reply.usage)
-    throw badBody('the answer of the upstream has no choices', status)
+    throw badBody("the upstream's response has no choices", status)
   if (facts.stream && (mode === 'chat' || mode === 'completions')) throw badBody('the upstream did not stream', status)
   open.tools?.take(body)
   // OpenAI's libraries read the usage of every embeddings response, but not every service reports it.

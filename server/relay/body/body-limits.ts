@@ -52,13 +52,13 @@ export function decompressedBody(request: Request, limits: BodyLimits): { source
 function expandsTooFar(): GatewayError {
   return new GatewayError(
     'request_too_large',
-    'the request body expands to more than 100 times its compressed size: send it uncompressed',
+    'the request body decompresses to more than 100 times its size: send it uncompressed',
   )
 }
 
 function unknownCoding(): GatewayError {
   return new GatewayError(
     'unsupported_media_type',
-    'compress the body with one of gzip, deflate, br or zstd, or send it uncompressed',
+    'compress the body with gzip, deflate, br or zstd, or send it uncompressed',
   )
 }

@@ -52,7 +52,7 @@ export async function readForm(
 ): Promise<FormBody> {
   const mark = boundaryOf(contentType)
   if (!body || mark === undefined)
-    throw new GatewayError('invalid_multipart', 'the form has no boundary in its Content-Type')
+    throw new GatewayError('invalid_multipart', 'the Content-Type of the form has no boundary')
   const scanner = new FormScanner(mark)
   const spooling = spool(body, scanner, limits.bytes, spoolDir)
   const source = await inTime(spooling, limits.timeMs, tooSlow).catch((error: unknown) => {
@@ -91,8 +91,8 @@ function boundaryOf(contentType: string): string | undefined {
 /** Turns a disk error into a GatewayError, because the caller is not at fault if, for example, the disk is full. */
 function onDisk<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    const cause = new Error(`an upload cannot be kept in the data folder: ${String(error)}`)
-    throw new GatewayError('storage_unavailable', 'the upload cannot be kept here just now, try again later', { cause })
+    const cause = new Error(`an upload cannot be stored in the data folder: ${String(error)}`)
+    throw new GatewayError('storage_unavailable', 'the upload cannot be stored right now; try again later', { cause })
   })
 }
 
@@ -137,7 +137,7 @@ async function spool(
     if (file !== undefined) await rm(file, { force: true }).catch(() => undefined)
     throw error instanceof GatewayError
       ? error
-      : new GatewayError('invalid_multipart', 'the request body broke off', { cause: error })
+      : new GatewayError('invalid_multipart', 'the request body ended early', { cause: error })
   } finally {
     await handle?.close()
   }

@@ -39,7 +39,7 @@ export async function refuseHeavyInputs(
     }
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error
-    throw new GatewayError('request_too_complex', `the JSON of calls and results of tools ${error.message}`, {
+    throw new GatewayError('request_too_complex', `the JSON of tool calls and results ${error.message}`, {
       cause: error,
     })
   }

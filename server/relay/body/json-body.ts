@@ -89,7 +89,7 @@ function refuseTwice(text: string, json: JsonObject, shape: JsonShape): void {
   if (countPlainMembers(json) === shape.plainMembers) return
   const twice = findTwice(text)
   if (twice !== undefined)
-    throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
+    throw new GatewayError('invalid_field_value', `${twice} appears twice in the request`, { param: twice })
 }
 
 function readBytes(
@@ -108,7 +108,7 @@ function readBytes(
 
 function faultOf(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
-  return new GatewayError('invalid_json', 'the request body broke off', { cause: error })
+  return new GatewayError('invalid_json', 'the request body ended early', { cause: error })
 }
 
 function readShort(

@@ -73,7 +73,7 @@ export function withItems(store: ItemStore, { tokenId }: Pick<Caller, 'tokenId'>
     if (text === undefined) return item
     characters += text.length
     if (characters > mostCharacters)
-      throw new GatewayError('request_too_large', 'the items that input names are too large together', {
+      throw new GatewayError('request_too_large', 'the items that input refers to are too large in total', {
         param: 'input',
       })
     return tryParse(text)
@@ -93,7 +93,7 @@ export function refuseUnknown({ input }: JsonObject): void {
     if (!isReference(item) || String(item['id']).startsWith('rs_')) continue
     throw new GatewayError(
       'invalid_field_value',
-      `input[${at}] names an item that is not kept here any more (${String(item['id'])}): send items themselves, as with store: false`,
+      `input[${at}] refers to an item that is no longer stored here (${String(item['id'])}): send the items themselves, as with store: false`,
       { param: `input[${at}]` },
     )
   }

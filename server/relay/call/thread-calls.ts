@@ -40,7 +40,7 @@ export function threadKeeper(deps: RelayDeps, call: AnyCall): ThreadKeeper | und
   if (!known && only && candidates.length === 1 && !only.channel.keyRing) return undefined
   throw new GatewayError(
     'thread_not_found',
-    'the channel or key that keeps this thread is not known or not used any more: send the whole conversation with thread {"type": "create"}',
+    'the channel or key of this thread is no longer known or in use: send the whole conversation with thread {"type": "create"}',
     { param: 'thread', details: { error_code: 'thread_not_found' } },
   )
 }
@@ -63,7 +63,7 @@ export function keeperOf(
 export function noThreads(label: string): GatewayError {
   return new GatewayError(
     'thread_not_supported',
-    `channel type ${label} keeps no threads: send the whole conversation without thread`,
+    `channel type ${label} does not support threads: send the whole conversation without thread`,
     { param: 'thread', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
   )
 }

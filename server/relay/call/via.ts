@@ -22,12 +22,12 @@ export function refuseLoop(headers: Headers, installationId: string): void {
   if (passed.includes(installationId))
     throw new GatewayError(
       'loop_detected',
-      'this call has come through this gateway before: a channel leads back to it',
+      'this request has already passed through this gateway: a channel leads back to it',
     )
   if (passed.length > longestChain)
     throw new GatewayError(
       'loop_detected',
-      `this call has come through ${passed.length} gateways, more than the ${longestChain} that are allowed: correct the addresses of their channels`,
+      `this request has passed through ${passed.length} gateways, more than the limit of ${longestChain}: correct the URLs of their channels`,
     )
 }
 

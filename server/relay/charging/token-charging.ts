@@ -150,7 +150,7 @@ function surchargeRatio(name: string | undefined, ratioOf: (name: string) => big
   if (name === undefined || isUsualTier(name)) return undefined
   const ratio = ratioOf(name)
   if (ratio === undefined) {
-    throw new GatewayError('tier_not_priced', `service tier ${name} has no price; leave it out`, {
+    throw new GatewayError('tier_not_priced', `service tier ${name} has no price; omit it`, {
       param: name.startsWith('geo-') ? 'inference_geo' : 'service_tier',
     })
   }

@@ -85,7 +85,7 @@ export function refuseUnpricedTools(body: JsonObject, prices: PriceBook, model: 
     if (prices.toolPrice({ kind, size, model, channelType }) !== undefined) continue
     throw new GatewayError(
       'tool_not_priced',
-      `the tool ${kind} has no price here: leave it out, or ask the administrator to set one`,
+      `the tool ${kind} has no price: omit it, or ask the administrator to set one`,
       { param: 'tools' },
     )
   }

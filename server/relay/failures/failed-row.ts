@@ -95,7 +95,7 @@ function isUpstreams({ shaped, failure, raw, error }: AttemptFailed): boolean {
 function ownText(error: unknown): string {
   if (error instanceof AttemptFailed) {
     if (!isUpstreams(error)) return error.error.message
-    return `the upstream answered with ${error.status >= 400 ? `status ${error.status}` : 'an error'}`
+    return `the upstream responded with ${error.status >= 400 ? `status ${error.status}` : 'an error'}`
   }
   return error instanceof GatewayError ? error.message : 'an internal error occurred'
 }

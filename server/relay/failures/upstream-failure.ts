@@ -41,7 +41,7 @@ export function madeOf<T>(make: () => T, status: number): T {
 }
 
 function tooDeep(status: number): AttemptFailed {
-  return badBody('the answer of the upstream is nested too deeply', status)
+  return badBody("the upstream's response is nested too deeply", status)
 }
 
 /**
@@ -162,7 +162,7 @@ export function failureInAnswer(from: UpstreamDialect, body: JsonObject): Failur
 export function noAnswer(body: JsonObject, status: number, key: string): AttemptFailed {
   const error = flatError(body)
   if (error) return failureWithin(decodeFailure(0, error), status, key)
-  return badBody('the answer of the upstream holds no answer', status)
+  return badBody("the upstream's response contains no answer", status)
 }
 
 function wordsOf(failure: Failure | undefined): JsonObject | undefined {
@@ -180,7 +180,7 @@ export function errorWithin(raw: JsonObject, status: number, key: string): Attem
   const message =
     typeof error['message'] === 'string' && error['message'] !== ''
       ? error['message']
-      : 'the upstream answered with an error'
+      : 'the upstream responded with an error'
   const failure = meaning(undefined, error, message, named >= 400 ? meant : 0)
   const errorStatus = failure?.status ?? meant
   const known = new GatewayError('bad_response_status_code', message, { status: errorStatus, param: String(status) })
@@ -198,7 +198,7 @@ export function forCaller(failed: AttemptFailed): AttemptFailed {
   if (!failed.verdict.account) return failed
   const error = new GatewayError(
     'upstream_unavailable',
-    'the service behind this gateway cannot be used at the moment; its operator has to put that right',
+    'the service behind this gateway is currently unavailable; its operator has to fix this',
     { cause: failed.error },
   )
   return new AttemptFailed(error, failed.verdict, failed.status)

@@ -43,7 +43,7 @@ export function refused(error: GatewayError): Ending {
 
 /** The quota is used up. */
 export function outOfQuota(): Ending {
-  return refused(new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the session'))
+  return refused(new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the session'))
 }
 
 /** The caller closed the session or disconnected. */
@@ -68,7 +68,7 @@ export function upstreamClosed({ code, reason, fault }: UpstreamClose, isBusy: b
 /** Codes with which an upstream ends a session normally; 1009 means that the caller's message was too long. */
 const usualCodes: ReadonlySet<number> = new Set([codes.normal, codes.goingAway, noCode, codes.tooLong])
 
-const broke = 'the connection to the upstream broke'
+const broke = 'the connection to the upstream was lost'
 
 function wrongly(code: number): GatewayError {
   const what = code === codes.tooLong ? 'a message that is too long' : 'something that is no message of a WebSocket'
@@ -78,7 +78,7 @@ function wrongly(code: number): GatewayError {
 function tooEarly(): GatewayError {
   return new GatewayError(
     'upstream_stream_incomplete',
-    'the upstream closed the session before its answer was complete',
+    'the upstream closed the session before its response was complete',
   )
 }
 
@@ -106,11 +106,14 @@ export function lapsed(lapse: Lapse, isBusy: boolean): Ending {
         isCut: true,
       }
     case 'blocked': {
-      const error = new GatewayError('upstream_timeout', 'the upstream takes nothing any more')
+      const error = new GatewayError('upstream_timeout', 'the upstream stopped reading')
       return { ...interrupted(error, codes.tooSlow), upstreamFault: true }
     }
     default:
-      return { ...interrupted(new GatewayError('upstream_timeout', 'the upstream fell silent')), upstreamFault: true }
+      return {
+        ...interrupted(new GatewayError('upstream_timeout', 'the upstream stopped sending')),
+        upstreamFault: true,
+      }
   }
 }
 

@@ -39,7 +39,10 @@ export async function serveRealtime(
 ): Promise<Response> {
   const response = await serveCaller(deps, incoming, async (caller) => {
     if (!upgrade || !asksForWebSocket(incoming.request.headers)) {
-      throw new GatewayError('upgrade_required', 'this address takes WebSockets only: connect with wss:// or ws://')
+      throw new GatewayError(
+        'upgrade_required',
+        'this endpoint accepts only WebSocket connections: connect with wss:// or ws://',
+      )
     }
     const startedAtMs = deps.relay.clock.nowMs()
     const model = new URL(incoming.request.url).searchParams.get('model') ?? ''
@@ -70,15 +73,12 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
   const query = new URL(request.url).searchParams
   const model = query.get('model') ?? ''
   if (query.get('intent') === 'transcription')
-    throw new GatewayError('api_not_implemented', 'sessions for transcription alone are not served by this gateway')
+    throw new GatewayError('api_not_implemented', 'transcription-only sessions are not supported by this gateway')
   if (query.has('call_id'))
-    throw new GatewayError(
-      'api_not_implemented',
-      'connecting to a call that is under way is not served by this gateway',
-    )
+    throw new GatewayError('api_not_implemented', 'joining a call in progress is not supported by this gateway')
   if (model === '') throw new GatewayError('required_field_missing', 'model is missing', { param: 'model' })
   if (query.getAll('model').length > 1)
-    throw new GatewayError('invalid_field_value', 'model stands twice in the request', { param: 'model' })
+    throw new GatewayError('invalid_field_value', 'model appears twice in the request', { param: 'model' })
   requireModel(caller, model)
   const { signal } = request
   return {
@@ -105,7 +105,7 @@ function sessionCall(incoming: Incoming, caller: Caller, startedAtMs: number): S
 
 function requireModel({ allowedModels }: Caller, model: string): void {
   if (!allowedModels || allowedModels.has(model)) return
-  throw new GatewayError('model_not_allowed', `this token may not use model ${model}`, { param: 'model' })
+  throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${model}`, { param: 'model' })
 }
 
 /** Repeats the initial checks, because a session may last for an hour. */
@@ -140,7 +140,7 @@ function attemptWith(deps: RealtimeDeps, incoming: Incoming, upgrade: Upgrade): 
       const session = new RealtimeSession({ deps: relay, open, upstream, sessions: deps.sessions, check })
       if (call.signal.aborted || !upgrade(session, headers)) {
         upstream.close(1001, '')
-        throw new GatewayError('do_request_failed', 'the caller left before the session began')
+        throw new GatewayError('do_request_failed', 'the client disconnected before the session began')
       }
       noteAttempt(relay, open, { sentAtMs, status: 101 })
       hold.handOver()
@@ -165,7 +165,7 @@ async function connect(
   const target = channel.provider.realtime?.(channel.upstream, model)
   if (!target) {
     const { label } = channel.provider.meta
-    throw new GatewayError('mode_not_supported', `channel type ${label} does not serve ${call.path}`)
+    throw new GatewayError('mode_not_supported', `channel type ${label} does not support ${call.path}`)
   }
   const patience = patienceOf(channel, relay.settings())
   const controller = new AbortController()

@@ -5,7 +5,7 @@ import type { UpstreamSocket } from './upstream-socket.ts'
 
 /**
  * What lasted too long. `idle`: neither side sent anything. `overdue`: the whole session. `unread`: the caller did not
- * read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream fell silent during a
+ * read waiting messages. `blocked`: the upstream accepted nothing. `stalled`: the upstream stopped sending during a
  * response. `lost`: the upstream does not respond at all.
  */
 export type Lapse = 'idle' | 'overdue' | 'unread' | 'blocked' | 'stalled' | 'lost'

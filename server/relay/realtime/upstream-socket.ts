@@ -173,7 +173,7 @@ export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket
       readHead(socket),
       opening.answerTimeoutMs,
       opening.signal,
-      'the upstream did not answer in time',
+      'the upstream did not respond in time',
     )
     if (answer.status !== 101) {
       const refusal = await refusalOf(socket, answer)
@@ -182,13 +182,13 @@ export async function openSocket(opening: SocketOpening): Promise<UpstreamSocket
     }
     const accepted = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
     if (answer.headers.get('sec-websocket-accept') !== accepted)
-      throw new SocketFailure('the upstream answered with a wrong handshake', false)
+      throw new SocketFailure('the upstream sent an invalid handshake', false)
     return new UpstreamSocket(socket, opening, answer.rest)
   } catch (error) {
     socket.destroy()
     throw error instanceof SocketFailure
       ? error
-      : new SocketFailure('the upstream broke off the handshake', false, error)
+      : new SocketFailure('the upstream interrupted the handshake', false, error)
   }
 }
 

@@ -50,7 +50,9 @@ export function buildCall(
     ? { ...known, facts: withTier(known.facts, body), conversation: undefined }
     : requestIn(body, route, incoming.pathModel)
   if (caller.allowedModels && !caller.allowedModels.has(facts.model)) {
-    throw new GatewayError('model_not_allowed', `this token may not use model ${facts.model}`, { param: 'model' })
+    throw new GatewayError('model_not_allowed', `this token is not allowed to use model ${facts.model}`, {
+      param: 'model',
+    })
   }
   const { signal } = incoming.request
   return {
@@ -77,7 +79,7 @@ function throughProxy(routing: RoutingTable, caller: Caller, id: number, model: 
   if (candidate) return { ...caller, chosenChannel: candidate.channel }
   throw new GatewayError(
     'invalid_channel_id',
-    `channel ${id} is no proxy that serves model ${model} for group ${caller.group}`,
+    `channel ${id} is not a Proxy channel that serves model ${model} for group ${caller.group}`,
   )
 }
 
@@ -160,7 +162,7 @@ function refuseAmbiguous(body: CallBody, mode: RelayMode): void {
   const { names: counts, fields } = body.form
   const twice = names.find((name) => isDecisive(name) && (counts.get(name) ?? 0) > 1)
   if (twice !== undefined)
-    throw new GatewayError('invalid_field_value', `${twice} stands twice in the request`, { param: twice })
+    throw new GatewayError('invalid_field_value', `${twice} appears twice in the request`, { param: twice })
   const file = inMode.find((name) => counts.has(name) && !fields.has(name))
   if (file !== undefined)
     throw new GatewayError('invalid_field_value', `${file} must be a plain field, not a file`, { param: file })
@@ -173,7 +175,7 @@ function refuseOtherModels(json: JsonObject): void {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
     throw new GatewayError(
       'invalid_field_value',
-      `${name} names models to answer in place of the one that is allowed and charged: leave it out; what fails at one channel is tried at others that serve the model`,
+      `${name} lists models other than the one that is allowed and billed: omit it; a request that fails on one channel is retried on others that serve the model`,
       { param: name },
     )
   }

@@ -75,7 +75,7 @@ describe('URLs of files are replaced by their bytes', () => {
     expect(requested).toEqual([])
     const large = 'A'.repeat(20 * 1024 * 1024)
     const heavy = reader(() => ({ data: large, mediaType: 'image/png' }))
-    expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large together')
+    expect(inlineMedia(asking(...many.slice(0, 12)), heavy.read)).rejects.toThrow('too large in total')
   })
 
   test('a file that is referenced many times counts each time', async () => {
@@ -83,7 +83,7 @@ describe('URLs of files are replaced by their bytes', () => {
     const { requested, read } = reader(() => ({ data: large, mediaType: 'image/png' }))
     const naming = (times: number) => asking(...Array(times).fill(image('https://a.example/1.png')))
     expect(sources(await inlineMedia(naming(64), read))).toHaveLength(64)
-    expect(inlineMedia(naming(65), read)).rejects.toThrow('too large together')
+    expect(inlineMedia(naming(65), read)).rejects.toThrow('too large in total')
     expect(requested).toHaveLength(2)
   })
 })

@@ -25,7 +25,7 @@ export async function inlineMedia(conversation: Conversation, fetchMedia: Fetch)
   for (const url of named) times.set(url, (times.get(url) ?? 0) + 1)
   const urls = [...times.keys()]
   if (urls.length > mostAddresses)
-    throw new GatewayError('invalid_field_value', `no more than ${mostAddresses} files may be named by their addresses`)
+    throw new GatewayError('invalid_field_value', `a request can refer to at most ${mostAddresses} files by URL`)
   const files = new Map<string, FetchedMedia>()
   let characters = 0
   await inParallel(urls, width, async (url) => {
@@ -45,7 +45,7 @@ export function namesAddresses({ messages }: Conversation): boolean {
 }
 
 function tooMuch(): GatewayError {
-  return new GatewayError('request_too_large', 'the files named by their addresses are too large together')
+  return new GatewayError('request_too_large', 'the files referred to by URL are too large in total')
 }
 
 /** The URL of a part, if it is to be fetched. */

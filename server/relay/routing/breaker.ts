@@ -98,7 +98,7 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
       if (isTrial || health.failuresInRow >= failuresToOpen) {
         const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** health.openings)
         health.openUntilMs = nowMs() + pauseMs
-        const what = isTrial ? 'the call that tried it again failed' : `${failuresToOpen} calls in a row failed`
+        const what = isTrial ? 'the retry failed' : `${failuresToOpen} requests in a row failed`
         cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
         health.openings++
         health.failuresInRow = 0
@@ -111,7 +111,7 @@ export function createBreaker(nowMs: () => number, cooled: (event: CoolDown) => 
     rest(channelId, model, pauseMs, why = '') {
       const health = stateOf(channelId, model)
       if (health.restUntilMs <= nowMs()) {
-        const what = 'the service asked for a pause'
+        const what = 'the provider asked for a pause'
         cooled({ channelId, model, pauseMs, reason: why === '' ? what : `${what}: ${why}` })
       }
       health.restUntilMs = Math.max(health.restUntilMs, nowMs() + pauseMs)

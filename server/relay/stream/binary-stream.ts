@@ -81,7 +81,7 @@ export class BinaryStream extends AnswerBody<void> {
       model: call.facts.model,
       status: 200,
       reason: isOverdue ? 'upstream_timeout' : 'upstream_stream_error',
-      cause: 'the answer broke off in the middle',
+      cause: 'the response was interrupted',
     })
     if (isOverdue) {
       await this.#charge('interrupted')

@@ -223,7 +223,7 @@ export class RelayStream extends AnswerBody<ChargedUsage> {
     // The estimate tends to be high, so the tokens are counted before the estimate is allowed to end a response.
     await cost.count()
     if (!cost.exceedsHold) return undefined
-    return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out in the middle of the answer')
+    return failed ?? new GatewayError('quota_exhausted_mid_stream', 'the quota ran out during the response')
   }
 
   /**

@@ -13,11 +13,11 @@ import type { StreamReader } from './stream-reader.ts'
 
 /** Error codes and texts for the caller when the upstream's response ends before it is complete. */
 export const endings = {
-  end: ['upstream_stream_incomplete', 'the upstream ended its answer before it was complete'],
-  broken: ['upstream_stream_error', 'the connection to the upstream broke in the middle of its answer'],
-  stalled: ['upstream_timeout', 'the upstream stopped sending in the middle of its answer'],
-  cut: ['shutting_down', 'this server is shutting down, try again'],
-  overdue: ['upstream_timeout', 'the upstream did not finish its answer in time'],
+  end: ['upstream_stream_incomplete', 'the upstream ended its response before it was complete'],
+  broken: ['upstream_stream_error', 'the connection to the upstream was lost during its response'],
+  stalled: ['upstream_timeout', 'the upstream stopped sending during its response'],
+  cut: ['shutting_down', 'this server is shutting down; try again'],
+  overdue: ['upstream_timeout', 'the upstream did not finish its response in time'],
 } as const
 
 /** The data after the last blank line of a stream; undefined = none. */
@@ -28,7 +28,7 @@ export function lastData(rest: string): string | undefined {
 
 /** The error for a part that is not an event of its dialect. */
 export function unreadablePart(): GatewayError {
-  return new GatewayError('upstream_stream_error', 'the upstream sent a part of its answer that cannot be read')
+  return new GatewayError('upstream_stream_error', 'the upstream sent part of its response in an unreadable form')
 }
 
 /**
@@ -37,7 +37,7 @@ export function unreadablePart(): GatewayError {
  */
 export function faultIn(fault: unknown): GatewayError {
   if (fault instanceof RangeError) return unreadablePart()
-  return new GatewayError('internal_error', 'the answer ended by a fault of the gateway', { cause: fault })
+  return new GatewayError('internal_error', 'the response ended because of an error in the gateway', { cause: fault })
 }
 
 /**

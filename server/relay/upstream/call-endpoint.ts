@@ -70,7 +70,7 @@ export function endpointsOf(
       return deps.unsupportedFeatures.has(endpointFeature(channel, best)) ? [general] : [best, general]
     if (best) return [best]
   }
-  throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not serve ${call.path}`)
+  throw new GatewayError('mode_not_supported', `channel type ${provider.meta.label} does not support ${call.path}`)
 }
 
 /** Statuses that mean that a server has no such endpoint. */
@@ -232,7 +232,7 @@ async function opened(
     watchIndex: undefined,
     lost: undefined as GatewayError | undefined,
     due() {
-      wait.giveUp(new GatewayError('upstream_timeout', 'the upstream did not answer in time'))
+      wait.giveUp(new GatewayError('upstream_timeout', 'the upstream did not respond in time'))
     },
     cut() {
       wait.giveUp(shuttingDown())

@@ -61,7 +61,7 @@ function partsOf(call: RelayCall): Conversation {
   throw unsent(
     new GatewayError(
       'request_too_complex',
-      `the request holds too many lists and objects to be translated for the channel: it may have ${translatedLimits.containers}`,
+      `the request contains too many lists and objects to be translated for the channel: the limit is ${translatedLimits.containers}`,
     ),
   )
 }
@@ -236,7 +236,7 @@ function refuseBackground({ background }: JsonObject): void {
   if (background === undefined || background === null || background === false) return
   throw new GatewayError(
     'invalid_field_value',
-    'background is not served here: an answer is charged when it is given, and nobody can ask for it later; leave it out, and stream a long answer',
+    'background is not supported: responses are billed when they are sent and cannot be fetched later; omit it, and stream long responses',
     { param: 'background' },
   )
 }
@@ -248,7 +248,7 @@ function refuseKept(deps: RelayDeps, call: RelayCall, json: JsonObject): void {
   if (deps.routing().candidates(call.caller.group, call.facts.model).length === 1) return
   throw new GatewayError(
     'invalid_field_value',
-    `${keptField} is known to the channel that answered before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
+    `${keptField} is known only to the channel that responded before, and several channels serve this model: send the whole conversation instead, or choose the channel in the token (sk-…-<channel id>)`,
     { param: keptField },
   )
 }

@@ -37,7 +37,7 @@ const probeBytes = 1024 * 1024
  * channels.
  */
 const wholeProbeMs = 90_000
-const tooLate = 'the upstream did not finish its answer in time'
+const tooLate = 'the upstream did not finish its response in time'
 
 /**
  * Makes one small real call to a channel, on the relay's own path but without an account: nothing is held or charged.
@@ -74,7 +74,7 @@ export async function probeChannel(deps: RelayDeps, channel: Channel, model: str
     }
     if (ending === 'overdue' || signal.aborted) return done(false, tooLate)
     const body = tryParse(text)
-    if (!isObject(body)) return done(false, 'the upstream answered with something that is not JSON')
+    if (!isObject(body)) return done(false, "the upstream's response is not JSON")
     const failed = errorOf(call.mode, body, prepared, response.status, key)
     if (failed) return done(false, failed.message, failed.verdict)
     return done(true, '', undefined, replyIn(call.mode, body, prepared))

@@ -124,15 +124,15 @@ export function noWholeAnswer(ending: Ending, open: OpenCall, status: number): E
   if (open.call.leaving.hasLeft) return new CallerLeft()
   switch (ending) {
     case 'end':
-      return badBody('the upstream sent an empty answer', status)
+      return badBody('the upstream sent an empty response', status)
     case 'too-long':
-      return badBody('the answer of the upstream is too large', status)
+      return badBody("the upstream's response is too large", status)
     case 'broken':
-      return failedAttempt(new GatewayError('do_request_failed', 'the connection to the upstream broke'), status)
+      return failedAttempt(new GatewayError('do_request_failed', 'the connection to the upstream was lost'), status)
     case 'cut':
       return failedAttempt(shuttingDown(), status)
     default: {
-      const late = new GatewayError('upstream_timeout', 'the upstream did not finish its answer in time')
+      const late = new GatewayError('upstream_timeout', 'the upstream did not finish its response in time')
       // The limit for the whole call is ours, so an upstream that keeps sending is not broken.
       return new AttemptFailed(late, { ...judgeFailure(late), upstreamFault: ending !== 'overdue' }, status)
     }

@@ -69,7 +69,7 @@ export async function send(sending: Sending): Promise<Response> {
 
 /** The error for a caller who disconnected before anything was sent, so there is nothing to charge. */
 export function leftUnsent(): GatewayError {
-  return new GatewayError('do_request_failed', 'the caller left before the request was sent')
+  return new GatewayError('do_request_failed', 'the client disconnected before the request was sent')
 }
 
 /** Watches how long the head of a response takes. */
@@ -103,7 +103,7 @@ class Patience implements DeadlineWait {
       void this.#checkConnection(this.#reachable)
     }
     this.dueAtMs = this.#answerAtMs
-    if (nowMs >= this.#answerAtMs) this.#giveUp('the upstream did not answer in time')
+    if (nowMs >= this.#answerAtMs) this.#giveUp('the upstream did not respond in time')
   }
 
   cut(): void {
