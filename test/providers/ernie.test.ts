@@ -105,7 +105,7 @@ test('a status 401 from the token service means that the key is refused', async 
   rig.upstream.script(() => answers({ error: 'invalid_client' }, 401))
   const got = await ask()
   expect(got.status).toBe(503)
-  expect(await toldToAdmin(rig.gateway)).toContain('Baidu\'s token service rejected the key')
+  expect(await toldToAdmin(rig.gateway)).toContain("Baidu's token service rejected the key")
 })
 
 test('the request has the same content in the service’s format', async () => {

@@ -94,5 +94,5 @@ test('a key that IBM refuses is reported to admins as a refused key', async () =
   const got = await ask()
   expect(got.error?.code).toBe('upstream_unavailable')
   expect(rig.upstream.requests.map(({ path }) => path)).toEqual([place])
-  expect(await toldToAdmin(rig.gateway)).toContain('IBM Cloud\'s token service rejected the key')
+  expect(await toldToAdmin(rig.gateway)).toContain("IBM Cloud's token service rejected the key")
 })

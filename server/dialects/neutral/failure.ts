@@ -68,7 +68,7 @@ export const brokenOff: Failure = {
 export const unreadable: Failure = {
   status: 502,
   kind: 'server',
-  message: 'the upstream sent part of its response in an unreadable form',
+  message: 'the upstream sent a part of its response that cannot be read',
   code: 'upstream_stream_error',
   type: 'upstream_error',
 }

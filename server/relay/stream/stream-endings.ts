@@ -28,7 +28,7 @@ export function lastData(rest: string): string | undefined {
 
 /** The error for a part that is not an event of its dialect. */
 export function unreadablePart(): GatewayError {
-  return new GatewayError('upstream_stream_error', 'the upstream sent part of its response in an unreadable form')
+  return new GatewayError('upstream_stream_error', 'the upstream sent a part of its response that cannot be read')
 }
 
 /**

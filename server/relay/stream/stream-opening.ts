@@ -137,7 +137,7 @@ function refuseNoEvents(pieces: readonly UpstreamPiece[], status: number): void 
     64,
   )
   if (!/^[\s\ufeff]*[\w-]*:/.test(head))
-    throw badBody('the upstream began its response with something unreadable', status)
+    throw badBody('the upstream began its response with something that cannot be read', status)
 }
 
 function emptyStream(status: number): AttemptFailed {
@@ -147,7 +147,7 @@ function emptyStream(status: number): AttemptFailed {
 function isSpeaking({ key, status }: Opening, meter: StreamMeter, data: string): boolean {
   if (data.trim() === '') return false
   const signal = madeOf(() => meter.feed(data), status)
-  if (signal === 'garbage') throw badBody('the upstream began its response with something unreadable', status)
+  if (signal === 'garbage') throw badBody('the upstream began its response with something that cannot be read', status)
   if (signal === 'skip') return false
   if (signal === 'error') throw failureInStream(meter, status, key)
   // In some dialects, the last event contains the complete response. A response that ended with a usage report is not
