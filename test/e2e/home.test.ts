@@ -95,7 +95,7 @@ describe('without a custom home page', () => {
       const fresh = await site.addUser('mailless')
       await using visit = await site.visit({ as: fresh })
       await visit.open('/')
-      await visit.page.getByText('Bind an email address').waitFor()
+      await visit.page.getByText('Connect an email address').waitFor()
       await visit.page.getByText('1 of 4 done').waitFor()
     } finally {
       await setOption('EmailVerificationEnabled', 'false')

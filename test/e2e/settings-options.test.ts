@@ -234,7 +234,7 @@ describe('switches', () => {
     await visit.open('/setting?tab=system')
     const toggle = page.getByRole('switch', { name: 'Login and registration with GitHub' })
     await toggle.click()
-    await toastShown(page, 'error', 'Error: Please set GitHubClientId')
+    await toastShown(page, 'error', 'Error: Set GitHubClientId')
     await eventually(() => toggle.isChecked()).toBe(false)
   })
 })
@@ -318,7 +318,7 @@ describe('texts and numbers', () => {
     await toastShown(page, 'error', 'Error: Top-up link must be')
     await toastShown(page, 'info', '1 saved, 1 failed')
     await eventually(async () => [await stored('RetryTimes'), await stored('TopUpLink')]).toEqual(['5', ''])
-    await eventually(() => page.locator('[id="TopUpLink"]').textContent()).toContain('Top-up link must be an address')
+    await eventually(() => page.locator('[id="TopUpLink"]').textContent()).toContain('Top-up link must be a URL')
     await page.getByRole('region', { name: '1 change' }).waitFor()
     await button(page, 'Discard').click()
   })
@@ -548,7 +548,7 @@ describe('the audit log', () => {
       return details.slice(details.findIndex((detail) => detail !== ''))
     }
     const en = await read('en')
-    expect(en[0]).toStartWith('0 logs older than')
+    expect(en[0]).toStartWith('0 log entries older than')
     expect(en[0]).toContain('1970-01-02')
     expect(en[1]).toStartWith('older than')
     expect(en.slice(2, 5)).toEqual([
