@@ -6,6 +6,7 @@ import { groupApi } from './group.ts'
 import { logApi } from './log.ts'
 import { oauthApi } from './oauth.ts'
 import { optionApi } from './option.ts'
+import { overviewApi } from './overview.ts'
 import { priceApi } from './price.ts'
 import { redemptionApi } from './redemption.ts'
 import { statusApi } from './status.ts'
@@ -23,6 +24,7 @@ export const api = {
   channel: channelApi,
   log: logApi,
   usage: usageApi,
+  overview: overviewApi,
   option: optionApi,
   group: groupApi,
   price: priceApi,

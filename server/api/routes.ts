@@ -16,6 +16,7 @@ import { mountLogs } from './log/routes.ts'
 import { mountOAuth } from './oauth/routes.ts'
 import { mountOpenApi } from './openapi/routes.ts'
 import { mountOptions } from './option/routes.ts'
+import { mountOverview } from './overview/routes.ts'
 import { mountPrices } from './price/routes.ts'
 import { mountRedemptions } from './redemption/routes.ts'
 import { mountTopUps } from './redemption/top-up-routes.ts'
@@ -55,6 +56,7 @@ export function mountApi(app: Hono<AppEnv>, deps: ApiDeps): void {
   // Mounted before the user routes, because GET /api/user/{id} would treat `dashboard` as an id.
   mountLogs(router, deps)
   mountUsage(router, deps)
+  mountOverview(router, deps)
   mountSelf(router, { ...deps, announce })
   mountUsers(router, { ...deps, announce })
   mountTokens(router, { ...deps, announce })

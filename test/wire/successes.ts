@@ -116,6 +116,8 @@ export const successes: Readonly<Record<string, Success>> = {
   logSelfExport: plain('GET', '/api/log/self/export'),
   logStream: opening(plain('GET', '/api/log/stream')),
   logSelfStream: opening(plain('GET', '/api/log/self/stream')),
+  overviewRead: plain('GET', '/api/overview/'),
+  overviewSelf: plain('GET', '/api/overview/self?utc_offset=60'),
   usageRead: plain('GET', '/api/usage/?group_by=model&compare=previous'),
   priceList: plain('GET', '/api/price/'),
   logPurge: plain('DELETE', '/api/log/?target_timestamp=1000'),

@@ -21,6 +21,7 @@ export const groupTags: Readonly<Record<keyof typeof api, Tag>> = {
   channel: { name: 'Channels', description: 'The upstreams. Their keys can be written but are never returned.' },
   log: { name: 'Logs', description: 'Calls and what they cost.' },
   usage: { name: 'Usage', description: 'Totals of calls over time.' },
+  overview: { name: 'Overview', description: 'What is going on now, and what needs attention.' },
   option: { name: 'Options', description: 'Settings that change while the server runs.' },
   group: { name: 'Groups', description: 'Classes of users. A group exists if it has a ratio.' },
   price: { name: 'Prices', description: 'Prices of models for their callers.' },

@@ -1,0 +1,160 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+import { utcOffset } from './log-filter.ts'
+
+/** Points of five minutes in the figures of the last hour. */
+export const overviewPoints = 12
+/** The number of people in the list of top spenders. */
+export const topSpenders = 5
+/** Days in the chart of a user's own spending, including today. */
+export const ownDays = 14
+
+const count = (description: string) => z.int().check(z.describe(description))
+const time = count('Epoch seconds.')
+
+/** A figure over the last hour and the hour before. */
+const sumFigure = z.object({
+  now: count('Sum over the last hour.'),
+  before: count('Sum over the hour before.'),
+  points: z.array(z.int()).check(z.describe('Sums of the twelve five-minute intervals of the last hour.')),
+})
+
+const timeFigure = z.object({
+  now: z.nullable(z.int()).check(z.describe('Milliseconds in the last hour; null if there were no responses.')),
+  before: z.nullable(z.int()).check(z.describe('Milliseconds in the hour before.')),
+  points: z.array(z.nullable(z.int())).check(z.describe('Milliseconds in each five-minute interval.')),
+})
+
+/** What an item is about. The order is the order of the list. */
+export const attentionKinds = [
+  'channel_off',
+  'channel_failing',
+  'channel_cooling',
+  'model_no_route',
+  'model_no_price',
+  'balance_low',
+  'person_no_quota',
+  'spend_jump',
+] as const
+
+export type AttentionKind = (typeof attentionKinds)[number]
+
+export const attentionActs = [
+  'test_and_enable',
+  'open_channel',
+  'add_channel',
+  'set_price',
+  'give_quota',
+  'open_usage',
+] as const
+
+export const attentionSchema = z.object({
+  kind: z.enum(attentionKinds),
+  target: z.object({
+    type: z.enum(['channel', 'model', 'user']),
+    id: count('Id of the channel or user; 0 for a model.'),
+    name: z.string(),
+  }),
+  since: time,
+  act: z.enum(attentionActs).check(z.describe('What mends it.')),
+  reason: z.string().check(z.describe('Why the gateway disabled or skips the channel; the group that has no route.')),
+  count: count('Attempts of the channel, or refused calls.'),
+  failed: count('How many of the attempts failed.'),
+  amount: z.number().check(z.describe('Quota spent today or left, or the balance that the upstream reported.')),
+  limit: z
+    .number()
+    .check(z.describe('What the amount is compared with: the median of 14 days, or what the channel spent in 7 days.')),
+})
+
+export type AttentionItem = z.output<typeof attentionSchema>
+
+export const overviewSchema = z.object({
+  time,
+  hour: z.object({
+    seconds: count('Length of the last hour as measured: it ends now, and begins with a five-minute interval.'),
+    starts: z.array(z.int()).check(z.describe('Start of each five-minute interval in epoch seconds.')),
+    requests: sumFigure,
+    failed: sumFigure,
+    tokens: sumFigure,
+    quota: sumFigure,
+    people: sumFigure,
+    first_byte_p50: timeFigure,
+    first_byte_p95: timeFigure,
+  }),
+  day: z.object({
+    starts: z.array(z.int()).check(z.describe('Start of each of the last 24 hours in epoch seconds.')),
+    succeeded: z.array(z.int()).check(z.describe('Calls that were charged and not interrupted.')),
+    interrupted: z.array(z.int()).check(z.describe('Calls whose response broke off, other than by the caller.')),
+    failed: z.array(z.int()).check(z.describe('Log rows of calls that failed and cost nothing.')),
+  }),
+  spenders: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      quota: count('Quota units charged in the last 7 days.'),
+      before: count('Quota units charged in the 7 days before.'),
+    }),
+  ),
+  attention: z.array(attentionSchema),
+})
+
+export type Overview = z.output<typeof overviewSchema>
+
+export const ownOverviewSchema = z.object({
+  balance: count('Quota units left.'),
+  used: count('Quota units used so far.'),
+  starts: z.array(z.int()).check(z.describe('Start of each of the last 14 days in epoch seconds; the last is today.')),
+  quota: z.array(z.int()).check(z.describe('Quota units charged on each day.')),
+  requests: z.array(z.int()).check(z.describe('Calls on each day.')),
+  days_left: z
+    .nullable(z.number())
+    .check(z.describe('Days until the balance is used up at the rate of the last 7 days; null without spending.')),
+  errors: z
+    .array(
+      z.object({
+        code: z.string().check(z.describe('The error code.')),
+        message: z.string().check(z.describe('The message of the newest of these calls.')),
+        count: count('How many calls failed with this code in the last 24 hours.'),
+        last: time,
+      }),
+    )
+    .check(z.describe("The user's calls that failed in the last 24 hours, by error code, most frequent first.")),
+  tokens: z
+    .array(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        status: count('1 enabled, 2 disabled, 3 expired, 4 used up; the status that applies now.'),
+        remain_quota: z.int(),
+        unlimited_quota: z.boolean(),
+        used_quota: z.int(),
+        accessed_time: time,
+        expired_time: count('Epoch seconds; -1 means never.'),
+      }),
+    )
+    .check(z.describe('The tokens that were used last.')),
+  token_count: count('All tokens of the user.'),
+})
+
+export type OwnOverview = z.output<typeof ownOverviewSchema>
+
+export const overviewApi = {
+  read: endpoint({
+    method: 'GET',
+    path: '/api/overview/',
+    access: 'admin',
+    data: overviewSchema,
+    summary: 'Get an overview of the installation: the last hour, the last day, top spenders, and what needs attention',
+    description:
+      'The first byte times are percentiles of a histogram, accurate to about 15 %. `failed` counts every call that got an error response or was interrupted. A day begins at midnight UTC. The response may be five seconds old.',
+  }),
+  self: endpoint({
+    method: 'GET',
+    path: '/api/overview/self',
+    access: 'user',
+    query: z.object({ utc_offset: utcOffset }),
+    data: ownOverviewSchema,
+    summary: "Get an overview of the caller's own account: balance, spending, failed calls, tokens",
+    description: 'Failed calls are counted among the newest 5,000 log rows of the user.',
+  }),
+}

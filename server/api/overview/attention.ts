@@ -1,0 +1,177 @@
+import { type AttentionItem, attentionKinds } from '../../../contract/api/overview.ts'
+import { balanceUnits } from '../../../contract/balance-units.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
+import { createPriceBook } from '../../billing/price-book.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { coolDownsSince, type WatchedChannel, watchedChannels } from '../../store/channels/watched-channels.ts'
+import { type RefusedModel, refusedModels, refusedPeople } from '../../store/logs/refused-calls.ts'
+import type { Db } from '../../store/store.ts'
+import { attemptsByHour, type ChannelHour } from '../../store/usage/hourly.ts'
+import { rankUsage, usageInBuckets, usageNames } from '../../store/usage/usage-query.ts'
+
+const hourSeconds = 3600
+const dayHours = 24
+const daySeconds = dayHours * hourSeconds
+const weekHours = 7 * dayHours
+
+/** The longest pause that the circuit breaker makes. */
+const coolDownSeconds = 300
+const leastAttempts = 5
+const failingShare = 0.2
+/** A balance below this part of a unit of currency is too small for most calls. */
+const emptyBalance = 0.1
+const watchedSpenders = 50
+const medianDays = 14
+/** A median of fewer days says little. */
+const leastDays = 3
+const jumpFactor = 3
+const mostChannels = 5000
+
+type Item = Omit<AttentionItem, 'reason' | 'count' | 'failed' | 'amount' | 'limit'> & Partial<AttentionItem>
+
+interface Ask {
+  db: Db
+  settings: Settings
+  /** Epoch seconds. */
+  now: number
+}
+
+/** What an administrator should look at now, most urgent first. */
+export async function attentionItems(ask: Ask): Promise<AttentionItem[]> {
+  const channels = await watchedChannels(ask.db)
+  const found = await Promise.all([
+    channelItems(ask, channels),
+    balanceItems(ask, channels),
+    modelItems(ask),
+    peopleItems(ask),
+    spendItems(ask),
+  ])
+  const rank = (item: Item) => attentionKinds.indexOf(item.kind)
+  return found
+    .flat()
+    .sort((a, b) => rank(a) - rank(b) || b.since - a.since)
+    .map((item) => ({ reason: '', count: 0, failed: 0, amount: 0, limit: 0, ...item }))
+}
+
+const about = ({ id, name }: WatchedChannel): Item['target'] => ({ type: 'channel', id, name })
+
+async function channelItems({ db, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
+  const hour = Math.floor(now / hourSeconds)
+  const [attempts, pauses] = await Promise.all([
+    attemptsByHour(db, { from: hour - 1, to: hour + 1 }),
+    coolDownsSince(db, now - coolDownSeconds),
+  ])
+  const pauseOf = new Map(pauses.map((pause) => [pause.channelId, pause]))
+  return channels.flatMap((channel): Item[] => {
+    const target = about(channel)
+    if (channel.status === channelStatus.autoDisabled) {
+      const { status_time: since, status_reason: reason } = channel
+      return [{ kind: 'channel_off', target, since, reason, act: 'test_and_enable' }]
+    }
+    if (channel.status !== channelStatus.enabled) return []
+    const failing = failingNow(
+      attempts.filter((each) => each.channel === channel.id),
+      hour,
+    )
+    const pause = pauseOf.get(channel.id)
+    const act = 'open_channel'
+    return [
+      ...(failing ? [{ kind: 'channel_failing' as const, target, act, ...failing } as const] : []),
+      ...(pause
+        ? [{ kind: 'channel_cooling' as const, target, act, since: pause.at, reason: pause.reason } as const]
+        : []),
+    ]
+  })
+}
+
+/**
+ * The attempts of a channel if too many of them failed. The current hour is enough if it has enough attempts; otherwise
+ * the hour before counts, too.
+ */
+function failingNow(
+  hours: readonly ChannelHour[],
+  current: number,
+): { since: number; count: number; failed: number } | undefined {
+  const newest = hours.filter(({ hour }) => hour === current)
+  const isEnough = newest.reduce((sum, { attempts }) => sum + attempts, 0) >= leastAttempts
+  const used = isEnough ? newest : hours
+  const count = used.reduce((sum, { attempts }) => sum + attempts, 0)
+  const failed = used.reduce((sum, each) => sum + each.failed, 0)
+  if (count < leastAttempts || failed <= count * failingShare) return undefined
+  return { since: Math.min(...used.map(({ hour }) => hour)) * hourSeconds, count, failed }
+}
+
+/** Balances in dollars can be compared with what was charged; other currencies and numbers cannot. */
+async function balanceItems({ db, settings, now }: Ask, channels: readonly WatchedChannel[]): Promise<Item[]> {
+  const known = channels.filter(
+    ({ type, status, balance_updated_time }) =>
+      status === channelStatus.enabled && balance_updated_time > 0 && balanceUnits[type] === 'dollar',
+  )
+  if (known.length === 0) return []
+  const to = Math.floor(now / hourSeconds) + 1
+  const range = { from: to - weekHours, to }
+  const { top } = await rankUsage(db, { filter: {}, range, group: 'channel_id', metric: 'quota', limit: mostChannels })
+  const spent = new Map(top.map(({ g, quota }) => [Number(g), quota / settings.QuotaPerUnit]))
+  return known.flatMap((channel): Item[] => {
+    const limit = spent.get(channel.id) ?? 0
+    if (limit === 0 || channel.balance >= limit) return []
+    const { balance: amount, balance_updated_time: since } = channel
+    return [{ kind: 'balance_low', target: about(channel), since, amount, limit, act: 'open_channel' }]
+  })
+}
+
+async function modelItems({ db, settings, now }: Ask): Promise<Item[]> {
+  const refused = await refusedModels(db, now - daySeconds)
+  const isUnpriced = refused.some(({ code }) => code === 'model_not_priced')
+  const book = isUnpriced ? createPriceBook(settings, { nowMs: () => now * 1000 }) : undefined
+  return refused.flatMap((each): Item[] => {
+    if (each.code === 'no_available_channel') return [modelItem(each, 'model_no_route', 'add_channel')]
+    return book?.sheet(each.model, 0) ? [] : [modelItem(each, 'model_no_price', 'set_price')]
+  })
+}
+
+function modelItem({ model, group, calls, since }: RefusedModel, kind: Item['kind'], act: Item['act']): Item {
+  return { kind, target: { type: 'model', id: 0, name: model }, since, reason: group, count: calls, act }
+}
+
+async function peopleItems({ db, settings, now }: Ask): Promise<Item[]> {
+  const people = await refusedPeople(db, now - daySeconds, Math.round(settings.QuotaPerUnit * emptyBalance))
+  return people.map(({ id, username: name, quota: amount, calls: count, since }) => ({
+    kind: 'person_no_quota',
+    target: { type: 'user', id, name },
+    since,
+    count,
+    amount,
+    act: 'give_quota',
+  }))
+}
+
+/** People who spent far more today than on a usual day. Days are in UTC, because their sums need no hours. */
+async function spendItems({ db, settings, now }: Ask): Promise<Item[]> {
+  const today = Math.floor(now / daySeconds)
+  const from = today * dayHours
+  const ask = { filter: {}, group: 'user_id', metric: 'quota' } as const
+  const { top } = await rankUsage(db, { ...ask, range: { from, to: from + dayHours }, limit: watchedSpenders })
+  const spenders = top.filter(({ quota }) => quota >= settings.QuotaPerUnit)
+  if (spenders.length === 0) return []
+  const only = spenders.map(({ g }) => g)
+  const range = { from: from - medianDays * dayHours, to: from }
+  const bucket = { minutes: dayHours * 60, shift: 0 }
+  const [days, names] = await Promise.all([
+    usageInBuckets(db, { ...ask, range, only, bucket }),
+    usageNames(db, 'user_id', only.map(Number)),
+  ])
+  return spenders.flatMap(({ g, quota }): Item[] => {
+    const spent = days.filter((day) => day.g === g && day.over > 0).map(({ over }) => over)
+    const limit = medianOf(spent)
+    if (spent.length < leastDays || quota <= jumpFactor * limit) return []
+    const target = { type: 'user' as const, id: Number(g), name: names.get(Number(g)) ?? String(g) }
+    return [{ kind: 'spend_jump', target, since: today * daySeconds, amount: quota, limit, act: 'open_usage' }]
+  })
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length / 2
+  return Math.round(((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2)
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
+import type { Db } from '../store.ts'
+import { firstByteStep } from './first-byte-steps.ts'
+
+/** The calls of one user in one slot. */
+export interface SlotCalls {
+  slot: number
+  user_id: number
+  requests: number
+  failed: number
+  tokens: number
+  quota: number
+  first_id: number
+}
+
+/** How many responses of a slot had their first byte in one step of the histogram. */
+export interface SlotTimes {
+  slot: number
+  step: number
+  responses: number
+}
+
+/** Which log rows are read: ids from `first` to `last`, written since `since` (epoch seconds). */
+interface SlotRange {
+  first: number
+  last: number
+  since: number
+}
+
+const isCall = sql.raw(`(l.type = ${logType.consume} or l.type = ${logType.error})`)
+// A row may represent further failed calls that have no row.
+const calls = sql.raw('1 + l.left_out')
+
+/** Calls by slot (`seconds` long, counted from 1970) and user. */
+export async function callsBySlot(db: Db, { first, last, since }: SlotRange, seconds: number): Promise<SlotCalls[]> {
+  const { rows } = await sql<SlotCalls>`
+    select l.created_at / ${sql.lit(seconds)} as slot, l.user_id, cast(sum(${calls}) as bigint) as requests,
+      cast(sum(case when l.outcome in ('failed', 'interrupted') then ${calls} else 0 end) as bigint) as failed,
+      cast(sum(l.prompt_tokens + l.completion_tokens) as bigint) as tokens, cast(sum(l.quota) as bigint) as quota,
+      min(l.id) as first_id
+    from logs l where l.id between ${first} and ${last} and l.created_at >= ${since} and ${isCall}
+    group by 1, 2`.execute(db)
+  return rows
+}
+
+/** First byte times by slot, as a histogram. */
+export async function timesBySlot(db: Db, { first, last, since }: SlotRange, seconds: number): Promise<SlotTimes[]> {
+  const { rows } = await sql<SlotTimes>`
+    select l.created_at / ${sql.lit(seconds)} as slot, ${firstByteStep} as step, count(*) as responses
+    from logs l where l.id between ${first} and ${last} and l.created_at >= ${since}
+      and l.type = ${sql.lit(logType.consume)} and l.first_byte_time > 0
+    group by 1, 2`.execute(db)
+  return rows
+}

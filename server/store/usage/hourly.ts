@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
+import type { Db } from '../store.ts'
+import { usageRows } from './usage-rows.ts'
+import { type HourRange, kindFor } from './usage-series.ts'
+
+const hours = { minutes: 60, shift: 0 }
+
+/** Log rows of one hour (hours since 1970). */
+export interface HourRows {
+  hour: number
+  rows: number
+  /** Rows of calls that were interrupted or failed. */
+  failed: number
+}
+
+/** Charged calls, or calls that failed and cost nothing, by hour. */
+export async function callsByHour(db: Db, type: 'consume' | 'error', range: HourRange): Promise<HourRows[]> {
+  const filter = { type: logType[type] }
+  const rows = usageRows({ kind: kindFor(filter), filter, range, bucket: hours, figures: ['requests', 'failed'] })
+  const answer = await sql<HourRows>`
+    select bucket as hour, cast(sum(requests) as bigint) as rows, cast(sum(failed) as bigint) as failed
+    from (${rows}) found group by bucket`.execute(db)
+  return answer.rows
+}
+
+/** What happened at a channel in one hour (hours since 1970). */
+export interface ChannelHour {
+  channel: number
+  hour: number
+  /** Attempts, including those that failed. */
+  attempts: number
+  failed: number
+}
+
+/** Attempts at each channel by hour: calls that it served, and attempts that failed there. */
+export async function attemptsByHour(db: Db, { from, to }: HourRange): Promise<ChannelHour[]> {
+  const filter = { type: logType.consume }
+  const rows = usageRows({
+    kind: kindFor(filter, ['channel_id']),
+    filter,
+    range: { from, to },
+    group: 'channel_id',
+    bucket: hours,
+    figures: ['requests', 'failed'],
+  })
+  // `failed` already contains the failed attempts.
+  const answer = await sql<ChannelHour>`
+    select channel, hour, cast(sum(attempts) as bigint) as attempts, cast(sum(failed) as bigint) as failed from (
+      select g as channel, bucket as hour, requests as attempts, failed from (${rows}) served
+      union all
+      select f.channel_id, f.slot, f.attempts, 0 from channel_failures f where f.slot >= ${from} and f.slot < ${to}
+    ) found where channel > 0 group by channel, hour`.execute(db)
+  return answer.rows
+}

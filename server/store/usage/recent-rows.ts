@@ -1,0 +1,27 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../store.ts'
+import { dayHours, hourSeconds, hoursOf } from './usage-series.ts'
+
+/**
+ * The log rows `l` since a time (epoch seconds). The hours' totals contain the id at which the rows begin, so older rows
+ * are not read.
+ */
+export function rowsSince(seconds: number): RawBuilder<SqlBool> {
+  return sql<SqlBool>`l.id >= ${firstIdSince(seconds)} and l.created_at >= ${seconds}`
+}
+
+function firstIdSince(seconds: number): RawBuilder<number> {
+  const hour = Math.floor(seconds / hourSeconds)
+  // No row is from a later time, except by a clock that was wrong.
+  const hours = hoursOf({ from: hour, to: hour + 60 * dayHours })
+  return sql<number>`coalesce(
+    (select min(u.first_id) from usage_series s ${hours} and s.kind = 'all' and u.log_rows > 0),
+    (select folded_to + 1 from usage_state))`
+}
+
+/** The first and the last id that rows since a time can have; the last is 0 if the log is empty. */
+export async function idsSince(db: Db, seconds: number): Promise<{ first: number; last: number }> {
+  const { rows } = await sql<{ first: number; last: number }>`
+    select ${firstIdSince(seconds)} as first, coalesce((select max(id) from logs), 0) as last`.execute(db)
+  return rows[0] ?? { first: 0, last: 0 }
+}
