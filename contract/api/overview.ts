@@ -13,17 +13,23 @@ const count = (description: string) => z.int().check(z.describe(description))
 const time = count('Epoch seconds.')
 
 /** A figure over the last hour and the hour before. */
-const sumFigure = z.object({
-  now: count('Sum over the last hour.'),
-  before: count('Sum over the hour before.'),
-  points: z.array(z.int()).check(z.describe('Sums of the twelve five-minute intervals of the last hour.')),
-})
+const sumFigure = (description: string) =>
+  z
+    .object({
+      now: count('Sum over the last hour.'),
+      before: count('Sum over the hour before.'),
+      points: z.array(z.int()).check(z.describe('Sums of the twelve five-minute intervals of the last hour.')),
+    })
+    .check(z.describe(description))
 
-const timeFigure = z.object({
-  now: z.nullable(z.int()).check(z.describe('Milliseconds in the last hour; null if there were no responses.')),
-  before: z.nullable(z.int()).check(z.describe('Milliseconds in the hour before.')),
-  points: z.array(z.nullable(z.int())).check(z.describe('Milliseconds in each five-minute interval.')),
-})
+const timeFigure = (description: string) =>
+  z
+    .object({
+      now: z.nullable(z.int()).check(z.describe('Milliseconds in the last hour; null if there were no responses.')),
+      before: z.nullable(z.int()).check(z.describe('Milliseconds in the hour before.')),
+      points: z.array(z.nullable(z.int())).check(z.describe('Milliseconds in each five-minute interval.')),
+    })
+    .check(z.describe(description))
 
 /** What an item is about. The order is the order of the list. */
 export const attentionKinds = [
@@ -70,32 +76,38 @@ export type AttentionItem = z.output<typeof attentionSchema>
 
 export const overviewSchema = z.object({
   time,
-  hour: z.object({
-    seconds: count('Length of the last hour as measured: it ends now, and begins with a five-minute interval.'),
-    starts: z.array(z.int()).check(z.describe('Start of each five-minute interval in epoch seconds.')),
-    requests: sumFigure,
-    failed: sumFigure,
-    tokens: sumFigure,
-    quota: sumFigure,
-    people: sumFigure,
-    first_byte_p50: timeFigure,
-    first_byte_p95: timeFigure,
-  }),
-  day: z.object({
-    starts: z.array(z.int()).check(z.describe('Start of each of the last 24 hours in epoch seconds.')),
-    succeeded: z.array(z.int()).check(z.describe('Calls that were charged and not interrupted.')),
-    interrupted: z.array(z.int()).check(z.describe('Calls whose response broke off, other than by the caller.')),
-    failed: z.array(z.int()).check(z.describe('Log rows of calls that failed and cost nothing.')),
-  }),
-  spenders: z.array(
-    z.object({
-      id: z.int(),
-      name: z.string(),
-      quota: count('Quota units charged in the last 7 days.'),
-      before: count('Quota units charged in the 7 days before.'),
-    }),
-  ),
-  attention: z.array(attentionSchema),
+  hour: z
+    .object({
+      seconds: count('Length of the last hour as measured: it ends now, and begins with a five-minute interval.'),
+      starts: z.array(z.int()).check(z.describe('Start of each five-minute interval in epoch seconds.')),
+      requests: sumFigure('Calls, including those that failed.'),
+      failed: sumFigure('Calls that got an error response or were interrupted.'),
+      tokens: sumFigure('Prompt and completion tokens.'),
+      quota: sumFigure('Quota units charged.'),
+      people: sumFigure('Users who made calls.'),
+      first_byte_p50: timeFigure('Time to the first byte that half of the responses did not exceed.'),
+      first_byte_p95: timeFigure('Time to the first byte that 95 % of the responses did not exceed.'),
+    })
+    .check(z.describe('The last hour in five-minute intervals, and the hour before.')),
+  day: z
+    .object({
+      starts: z.array(z.int()).check(z.describe('Start of each of the last 24 hours in epoch seconds.')),
+      succeeded: z.array(z.int()).check(z.describe('Calls that were charged and not interrupted.')),
+      interrupted: z.array(z.int()).check(z.describe('Calls whose response broke off, other than by the caller.')),
+      failed: z.array(z.int()).check(z.describe('Log rows of calls that failed and cost nothing.')),
+    })
+    .check(z.describe('Calls of the last 24 hours by hour and outcome.')),
+  spenders: z
+    .array(
+      z.object({
+        id: z.int(),
+        name: z.string(),
+        quota: count('Quota units charged in the last 7 days.'),
+        before: count('Quota units charged in the 7 days before.'),
+      }),
+    )
+    .check(z.describe('The people who spent most in the last 7 days.')),
+  attention: z.array(attentionSchema).check(z.describe('What an administrator should look at, most urgent first.')),
 })
 
 export type Overview = z.output<typeof overviewSchema>
@@ -127,7 +139,7 @@ export const ownOverviewSchema = z.object({
         status: count('1 enabled, 2 disabled, 3 expired, 4 used up; the status that applies now.'),
         remain_quota: z.int(),
         unlimited_quota: z.boolean(),
-        used_quota: z.int(),
+        used_quota: count('Quota units used so far.'),
         accessed_time: time,
         expired_time: count('Epoch seconds; -1 means never.'),
       }),

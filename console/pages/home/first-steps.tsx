@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Circle, CircleCheck, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { buttonClass } from '../../components/ui/button.tsx'
+import { Button, buttonClass } from '../../components/ui/button.tsx'
 import { IconButton } from '../../components/ui/icon-button.tsx'
 import { Card } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
@@ -55,7 +55,14 @@ function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }
   useEffect(() => {
     if (finished) finish.current()
   }, [finished])
+  // Once calls flow, the steps that are left need no more than a line.
+  const call = steps.find(({ id }) => id === 'call')?.done
+  const opened = useRef<'short' | 'full' | undefined>(undefined)
+  if (known) opened.current ??= call ? 'short' : 'full'
+  const [whole, setWhole] = useState(false)
   if (finished && !shown.current) return null
+  if (opened.current === 'short' && !whole)
+    return <OneLine steps={steps} done={done} onShow={() => setWhole(true)} onDismiss={onDismiss} />
   return (
     <Card
       title={t('home.steps')}
@@ -73,6 +80,29 @@ function Steps(props: { user: SessionUser; onDismiss(): void; onFinish(): void }
       </ul>
       {finished && <p className="mt-4 text-sm text-good">{t('home.steps.finished')}</p>}
     </Card>
+  )
+}
+
+/** The steps in one line: how many are done, and the next one. */
+function OneLine(props: { steps: readonly Step[]; done: number; onShow(): void; onDismiss(): void }) {
+  const { steps, done, onShow, onDismiss } = props
+  const t = useText()
+  const next = steps.find((step) => step.done === false)
+  return (
+    <section
+      aria-label={t('home.steps')}
+      className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 rounded-lg border border-line bg-surface px-4 py-1.5 text-sm"
+    >
+      <span className="font-medium">{t('home.steps')}</span>
+      <span className="text-muted">{t('home.steps.progress', { done, all: steps.length })}</span>
+      {next && (
+        <span className="min-w-0 flex-1 truncate">{t('home.steps.next', { step: t(`home.step.${next.id}`) })}</span>
+      )}
+      <Button look="quiet" size="small" onClick={onShow}>
+        {t('home.steps.show')}
+      </Button>
+      <IconButton label={t('home.steps.dismiss')} icon={<X />} onClick={onDismiss} />
+    </section>
   )
 }
 

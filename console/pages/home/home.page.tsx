@@ -1,6 +1,7 @@
-import { type ComponentType, useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { statusApi } from '../../../contract/api/status.ts'
-import { PageHeading } from '../../components/ui/page.tsx'
+import { Card, PageHeading } from '../../components/ui/page.tsx'
 import { Skeleton } from '../../components/ui/states.tsx'
 import { WrittenPage, writtenQuery } from '../../components/written-page.tsx'
 import { importPart, loadChunk } from '../../lib/chunk.ts'
@@ -47,7 +48,8 @@ function useStartPage(wanted: boolean): StartPart['Start'] {
 }
 
 /**
- * `/`: the text that an administrator wrote. If there is none, a welcome page, or the start page for logged-in users.
+ * `/`: for logged-in users, their overview, and below it the text that an administrator wrote. Visitors see the text, or
+ * a welcome page if there is none.
  */
 export function HomePage() {
   const t = useText()
@@ -55,19 +57,36 @@ export function HomePage() {
   const Start = useStartPage(user !== undefined)
   useNotice()
   const waiting = <Waiting />
-  const empty = user ? Start ? <Start user={user} /> : waiting : <Welcome />
   return (
     <div className="mx-auto w-full max-w-[1280px]">
       <PageHeading title={t('home.title')} className="sr-only" />
-      <WrittenPage
-        {...written}
-        title={t('home.title')}
-        failed={t('home.failed')}
-        empty={empty}
-        loading={waiting}
-        quiet={false}
-      />
+      {user ? (
+        <div className="flex flex-col gap-4">
+          {Start ? <Start user={user} /> : waiting}
+          {Start && <WrittenCard />}
+        </div>
+      ) : (
+        <Written empty={<Welcome />} loading={waiting} />
+      )}
     </div>
+  )
+}
+
+function Written({ empty, loading }: { empty: ReactNode; loading: ReactNode }) {
+  const t = useText()
+  const words = { title: t('home.title'), failed: t('home.failed') }
+  return <WrittenPage {...written} {...words} empty={empty} loading={loading} quiet={false} />
+}
+
+/** The administrator's text for users who are logged in, after everything else, so that nothing shifts. */
+function WrittenCard() {
+  const t = useText()
+  const { data, error } = useQuery(writtenQuery(written, false))
+  if (data === undefined ? !error : data.trim() === '') return null
+  return (
+    <Card title={t('home.written')}>
+      <Written empty={null} loading={null} />
+    </Card>
   )
 }
 

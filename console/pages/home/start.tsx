@@ -10,24 +10,33 @@ import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../li
 import type { KnownUsage } from '../../lib/known-usage.ts'
 import { selfQuery } from '../../lib/self.ts'
 import { isAdmin, type SessionUser } from '../../lib/session.ts'
-import { useText } from '../../lib/text.ts'
+import { useClassicServer } from '../../lib/status.ts'
+import { type Text, useText } from '../../lib/text.ts'
 import { oneOf, type RawSearch } from '../../lib/url-state.ts'
 import { useUrlState } from '../../lib/use-url-state.ts'
+import { AdminOverview } from './admin-overview.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Latest } from './latest.tsx'
-import { spendDays, usageQuery, weekQuery } from './queries.ts'
+import { OwnParts } from './own-parts.tsx'
+import { overviewQuery, ownOverviewQuery, refreshing, spendDays, usageQuery, weekQuery } from './queries.ts'
 
 const scopes = ['all', 'own'] as const
 
 /** The URL determines whose figures are shown. The default is the figures of all users, and is omitted from the URL. */
 const parseHomeSearch = (raw: RawSearch): { scope?: 'own' | undefined } => ({ scope: oneOf(raw['scope'], ['own']) })
 
-/** For logged-in users: first steps, figures and the latest log rows. */
+/**
+ * For logged-in users: first steps, and an overview of the installation or of the own account. On servers without
+ * overviews, administrators see the figures of all users instead.
+ */
 export function StartPage({ user }: { user: SessionUser }) {
   const t = useText()
   const [search, setSearch] = useUrlState(parseHomeSearch)
   const everybody = isAdmin(user) && search.scope === undefined
   const username = isAdmin(user) && !everybody ? user.username : undefined
+  const classic = useClassicServer()
+  const overview = useQuery({ ...overviewQuery, enabled: everybody && !classic })
+  const hasOverview = everybody && !classic && overview.data !== null
   return (
     <div className="flex flex-col gap-4">
       <header className="flex min-h-8 flex-wrap items-start justify-between gap-x-4 gap-y-2">
@@ -44,13 +53,20 @@ export function StartPage({ user }: { user: SessionUser }) {
         )}
       </header>
       <FirstSteps key={user.id} user={user} />
-      <Figures username={username} />
-      <div className="grid items-start gap-4 lg:grid-cols-3">
-        <div className="min-w-0 lg:col-span-2">
-          <Latest everybody={everybody} />
-        </div>
-        <Spend username={username} />
-      </div>
+      {hasOverview ? (
+        <AdminOverview />
+      ) : (
+        <>
+          <Figures username={username} />
+          {!everybody && !classic && <OwnParts />}
+          <div className="grid items-start gap-4 lg:grid-cols-3">
+            <div className="min-w-0 lg:col-span-2">
+              <Latest everybody={everybody} />
+            </div>
+            <Spend username={username} />
+          </div>
+        </>
+      )}
     </div>
   )
 }
@@ -58,8 +74,10 @@ export function StartPage({ user }: { user: SessionUser }) {
 function Figures({ username }: { username: string | undefined }) {
   const t = useText()
   const formatSum = useFormatSum()
-  const self = useQuery(selfQuery)
-  const week = useQuery(weekQuery(username))
+  const self = useQuery({ ...selfQuery, ...refreshing })
+  const week = useQuery({ ...weekQuery(username), ...refreshing })
+  const classic = useClassicServer()
+  const own = useQuery({ ...ownOverviewQuery, enabled: !classic })
   const failed = self.error ?? week.error
   if (failed) {
     const retry = () => void Promise.all([self.refetch(), week.refetch()])
@@ -81,7 +99,11 @@ function Figures({ username }: { username: string | undefined }) {
         label={t('home.remaining')}
         loading={self.isPending}
         value={self.data && formatSum(self.data.quota)}
-        note={self.data ? t('home.used', { quota: formatSum(self.data.used_quota) }) : blank}
+        note={
+          self.data
+            ? (lastsText(own.data?.days_left, t) ?? t('home.used', { quota: formatSum(self.data.used_quota) }))
+            : blank
+        }
       />
       <Kpi
         label={t('home.today')}
@@ -110,6 +132,14 @@ function Figures({ username }: { username: string | undefined }) {
       />
     </section>
   )
+}
+
+const longDays = 365
+
+/** How long the balance lasts; undefined if this is not known. */
+function lastsText(days: number | null | undefined, t: Text): string | undefined {
+  if (days === null || days === undefined) return undefined
+  return days > longDays ? t('home.lasts.long') : t('home.lasts', { days: Math.floor(days) })
 }
 
 /** The models with the highest spending, each with its share. */

@@ -1,0 +1,130 @@
+import type { ReactNode } from 'react'
+import type { Overview } from '../../../contract/api/overview.ts'
+import { Spark } from '../../components/chart/spark.tsx'
+import { Kpi } from '../../components/ui/kpi.tsx'
+import { formatCount, formatNumber, formatPercent, useFormatSum } from '../../lib/format.ts'
+import { type Text, useText } from '../../lib/text.ts'
+
+type Hour = Overview['hour']
+
+interface Figure {
+  label: string
+  value: string
+  /** In the last hour and in the hour before; null if there was nothing to measure. */
+  now: number | null
+  before: number | null
+  points: readonly number[]
+  /** An increase is bad news. */
+  upIsBad?: boolean
+  extra?: string
+}
+
+const hourSeconds = 3600
+// A non-breaking space reserves the height of a note that is not known yet.
+const blank = '\u00a0'
+
+/** Figures of the last hour, each with its course and its change against the hour before. */
+export function HourFigures({ hour }: { hour: Hour | undefined }) {
+  const t = useText()
+  const formatSum = useFormatSum()
+  const figures = figuresOf(hour ?? nothing, t, formatSum)
+  return (
+    <section
+      aria-label={t('home.overview.hour')}
+      className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-6"
+      data-loading={hour ? undefined : true}
+    >
+      {figures.map((figure) => (
+        <Kpi
+          key={figure.label}
+          label={figure.label}
+          loading={!hour}
+          value={figure.value}
+          note={hour ? <Change figure={figure} /> : blank}
+        >
+          <div className="mt-2 h-7">
+            {hour && (
+              <Spark
+                values={figure.points}
+                summary={t('home.overview.summary', { name: figure.label, value: figure.value })}
+              />
+            )}
+          </div>
+        </Kpi>
+      ))}
+    </section>
+  )
+}
+
+function figuresOf(hour: Hour, t: Text, formatSum: (quota: number) => string): Figure[] {
+  // The last hour is still running, so sums are compared as rates.
+  const part = hour.seconds / hourSeconds
+  const perMinute = (sum: number) => sum / (hour.seconds / 60)
+  const rate = (sum: number, of: number) => (of === 0 ? null : sum / of)
+  const compared = ({ now, before, points }: Hour['requests']) => ({ now: now / part, before, points })
+  const failedShare = rate(hour.failed.now, hour.requests.now)
+  return [
+    { label: t('home.overview.requests'), value: short(perMinute(hour.requests.now)), ...compared(hour.requests) },
+    {
+      label: t('home.overview.errors'),
+      value: failedShare === null ? '–' : formatPercent(failedShare),
+      now: failedShare,
+      before: rate(hour.failed.before, hour.requests.before),
+      points: hour.failed.points.map((failed, index) => rate(failed, hour.requests.points[index] ?? 0) ?? 0),
+      upIsBad: true,
+    },
+    {
+      label: t('home.overview.firstByte'),
+      value: timeText(hour.first_byte_p50.now, t),
+      now: hour.first_byte_p50.now,
+      before: hour.first_byte_p50.before,
+      points: hour.first_byte_p50.points.map((point) => point ?? 0),
+      upIsBad: true,
+      extra: t('home.overview.firstByte.p95', { time: timeText(hour.first_byte_p95.now, t) }),
+    },
+    { label: t('home.overview.tokens'), value: short(perMinute(hour.tokens.now)), ...compared(hour.tokens) },
+    { label: t('home.overview.quota'), value: formatSum(hour.quota.now), ...compared(hour.quota) },
+    { label: t('home.overview.people'), value: formatCount(hour.people.now), ...hour.people },
+  ]
+}
+
+const short = (value: number) => (value < 10 ? String(Math.round(value * 10) / 10) : formatNumber(Math.round(value)))
+
+function timeText(ms: number | null, t: Text): string {
+  if (ms === null) return '–'
+  if (ms < 1000) return t('home.overview.ms', { value: ms })
+  return t('home.overview.seconds', { value: (ms / 1000).toFixed(1) })
+}
+
+function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: Figure }): ReactNode {
+  const t = useText()
+  const change = changeText(now, before, t)
+  const worse = upIsBad && now !== null && before !== null && now > before * 1.2
+  return (
+    <>
+      {extra !== undefined && <span className="block text-fg">{extra}</span>}
+      <span className={worse ? 'text-bad' : ''}>{change}</span>
+    </>
+  )
+}
+
+function changeText(now: number | null, before: number | null, t: Text): string {
+  if (now === null || before === null) return blank
+  if (now === before) return t('home.overview.same')
+  if (before === 0) return t('home.overview.new')
+  return t('home.overview.change', { change: formatPercent(now / before - 1, 0, 'exceptZero') })
+}
+
+const noSum = { now: 0, before: 0, points: [] }
+const noTime = { now: null, before: null, points: [] }
+const nothing: Hour = {
+  seconds: hourSeconds,
+  starts: [],
+  requests: noSum,
+  failed: noSum,
+  tokens: noSum,
+  quota: noSum,
+  people: noSum,
+  first_byte_p50: noTime,
+  first_byte_p95: noTime,
+}
