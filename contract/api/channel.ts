@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { channelHealthApi } from './channel-health.ts'
 import { channelOperations, keyMode } from './channel-operations.ts'
 import { endpoint, idParams } from './endpoint.ts'
 import { idField, text, trimmedText } from './fields.ts'
@@ -286,5 +287,6 @@ export const channelApi = {
     params: idParams,
     summary: 'Delete a channel',
   }),
+  ...channelHealthApi,
   ...channelOperations,
 }

@@ -88,6 +88,8 @@ export const successes: Readonly<Record<string, Success>> = {
   channelTestAll: made(idle, () => ['GET', '/api/channel/test']),
   channelTest: made(channel, (id) => ['GET', `/api/channel/test/${id}`]),
   channelTestProgress: plain('GET', '/api/channel/test/progress'),
+  channelHealth: plain('GET', '/api/channel/health'),
+  channelTimeline: made(channel, (id) => ['GET', `/api/channel/${id}/timeline`]),
   channelTests: made(channel, (id) => ['GET', `/api/channel/${id}/tests`]),
   channelUpdateAllBalances: plain('GET', '/api/channel/update_balance'),
   channelUpdateBalance: made(channel, (id) => ['GET', `/api/channel/update_balance/${id}`]),

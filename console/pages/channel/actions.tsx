@@ -20,7 +20,7 @@ import {
 } from './queries.ts'
 
 /** Switches a channel between enabled and disabled and offers to undo the change. */
-async function toggleChannel(channel: Channel): Promise<void> {
+export async function toggleChannel(channel: Pick<Channel, 'id' | 'name' | 'status'>): Promise<void> {
   const enable = !isEnabled(channel)
   const name = nameOf(channel, text)
   const [next, before] = enable
@@ -35,7 +35,7 @@ async function toggleChannel(channel: Channel): Promise<void> {
 }
 
 /** Tests a channel and shows how long the test took. */
-export async function test(channel: Channel): Promise<void> {
+export async function test(channel: Pick<Channel, 'id' | 'name'>): Promise<void> {
   const seconds = await testChannel(channel.id).catch((error: unknown) => {
     void channels.refresh()
     throw error

@@ -1,82 +1,137 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Channel } from '../../../contract/api/channel.ts'
+import { useState } from 'react'
+import type { ChannelHealth } from '../../../contract/api/channel-health.ts'
 import { channelStatus } from '../../../contract/statuses.ts'
-import { ErrorState, Skeleton } from '../../components/ui/states.tsx'
-import { formatPercent } from '../../lib/format.ts'
+import { FilterBar, FilterSelect } from '../../components/data-table/filter-bar.tsx'
+import { Button } from '../../components/ui/button.tsx'
+import { Segmented } from '../../components/ui/segmented.tsx'
+import { EmptyState, ErrorState, Skeleton } from '../../components/ui/states.tsx'
 import { useClassicServer } from '../../lib/status.ts'
-import { type Text, useText } from '../../lib/text.ts'
-import { ChannelStatus, latencyColor, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
+import { useText } from '../../lib/text.ts'
+import type { SetSearch } from '../../lib/use-url-state.ts'
+import { BoardCards } from './board-cards.tsx'
+import { BoardTable } from './board-table.tsx'
+import { listOf, useTypeName } from './channel-parts.tsx'
+import { attemptsOf, errorRate, isProblem } from './health-parts.tsx'
 import { NoChannels } from './no-channels.tsx'
-import { isEnabled, trafficQuery, watchedQuery } from './queries.ts'
-import { TestStrip } from './test-strip.tsx'
+import { healthQuery } from './queries.ts'
+import type { ChannelSearch } from './search.ts'
+import { TestBoard } from './test-board.tsx'
 
-/**
- * Sorts channels that need attention first: disabled by the gateway, failed test, slow, then all other enabled
- * channels. Channels disabled by hand come last.
- */
-function urgency(channel: Channel): number {
-  if (channel.status >= channelStatus.autoDisabled) return 0
-  if (!isEnabled(channel)) return 5
-  if (channel.test_error) return 1
-  const color = latencyColor(channel.response_time)
-  if (color === 'red') return 2
-  return color === 'yellow' ? 3 : 4
+interface BoardProps {
+  search: ChannelSearch
+  setSearch: SetSearch<ChannelSearch>
+  onPeek(id: number): void
 }
 
-/** The channel's share of calls, and the share of its attempts that succeeded. */
-function trafficText(own: { share: number; succeeded: number } | undefined, t: Text): string {
-  if (!own) return t('channel.board.noTraffic')
-  return t('channel.board.traffic', { share: formatPercent(own.share), succeeded: formatPercent(own.succeeded) })
-}
-
-/** A card per channel with its last tests; channels with problems come first. */
-export function HealthBoard({ onPeek }: { onPeek(channel: Channel): void }) {
+/** The health of the channels in the last 24 hours, measured from their traffic; problems come first. */
+export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   const t = useText()
-  const { data, error, isPending, refetch, isFetching } = useQuery(watchedQuery)
   const classic = useClassicServer()
-  const traffic = useQuery({ ...trafficQuery, enabled: !classic })
-  if (isPending) return <Skeleton className="h-64 w-full rounded-lg" />
-  if (error) {
+  const { data, error, refetch, isFetching } = useQuery({ ...healthQuery, enabled: !classic })
+  if (classic || data === null) return <TestBoard onPeek={({ id }) => onPeek(id)} />
+  if (error && !data) {
     return <ErrorState title={t('table.error')} text={error.message} onRetry={() => void refetch()} busy={isFetching} />
   }
-  if (data.length === 0) {
+  if (!data) return <Skeleton className="h-96 w-full rounded-lg" />
+  if (data.channels.length === 0) {
     return (
       <div className="rounded-lg border border-line bg-surface">
         <NoChannels />
       </div>
     )
   }
-  const sorted = [...data].sort((a, b) => urgency(a) - urgency(b) || b.response_time - a.response_time)
+  return <Board {...{ search, setSearch, onPeek }} starts={data.starts} channels={data.channels} />
+}
+
+/** Channels that the gateway disabled come first, then those with the highest error rate, then the busiest. */
+function order(a: ChannelHealth, b: ChannelHealth): number {
+  const isOff = ({ status }: ChannelHealth) => Number(status === channelStatus.autoDisabled)
+  const problem = (channel: ChannelHealth) => (isProblem(channel) ? errorRate(channel) + 1 : 0)
+  return isOff(b) - isOff(a) || problem(b) - problem(a) || attemptsOf(b) - attemptsOf(a) || a.id - b.id
+}
+
+function Board(props: BoardProps & { starts: readonly number[]; channels: readonly ChannelHealth[] }) {
+  const { search, setSearch, onPeek, starts, channels } = props
+  const t = useText()
+  const [unfolded, setUnfolded] = useState(false)
+  const matching = channels
+    .filter(
+      (channel) =>
+        (search.type === undefined || String(channel.type) === search.type) &&
+        (search.group === undefined || listOf(channel.group).includes(search.group)) &&
+        (search.problems === undefined || isProblem(channel)),
+    )
+    .sort(order)
+  const disabled = matching.filter(({ status }) => status === channelStatus.disabled)
+  const shown = unfolded ? matching : matching.filter(({ status }) => status !== channelStatus.disabled)
+  const View = search.cards === undefined ? BoardTable : BoardCards
   return (
-    <ul className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 lg:grid-cols-3">
-      {sorted.map((channel) => (
-        <li key={channel.id} className="[contain-intrinsic-size:auto_8rem] [content-visibility:auto]">
-          <button
-            type="button"
-            onClick={() => onPeek(channel)}
-            className={`flex w-full flex-col gap-2 rounded-lg border bg-surface px-4 py-3 text-start hover:bg-hover ${
-              urgency(channel) < 3 ? 'border-bad' : 'border-line'
-            }`}
-          >
-            <span className="flex w-full flex-wrap items-center justify-between gap-2">
-              <span className="min-w-24 flex-1 truncate font-medium">{nameOf(channel, t)}</span>
-              <span className="text-sm">
-                <ChannelStatus channel={channel} />
-              </span>
-            </span>
-            <span className="flex w-full flex-wrap items-center justify-between gap-2 text-sm">
-              <TypeBadge type={channel.type} />
-              <ResponseTime channel={channel} />
-            </span>
-            <span className="flex h-5 items-end">
-              <TestStrip id={channel.id} />
-            </span>
-            {!classic && (
-              <span className="num min-h-4 text-xs text-muted">{trafficText(traffic.data?.get(channel.id), t)}</span>
-            )}
-          </button>
-        </li>
-      ))}
-    </ul>
+    <div className="flex flex-col gap-3">
+      <Filters channels={channels} search={search} setSearch={setSearch} />
+      {shown.length === 0 && disabled.length === 0 ? (
+        <div className="rounded-lg border border-line bg-surface">
+          <EmptyState
+            title={t(search.problems === undefined ? 'channel.health.noMatch' : 'channel.health.noProblem')}
+          />
+        </div>
+      ) : (
+        <View channels={shown} starts={starts} onPeek={onPeek} />
+      )}
+      {disabled.length > 0 && (
+        <p>
+          <Button look="quiet" size="small" aria-expanded={unfolded} onClick={() => setUnfolded(!unfolded)}>
+            {t(unfolded ? 'channel.health.fold' : 'channel.health.unfold', { count: disabled.length })}
+          </Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Filters(props: Pick<BoardProps, 'search' | 'setSearch'> & { channels: readonly ChannelHealth[] }) {
+  const { search, setSearch, channels } = props
+  const t = useText()
+  const typeName = useTypeName()
+  const types = [...new Set(channels.map(({ type }) => type))].sort((a, b) => a - b)
+  const groups = [...new Set(channels.flatMap(({ group }) => listOf(group)))].sort()
+  const none = { type: undefined, group: undefined, problems: undefined }
+  const active = [search.type, search.group, search.problems].filter((value) => value !== undefined).length
+  const views = [
+    { value: 'table', label: t('channel.health.table') },
+    { value: 'cards', label: t('channel.health.cards') },
+  ] as const
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-3">
+      <FilterBar active={active} onClear={() => setSearch(none)}>
+        <FilterSelect
+          label={t('channel.type')}
+          all={t('channel.filter.types')}
+          value={search.type}
+          choices={types.map((type) => ({ value: String(type), label: typeName(type) }))}
+          onChange={(type) => setSearch({ type })}
+        />
+        <FilterSelect
+          label={t('channel.group')}
+          all={t('channel.map.allGroups')}
+          value={search.group}
+          choices={groups.map((name) => ({ value: name, label: name }))}
+          onChange={(group) => setSearch({ group })}
+        />
+        <FilterSelect
+          label={t('channel.health.which')}
+          all={t('channel.health.all')}
+          value={search.problems}
+          choices={[{ value: '1', label: t('channel.health.problems') }]}
+          onChange={(value) => setSearch({ problems: value === undefined ? undefined : '1' })}
+        />
+      </FilterBar>
+      <Segmented
+        label={t('channel.health.view')}
+        options={views}
+        value={search.cards === undefined ? 'table' : 'cards'}
+        onChange={(view) => setSearch({ cards: view === 'cards' ? '1' : undefined }, { replace: true })}
+      />
+    </div>
   )
 }

@@ -10,7 +10,7 @@ import { type Text, useText } from '../../lib/text.ts'
 import { typesQuery } from './queries.ts'
 
 /** The display name of a channel, with a substitute for an empty name. */
-export function nameOf(channel: Channel, t: Text): string {
+export function nameOf(channel: Pick<Channel, 'name'>, t: Text): string {
   return channel.name === '' ? t('channel.none') : channel.name
 }
 
@@ -31,7 +31,7 @@ export function statusText(status: number, t: Text): string {
 }
 
 /** Shows whether a channel accepts calls. */
-export function ChannelStatus({ channel }: { channel: Channel }) {
+export function ChannelStatus({ channel }: { channel: Pick<Channel, 'status'> }) {
   const t = useText()
   const { status } = channel
   const color = status === channelStatus.enabled ? 'green' : status === channelStatus.disabled ? 'red' : 'orange'
@@ -86,7 +86,7 @@ export function hasBalance(type: number): boolean {
 }
 
 /** A balance in the format of its channel type. */
-export function balanceText({ type, balance }: Channel, t: Text): string {
+export function balanceText({ type, balance }: Pick<Channel, 'type' | 'balance'>, t: Text): string {
   const unit = balanceUnits[type]
   if (unit === 'dollar') return currencyText('$', balance)
   if (unit === 'yuan') return currencyText('¥', balance)

@@ -18,6 +18,7 @@ import { test } from './actions.tsx'
 import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
 import { careForKeys, channelQuery, keysQuery, testsQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
+import { Timeline } from './timeline.tsx'
 
 /** The drawer of a channel, with its last tests, the health of its keys, and its models. */
 export function ChannelPeek(props: { id: string; onClose(): void; onEdit(channel: Channel): void }) {
@@ -75,6 +76,7 @@ function Details({ channel }: { channel: Channel }) {
       </dl>
       {channel.status_reason && <Reason channel={channel} />}
       <Tests id={channel.id} />
+      {!classic && <Timeline id={channel.id} />}
       {!classic && <RecentUse filter={{ channel: String(channel.id) }} />}
       {channel.key_count > 1 && <Keys channel={channel} />}
       <Missing places={channel.missing ?? []} />

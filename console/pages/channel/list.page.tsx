@@ -72,7 +72,9 @@ export function ChannelListPage() {
       </div>
       <Suspense fallback={<Loading what={t('channel.title')} />}>
         {search.view === undefined && <ChannelTable edit={edit} />}
-        {search.view === 'board' && <HealthBoard onPeek={(channel) => setSearch({ peek: rowId(channel) })} />}
+        {search.view === 'board' && (
+          <HealthBoard search={search} setSearch={setSearch} onPeek={(id) => setSearch({ peek: String(id) })} />
+        )}
         {search.view === 'models' && (
           <ModelsMap search={search} onNarrow={(change) => setSearch(change, { replace: true })} />
         )}

@@ -75,6 +75,33 @@ export const testsQuery = (id: number) =>
     queryFn: ({ signal }) => call(channelApi.tests, { params: { id } }, { signal, quiet: true }),
   })
 
+/** How often the health board is refreshed while it is visible. */
+const healthRefreshMs = 15_000
+
+/** The health of all channels in the last 24 hours; null if the server does not report it. */
+export const healthQuery = queryOptions({
+  queryKey: ['channel', 'health'],
+  queryFn: ({ signal }) =>
+    call(channelApi.health, {}, { signal, quiet: true }).catch((error: unknown) => {
+      // A server without this path reads `health` as the id of a channel and refuses it.
+      if (error instanceof CallError && (error.status === 404 || error.kind === 'refused')) return null
+      throw error
+    }),
+  refetchInterval: healthRefreshMs,
+  refetchOnWindowFocus: true,
+})
+
+/** What happened to a channel, newest first; null if the server does not report it. */
+export const timelineQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['channel', 'timeline', id],
+    queryFn: ({ signal }) =>
+      call(channelApi.timeline, { params: { id } }, { signal, quiet: true }).catch((error: unknown) => {
+        if (error instanceof CallError && error.status === 404) return null
+        throw error
+      }),
+  })
+
 /** The health of a channel's keys. */
 export const keysQuery = (id: number) =>
   queryOptions({
@@ -143,11 +170,17 @@ export async function refreshChannels(): Promise<void> {
 
 const fixed = new Set<unknown>(['types', 'models'])
 
+/** Reloads the views of all channels, and the history of one. */
+function refreshViews(id: number): void {
+  for (const key of ['watched', 'health']) void queryClient.invalidateQueries({ queryKey: ['channel', key] })
+  void queryClient.invalidateQueries({ queryKey: ['channel', 'timeline', id] })
+}
+
 /** Enables (1) or disables (2) a channel; its row shows the status that the server returns. */
-export async function setChannelStatus(channel: Channel, status: number): Promise<void> {
+export async function setChannelStatus(channel: Pick<Channel, 'id'>, status: number): Promise<void> {
   const changed = await call(channelApi.update, { body: { id: channel.id, status } })
   patch(channel.id, { status: changed?.status ?? status })
-  void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
+  refreshViews(channel.id)
 }
 
 /** Deletes a channel and reloads the list. */
@@ -177,7 +210,7 @@ export async function testChannel(id: number, options: { quiet?: boolean } = {})
   } finally {
     void queryClient.invalidateQueries({ queryKey: ['channel', 'tests', id] })
     void queryClient.invalidateQueries({ queryKey: ['channel', 'one', String(id)] })
-    void queryClient.invalidateQueries({ queryKey: ['channel', 'watched'] })
+    refreshViews(id)
   }
 }
 
@@ -243,6 +276,6 @@ export function failedSince(rows: readonly Channel[], since: number): Channel[] 
 }
 
 /** True for a channel that accepts calls. */
-export function isEnabled(channel: Channel): boolean {
+export function isEnabled(channel: Pick<Channel, 'status'>): boolean {
   return channel.status === channelStatus.enabled
 }

@@ -8,16 +8,18 @@ const statuses = ['1', '2', '3'] as const
 export interface ChannelSearch extends ListSearch {
   /** The view; if absent, the list is shown. */
   view?: (typeof views)[number] | undefined
-  /** For the list: the number of a channel type. */
+  /** For the list and the health board: the number of a channel type. */
   type?: string | undefined
   /** For the list: the status, from 1 (enabled) to 3 (disabled by the gateway). */
   status?: string | undefined
-  /** For the list and the models map: a group. */
+  /** A group. */
   group?: string | undefined
   /** For the models map: part of a model's name. */
   model?: string | undefined
-  /** For the models map: with `1`, only models that have a problem are shown. */
+  /** For the models map and the health board: with `1`, only what has a problem is shown. */
   problems?: string | undefined
+  /** For the health board: with `1`, cards are shown instead of a table. */
+  cards?: string | undefined
 }
 
 /** Reads the query of the list of channels. */
@@ -30,5 +32,6 @@ export function parseChannelSearch(raw: RawSearch): ChannelSearch {
     group: someText(raw['group']),
     model: someText(raw['model']?.trim()),
     problems: oneOf(raw['problems'], ['1']),
+    cards: oneOf(raw['cards'], ['1']),
   }
 }

@@ -14,6 +14,7 @@ import {
   saveChannel,
 } from './change-channels.ts'
 import { channelsWithKey } from './find-key.ts'
+import { mountChannelHealth } from './health-routes.ts'
 import { mountChannelOperations } from './operation-routes.ts'
 
 type ChannelDeps = ChannelChangeDeps &
@@ -44,6 +45,7 @@ export function mountChannels(router: ApiRouter, deps: ChannelDeps): void {
     Object.fromEntries(catalogue().map((entry) => [entry.type, [...entry.models]])),
   )
   // These operations contain `test/progress`, which must come before `test/{id}`.
+  mountChannelHealth(router, deps)
   mountChannelOperations(router, deps)
   mountTests(router, deps)
   serve(router, api.channel.get, async ({ params }) => shown(params.id))

@@ -1,0 +1,80 @@
+import * as z from 'zod/mini'
+import { endpoint, idParams } from './endpoint.ts'
+
+const count = (description: string) => z.int().check(z.describe(description))
+const perHour = (description: string) => z.array(z.int()).check(z.describe(description))
+const percentile = (description: string) => z.nullable(z.int()).check(z.describe(description))
+
+/** The health of one channel, measured from its traffic. */
+export const channelHealthSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  type: z.int(),
+  group: z.string(),
+  status: count('1 enabled, 2 disabled by a person, 3 disabled by the gateway.'),
+  status_reason: z.string().check(z.describe('Why the gateway last changed or skipped the channel.')),
+  status_time: count('When that happened, in epoch seconds; 0 means never.'),
+  attempts: perHour('Attempts at the channel in each hour, including those that failed.'),
+  failed: perHour('How many of these attempts failed or were interrupted.'),
+  share: z.number().check(z.describe('The share of all attempts of the 24 hours.')),
+  first_byte_p50: percentile('Milliseconds to the first byte that half of the responses did not exceed.'),
+  first_byte_p95: percentile('Milliseconds to the first byte that 95 % of the responses did not exceed.'),
+  last_error: z
+    .nullable(
+      z.object({
+        time: count('Epoch seconds.'),
+        status: count('The HTTP status of the response; 0 if there was none.'),
+        message: z.string().check(z.describe('What the upstream reported, or what went wrong.')),
+      }),
+    )
+    .check(z.describe('The last failed attempt that the newest log rows contain.')),
+  balance: z.number().check(z.describe('Remaining balance that the upstream reports, in its own currency.')),
+  balance_updated_time: count('Epoch seconds; 0 means that the balance is not known.'),
+  test_time: count('Time of the last test in epoch seconds.'),
+  response_time: count('Duration of the last test in milliseconds.'),
+})
+
+export type ChannelHealth = z.output<typeof channelHealthSchema>
+
+export const timelineKinds = ['event', 'change', 'test'] as const
+
+/** Something that happened to a channel. */
+export const timelineSchema = z.object({
+  time: z.int(),
+  kind: z
+    .enum(timelineKinds)
+    .check(z.describe('`event` is an act of the gateway, `change` an act of a person, `test` a test.')),
+  action: z.string().check(z.describe('As in the audit trail, such as channel.auto-disable; empty for a test.')),
+  actor: z.string().check(z.describe('Who made the change; empty for the gateway.')),
+  detail: z.string().check(z.describe('The reason, what was changed, or why the test failed.')),
+  ok: z.boolean().check(z.describe('False for a failed test.')),
+  model: z.string().check(z.describe('The tested model.')),
+  response_time: count('Duration of the test in milliseconds.'),
+})
+
+export type TimelineEntry = z.output<typeof timelineSchema>
+
+/** These paths must be served before `/api/channel/{id}`. */
+export const channelHealthApi = {
+  health: endpoint({
+    method: 'GET',
+    path: '/api/channel/health',
+    access: 'admin',
+    data: z.object({
+      starts: z.array(z.int()).check(z.describe('Start of each of the last 24 hours in epoch seconds.')),
+      channels: z.array(channelHealthSchema).check(z.describe('All channels.')),
+    }),
+    summary: 'Get the health of all channels in the last 24 hours, measured from their traffic',
+    description:
+      'Percentiles and last errors are taken from the newest 20,000 log rows of the 24 hours; percentiles are accurate to about 15 %. The response may be five seconds old.',
+  }),
+  timeline: endpoint({
+    method: 'GET',
+    path: '/api/channel/{id}/timeline',
+    access: 'admin',
+    params: idParams,
+    data: z.array(timelineSchema),
+    summary: 'List the last 50 things that happened to a channel, newest first: acts of the gateway, changes, tests',
+    description: 'Acts and changes are those among the newest 20,000 entries of the audit trail.',
+  }),
+}

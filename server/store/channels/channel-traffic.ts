@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import { logType } from '../../../contract/log-types.ts'
+import type { Db } from '../store.ts'
+import { firstByteStep } from '../usage/first-byte-steps.ts'
+import { rowsSince } from '../usage/recent-rows.ts'
+
+/** At most this many of the newest log rows are read. */
+const mostRead = 20_000
+/** At most this many of the newest rows with failed attempts are parsed. */
+const mostParsed = 1000
+
+const newest = (since: number) =>
+  sql`select l.* from logs l where ${rowsSince(since)} order by l.id desc limit ${sql.lit(mostRead)}`
+
+/** How many responses of a channel had their first byte in one step of the histogram. */
+export interface ChannelTimes {
+  channel: number
+  step: number
+  responses: number
+}
+
+/** First byte times of each channel since a time (epoch seconds), from the newest rows of the log. */
+export async function channelTimes(db: Db, since: number): Promise<ChannelTimes[]> {
+  const { rows } = await sql<ChannelTimes>`
+    select l.channel_id as channel, ${firstByteStep} as step, count(*) as responses from (${newest(since)}) l
+    where l.type = ${sql.lit(logType.consume)} and l.first_byte_time > 0 group by 1, 2`.execute(db)
+  return rows
+}
+
+/** A log row that may contain failed attempts. */
+export interface AttemptsRow {
+  created_at: number
+  attempts: string
+}
+
+/** The newest rows of calls with failed attempts since a time (epoch seconds), newest first. */
+export async function rowsWithAttempts(db: Db, since: number): Promise<AttemptsRow[]> {
+  const { rows } = await sql<AttemptsRow>`
+    select l.created_at, l.attempts from (${newest(since)}) l where l.attempts <> ''
+    order by l.id desc limit ${sql.lit(mostParsed)}`.execute(db)
+  return rows
+}
