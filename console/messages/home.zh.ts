@@ -83,7 +83,7 @@ export const homeZh = {
   'home.overview.hour': '最近一小时',
   'home.overview.requests': '每分钟请求数',
   'home.overview.errors': '错误率',
-  'home.overview.firstByte': '首字节时间',
+  'home.overview.firstByte': '首字节 p50',
   'home.overview.firstByte.p95': 'p95 {time}',
   'home.overview.tokens': '每分钟 Token 数',
   'home.overview.quota': '近一小时消耗',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { type FakeUpstream, ok, startFakeUpstream } from '../helpers/fake-upstream.ts'
 import { type Account, openConsole, rootAccount } from './support/console.ts'
+import { openDatabase } from './support/database.ts'
 import { eventually } from './support/eventually.ts'
 import { toastShown } from './support/toasts.ts'
 
@@ -90,6 +91,8 @@ describe('without a custom home page', () => {
     try {
       await using admin = await site.visit({ as: rootAccount })
       await admin.open('/')
+      // Calls were made before, so the steps are folded into one line.
+      await admin.page.getByRole('button', { name: 'Show steps' }).click()
       await admin.page.getByRole('link', { name: 'Open prices' }).click()
       await admin.page.waitForURL('**/setting?tab=operation#ratios')
       const fresh = await site.addUser('mailless')
@@ -109,7 +112,7 @@ describe('without a custom home page', () => {
     await visit.open('/')
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await page.reload()
-    await kpi(page, 'Balance').waitFor()
+    await page.getByText('All good').waitFor()
     await eventually(() => page.getByText('Get started').count()).toBe(0)
   })
 
@@ -120,10 +123,47 @@ describe('without a custom home page', () => {
     const { page } = visit
     await visit.open('/')
     await page.getByRole('cell', { name: 'caller' }).first().waitFor()
-    await page.getByText('Mine', { exact: true }).click()
+    await page.getByText('Me', { exact: true }).click()
     await page.getByRole('columnheader', { name: 'User' }).waitFor({ state: 'detached' })
     await eventually(() => page.url()).toEndWith('/?scope=own')
     await kpi(page, 'Requests, 7 days').getByText('0', { exact: true }).waitFor()
+  })
+
+  test('an administrator sees what needs attention, mends it, and the page is refreshed without a reload', async () => {
+    const fields = { type: 8, name: 'broken', key: 'k', models: 'gpt-4o', group: 'default', base_url: upstream.url }
+    const [id] = await site.api<number[]>('POST', '/api/channel/', fields)
+    using database = openDatabase(site)
+    const seconds = Math.floor(Date.now() / 1000)
+    const switchOff =
+      "update channels set status = 3, status_reason = 'the key was refused', status_time = ? where id = ?"
+    database.query(switchOff).run(seconds, id ?? 0)
+    await using visit = await site.visit({ as: rootAccount })
+    const { page } = visit
+    await visit.open('/')
+    await page.getByText('1 channel is off').waitFor({ timeout: 20_000 })
+    const item = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
+    await item.getByText('was disabled automatically: the key was refused').waitFor()
+    await item.getByRole('button', { name: 'Test and enable' }).click()
+    await toastShown(page, 'success', 'broken passed its test and is enabled')
+    await page.getByText('All good').waitFor({ timeout: 20_000 })
+    await site.api('DELETE', `/api/channel/${id}/`)
+  })
+
+  test('a user sees the own failed requests and tokens, and how long the balance lasts', async () => {
+    await using visit = await site.visit({ as: user })
+    const { page } = visit
+    const { key } = await site.apiAs<{ key: string }>(user, 'POST', '/api/token/', {
+      name: 'second',
+      remain_quota: 500_000,
+      expired_time: -1,
+    })
+    const body = { model: 'no-such-model', messages: [{ role: 'user', content: 'Hello' }] }
+    await (await site.gateway.post('/v1/chat/completions', body, `sk-${key}`)).text()
+    await visit.open('/')
+    await page.getByRole('region', { name: 'Failed requests' }).getByText('no_available_channel').waitFor()
+    await page.getByRole('region', { name: 'Tokens' }).getByRole('link', { name: 'second' }).waitFor()
+    await page.getByRole('link', { name: 'View failed requests' }).click()
+    await page.waitForURL(({ pathname, search }) => pathname === '/log' && search.includes('type=6'))
   })
 
   test('parts that cannot be loaded show an error and can be retried', async () => {
@@ -176,6 +216,16 @@ describe('with a custom home page', () => {
     await eventually(() => frame.getAttribute('src')).toBe('https://pages.example/welcome')
     await eventually(() => frame.getAttribute('title')).toBe('home')
     await eventually(() => frame.getAttribute('sandbox')).toContain('allow-scripts')
+    await setOption('HomePageContent', '')
+  })
+
+  test('spec 2: users who are logged in see the text below their overview', async () => {
+    await setOption('HomePageContent', '## Hello')
+    await using visit = await site.visit({ as: user })
+    await visit.open('/')
+    const card = visit.page.getByRole('region', { name: 'From your administrator' })
+    await card.getByRole('heading', { name: 'Hello' }).waitFor()
+    await kpi(visit.page, 'Remaining quota').waitFor()
     await setOption('HomePageContent', '')
   })
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ChannelHealth } from '../../../contract/api/channel-health.ts'
+import { channelStatus } from '../../../contract/statuses.ts'
 import { Status } from '../../components/ui/badge.tsx'
 import { Button } from '../../components/ui/button.tsx'
 import { formatPercent, formatRelative, formatTime } from '../../lib/format.ts'
@@ -26,16 +27,17 @@ export function BoardTable({ channels, starts, onPeek }: BoardViewProps) {
       tabIndex={0}
       className="overflow-x-auto rounded-lg border border-line bg-surface"
     >
-      <table className="w-full min-w-[1080px] text-sm">
+      <table className="w-full min-w-[960px] text-sm">
         <thead className="text-muted">
           <tr className="border-b border-line">
             <Head>{t('channel.name')}</Head>
-            <Head>{t('channel.status')}</Head>
             <Head>{t('channel.health.hours')}</Head>
             <Head end>{t('channel.health.rate')}</Head>
             <Head end>{t('channel.health.firstByte')}</Head>
             <Head end>{t('channel.health.share')}</Head>
-            <Head>{t('channel.health.lastError')}</Head>
+            <Head>
+              <span className="block w-52">{t('channel.health.lastError')}</span>
+            </Head>
             <Head end>{t('channel.balance')}</Head>
             <Head>
               <span className="sr-only">{t('channel.health.acts')}</span>
@@ -75,13 +77,11 @@ function Row({ channel, starts, onPeek }: { channel: ChannelHealth } & Omit<Boar
         >
           {nameOf(channel, t)}
         </button>
-        <span className="mt-1 flex">
+        <span className="mt-1 flex items-center gap-2 font-normal">
           <TypeBadge type={channel.type} />
+          {channel.status !== channelStatus.enabled && <ChannelStatus channel={channel} />}
         </span>
       </th>
-      <td className="px-3 py-2 whitespace-nowrap">
-        <ChannelStatus channel={channel} />
-      </td>
       <td className="px-3 py-2">
         <HourBlocks channel={channel} starts={starts} />
       </td>
@@ -121,9 +121,11 @@ function Acts({ channel }: { channel: ChannelHealth }) {
       <Button size="small" onClick={() => quietly(test(channel))}>
         {t('channel.test')}
       </Button>
-      <Button size="small" look="quiet" onClick={() => quietly(toggleChannel(channel))}>
-        {t(isEnabled(channel) ? 'do.disable' : 'do.enable')}
-      </Button>
+      {!isEnabled(channel) && (
+        <Button size="small" onClick={() => quietly(toggleChannel(channel))}>
+          {t('do.enable')}
+        </Button>
+      )}
     </span>
   )
 }

@@ -16,7 +16,7 @@ import { useText } from '../../lib/text.ts'
 import { toast } from '../../lib/toast.ts'
 import { test } from './actions.tsx'
 import { balanceText, ChannelStatus, Groups, listOf, nameOf, ResponseTime, TypeBadge } from './channel-parts.tsx'
-import { careForKeys, channelQuery, keysQuery, testsQuery } from './queries.ts'
+import { careForKeys, channelQuery, keysQuery } from './queries.ts'
 import { TestStrip } from './test-strip.tsx'
 import { Timeline } from './timeline.tsx'
 
@@ -138,23 +138,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 function Tests({ id }: { id: number }) {
   const t = useText()
   const classic = useClassicServer()
-  const tests = useQuery({ ...testsQuery(id), enabled: !classic })
   if (classic) return null
   return (
     <section aria-label={t('channel.peek.tests')}>
       <h3 className="mb-2 text-sm font-medium">{t('channel.peek.tests')}</h3>
       <TestStrip id={id} />
-      <ul className="num mt-2 divide-y divide-line text-sm">
-        {tests.data?.slice(0, 5).map((result) => (
-          <li key={`${result.time} ${result.model}`} className="flex flex-wrap items-center gap-x-3 py-1.5">
-            <span className="text-muted">{formatTime(result.time)}</span>
-            <span className="min-w-0 flex-1 truncate">{result.model}</span>
-            <Status color={result.ok ? 'green' : 'red'}>
-              {result.ok ? t('channel.seconds', { seconds: (result.response_time / 1000).toFixed(2) }) : result.message}
-            </Status>
-          </li>
-        ))}
-      </ul>
     </section>
   )
 }

@@ -94,9 +94,11 @@ function OneLine(props: { steps: readonly Step[]; done: number; onShow(): void; 
       className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 rounded-lg border border-line bg-surface px-4 py-1.5 text-sm"
     >
       <span className="font-medium">{t('home.steps')}</span>
-      <span className="text-muted">{t('home.steps.progress', { done, all: steps.length })}</span>
+      <span className="text-muted max-sm:flex-1">{t('home.steps.progress', { done, all: steps.length })}</span>
       {next && (
-        <span className="min-w-0 flex-1 truncate">{t('home.steps.next', { step: t(`home.step.${next.id}`) })}</span>
+        <span className="min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">
+          {t('home.steps.next', { step: t(`home.step.${next.id}`) })}
+        </span>
       )}
       <Button look="quiet" size="small" onClick={onShow}>
         {t('home.steps.show')}

@@ -98,12 +98,14 @@ function timeText(ms: number | null, t: Text): string {
 
 function Change({ figure: { now, before, upIsBad = false, extra } }: { figure: Figure }): ReactNode {
   const t = useText()
-  const change = changeText(now, before, t)
+  // Beside another figure there is room only for the change itself.
+  const isShort = extra !== undefined && now !== null && before !== null && before > 0
+  const change = isShort ? formatPercent(now / before - 1, 0, 'exceptZero') : changeText(now, before, t)
   const worse = upIsBad && now !== null && before !== null && now > before * 1.2
   return (
     <>
-      {extra !== undefined && <span className="block text-fg">{extra}</span>}
-      <span className={worse ? 'text-bad' : ''}>{change}</span>
+      {extra !== undefined && (isShort ? `${extra} · ` : extra)}
+      {(extra === undefined || isShort) && <span className={worse ? 'text-bad' : ''}>{change}</span>}
     </>
   )
 }
