@@ -44,6 +44,9 @@ export function HealthBoard({ search, setSearch, onPeek }: BoardProps) {
   return <Board {...{ search, setSearch, onPeek }} starts={data.starts} channels={data.channels} />
 }
 
+/** Channels that are drawn at first, because a long table takes long to draw. */
+const shownAtFirst = 100
+
 /** Channels that the gateway disabled come first, then those with the highest error rate, then the busiest. */
 function order(a: ChannelHealth, b: ChannelHealth): number {
   const isOff = ({ status }: ChannelHealth) => Number(status === channelStatus.autoDisabled)
@@ -55,6 +58,7 @@ function Board(props: BoardProps & { starts: readonly number[]; channels: readon
   const { search, setSearch, onPeek, starts, channels } = props
   const t = useText()
   const [unfolded, setUnfolded] = useState(false)
+  const [whole, setWhole] = useState(false)
   const matching = channels
     .filter(
       (channel) =>
@@ -76,7 +80,14 @@ function Board(props: BoardProps & { starts: readonly number[]; channels: readon
           />
         </div>
       ) : (
-        <View channels={shown} starts={starts} onPeek={onPeek} />
+        <View channels={whole ? shown : shown.slice(0, shownAtFirst)} starts={starts} onPeek={onPeek} />
+      )}
+      {!whole && shown.length > shownAtFirst && (
+        <p>
+          <Button look="quiet" size="small" onClick={() => setWhole(true)}>
+            {t('channel.timeline.more', { count: shown.length })}
+          </Button>
+        </p>
       )}
       {disabled.length > 0 && (
         <p>
