@@ -57,6 +57,8 @@ export interface Answer<T> {
   total: number | undefined
   /** Number of matching rows, if the list may cover fewer; otherwise undefined. */
   matching: number | undefined
+  /** Number of rows that were searched, if older rows were not; otherwise undefined. */
+  searched: number | undefined
 }
 
 /**
@@ -131,6 +133,7 @@ async function read<E extends Endpoint>(endpoint: E, response: Response): Promis
     message: envelope.message ?? '',
     total: count('x-total-count'),
     matching: count('x-matching-count'),
+    searched: count('x-searched-count'),
   }
   if (endpoint.envelope === 'bare') return { data: json as Output<E['data']>, ...rest }
   if (envelope.success !== true) {

@@ -4,6 +4,18 @@ import { looseNumberFilter, wordFilter } from './list-query.ts'
 const number = (description: string) => looseNumberFilter(Number.MAX_SAFE_INTEGER, description)
 const word = (description: string) => wordFilter(200, description)
 
+/** The outcomes that users can filter their own calls by. */
+export const ownOutcomes = ['failed', 'slow', 'estimated'] as const
+/** The outcomes that admins can filter by. Whether a call was retried at another channel concerns only them. */
+export const logOutcomes = [...ownOutcomes, 'retried'] as const
+
+export type LogOutcome = (typeof logOutcomes)[number]
+
+/** The longest time that a filter for slow calls accepts, in seconds. */
+export const mostSlowSeconds = 86_400
+/** From how many seconds on a call is slow, unless a filter says otherwise. */
+export const usualSlowSeconds = 10
+
 /** Filters for a user's own log rows; 0 and '' mean any, and names must match exactly. */
 export const ownLogFilter = {
   type: number('1 top-up, 2 call, 3 management, 4 system, 5 channel test, 6 error; 0 means all.'),
@@ -11,6 +23,27 @@ export const ownLogFilter = {
   model_name: word('Name of the model as it was sent upstream; must match exactly.'),
   start_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
   end_timestamp: number('Epoch seconds, inclusive. 0 means no limit.'),
+  outcome: z._default(
+    z
+      .enum(['', ...ownOutcomes])
+      .check(
+        z.describe(
+          'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted. Empty means all rows.',
+        ),
+      ),
+    '',
+  ),
+  slow_seconds: z._default(
+    z.coerce
+      .number<string>()
+      .check(
+        z.int(),
+        z.gte(1),
+        z.lte(mostSlowSeconds),
+        z.describe('The least duration in seconds of the calls that outcome=slow selects.'),
+      ),
+    usualSlowSeconds,
+  ),
 }
 
 /** Filters for log rows that admins may use. */
@@ -18,6 +51,16 @@ export const allLogFilter = {
   ...ownLogFilter,
   username: word('Name of the user; must match exactly.'),
   channel: number('Id of the channel.'),
+  outcome: z._default(
+    z
+      .enum(['', ...logOutcomes])
+      .check(
+        z.describe(
+          'failed: calls that failed or were interrupted; slow: calls that took at least slow_seconds; estimated: calls whose tokens the gateway counted; retried: calls that were sent upstream more than once. Empty means all rows.',
+        ),
+      ),
+    '',
+  ),
 }
 
 /** The time zone offset that decides where days begin, for queries by day. */

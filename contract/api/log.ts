@@ -83,7 +83,12 @@ const oneRow = {
 }
 
 const list = z.extend(listQuery(logSortColumns), oneRow)
-const stat = z.object({ quota: z.int(), token: z.int() })
+const stat = z.object({
+  quota: z.int(),
+  token: z.int(),
+  calls: z.int().check(z.describe('Number of matching calls, including those that failed.')),
+  failed: z.int().check(z.describe('Number of these calls that failed or were interrupted.')),
+})
 
 const histogramShape = {
   buckets: z._default(
@@ -93,7 +98,10 @@ const histogramShape = {
   utc_offset: utcOffset,
 }
 
-/** How many rows there are in each part of a time range, by type. */
+/** What a histogram distinguishes besides types: rows that are not calls are `other`. */
+export const histogramOutcomes = ['succeeded', 'failed', 'other'] as const
+
+/** How many rows there are in each part of a time range, by type and by outcome. */
 export const histogramSchema = z.object({
   step: z.int().check(z.describe('Length of a bucket in seconds.')),
   starts: z.array(z.int()).check(z.describe('Start of each bucket in epoch seconds.')),
@@ -103,6 +111,20 @@ export const histogramSchema = z.object({
       counts: z.array(z.int()).check(z.describe('Number of rows of the type in each bucket.')),
     }),
   ),
+  outcomes: z
+    .array(
+      z.object({
+        outcome: z
+          .enum(histogramOutcomes)
+          .check(
+            z.describe(
+              'failed: calls that failed or were interrupted; succeeded: other calls, including those that the caller cancelled; other: rows that are not calls.',
+            ),
+          ),
+        counts: z.array(z.int()).check(z.describe('Number of rows with the outcome in each bucket.')),
+      }),
+    )
+    .check(z.describe('The same rows, by outcome.')),
 })
 
 /** What one model cost the caller on one day (UTC); the field names are one-api's. */
@@ -123,7 +145,12 @@ const csvDescription =
   'UTF-8 with a byte order mark, RFC 4180. Text that a spreadsheet would treat as a formula is marked as text with an apostrophe. If the transfer breaks off, the file is incomplete.'
 
 const { start_timestamp: _start, end_timestamp: _end, ...ownTailFilter } = ownLogFilter
-const allTailFilter = { ...ownTailFilter, username: allLogFilter.username, channel: allLogFilter.channel }
+const allTailFilter = {
+  ...ownTailFilter,
+  username: allLogFilter.username,
+  channel: allLogFilter.channel,
+  outcome: allLogFilter.outcome,
+}
 
 const tailDescription =
   'Each event contains a log row as JSON in `data` and the id of the row in `id`. If the header `Last-Event-ID` contains such an id, the newest 500 rows since then are sent first. When the stream ends, for example because the caller is no longer allowed to read, the event `end` gives the reason. Each person can have 4 streams at a time from one node.'
@@ -148,7 +175,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: 'List the logs of all users, newest first',
     description:
-      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows, among 25,000 rows of the log. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows, among 25,000 rows of the log. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With `outcome`, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
   }),
   self: endpoint({
     method: 'GET',
@@ -159,7 +186,7 @@ export const logApi = {
     data: z.array(logSchema),
     summary: "List the caller's own logs, newest first",
     description:
-      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows.',
+      'The header `X-Total-Count` contains the exact number of rows that the list covers. If the list is sorted by a column other than `id` or `created_at`, it covers only the newest rows: hours that together have at most 5,000 matching rows. The header `X-Matching-Count` is then sent, too, and contains the number of all matching rows. With `outcome`, the list covers the newest rows only; if older rows were not searched, the header `X-Searched-Count` contains the number of rows that were.',
   }),
   stat: endpoint({
     method: 'GET',
@@ -167,9 +194,9 @@ export const logApi = {
     access: 'admin',
     query: z.object(allLogFilter),
     data: stat,
-    summary: 'Get the quota and tokens used by the matching calls',
+    summary: 'Get the quota and tokens used by the matching calls, and how many of them failed',
     description:
-      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range.',
+      'Calls whose log rows have since been deleted are included, except in a partial hour at either end of the range. With `outcome`, the figures are those of the rows that the list covers. Failed calls that have no row of their own are not counted.',
   }),
   selfStat: endpoint({
     method: 'GET',
@@ -177,7 +204,7 @@ export const logApi = {
     access: 'user',
     query: z.object(ownLogFilter),
     data: stat,
-    summary: "Get the quota and tokens used by the caller's own matching calls",
+    summary: "Get the quota and tokens used by the caller's own matching calls, and how many of them failed",
   }),
   search: endpoint({
     method: 'GET',
@@ -205,7 +232,7 @@ export const logApi = {
     access: 'admin',
     query: z.object({ ...allLogFilter, ...histogramShape }),
     data: histogramSchema,
-    summary: 'Count logs over time, by type',
+    summary: 'Count logs over time, by type and outcome',
   }),
   selfHistogram: endpoint({
     method: 'GET',
@@ -213,7 +240,7 @@ export const logApi = {
     access: 'user',
     query: z.object({ ...ownLogFilter, ...histogramShape }),
     data: histogramSchema,
-    summary: "Count the caller's own logs over time, by type",
+    summary: "Count the caller's own logs over time, by type and outcome",
   }),
   export: mediaEndpoint({
     method: 'GET',

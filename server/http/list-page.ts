@@ -16,8 +16,9 @@ export function pageOf<Column extends string>(query: ListQuery<Column>): Page<Co
 }
 
 /** Sets headers with the numbers of rows, because one-api's envelope has no field for them; returns the rows. */
-export function listed<Row>(c: AppContext, { rows, total, matching }: Listed<Row>): Row[] {
+export function listed<Row>(c: AppContext, { rows, total, matching, searched }: Listed<Row>): Row[] {
   c.header('X-Total-Count', String(total))
   if (matching !== undefined) c.header('X-Matching-Count', String(matching))
+  if (searched !== undefined) c.header('X-Searched-Count', String(searched))
   return rows
 }

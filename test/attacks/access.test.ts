@@ -169,7 +169,12 @@ forEachDatabase((_, openFresh) => {
     for (const path of ['/api/log/self', '/api/log/self/search']) {
       expect((await call('GET', `${path}?${tricks}`, user)).json.data).toEqual([])
     }
-    expect((await call('GET', `/api/log/self/stat?${tricks}`, user)).json.data).toEqual({ quota: 0, token: 0 })
+    expect((await call('GET', `/api/log/self/stat?${tricks}`, user)).json.data).toEqual({
+      quota: 0,
+      token: 0,
+      calls: 0,
+      failed: 0,
+    })
     expect((await call('GET', `/api/user/dashboard?${tricks}`, user)).json.data).toEqual([])
     expect((await call('GET', '/api/log/self', victim)).json.data).toHaveLength(1)
   })

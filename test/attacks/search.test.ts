@@ -89,7 +89,7 @@ forEachDatabase((_, openFresh) => {
         expect([path, text, (await get(`${path}?keyword=${value}`)).data]).toEqual([path, text, []])
       for (const query of [`username=${value}`, `token_name=${value}`, `model_name=${value}`]) {
         expect((await get(`/api/log/?${query}`)).data).toEqual([])
-        expect((await get(`/api/log/stat?${query}`)).data).toEqual({ quota: 0, token: 0 })
+        expect((await get(`/api/log/stat?${query}`)).data).toEqual({ quota: 0, token: 0, calls: 0, failed: 0 })
       }
       for (const query of [`actor=${value}`, `action=${value}`])
         expect((await get(`/api/audit/?${query}`)).data).toEqual([])

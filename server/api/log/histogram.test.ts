@@ -52,6 +52,10 @@ forEachDatabase((_, openFresh) => {
         { type: 2, counts: [1, 1, 1] },
         { type: 4, counts: [0, 0, 1] },
       ],
+      outcomes: [
+        { outcome: 'succeeded', counts: [1, 1, 1] },
+        { outcome: 'other', counts: [0, 0, 1] },
+      ],
     })
     // In Shanghai the day began at 16:00 UTC.
     expect(await ask(`histogram?buckets=3&utc_offset=480&${range}`)).toEqual({
@@ -60,6 +64,10 @@ forEachDatabase((_, openFresh) => {
       types: [
         { type: 2, counts: [1, 0, 2] },
         { type: 4, counts: [0, 0, 1] },
+      ],
+      outcomes: [
+        { outcome: 'succeeded', counts: [1, 0, 2] },
+        { outcome: 'other', counts: [0, 0, 1] },
       ],
     })
   })
@@ -75,6 +83,10 @@ forEachDatabase((_, openFresh) => {
       types: [
         { type: 1, counts: [0, 0, 0, 0, 0, 1] },
         { type: 2, counts: [0, 2, 0, 0, 0, 0] },
+      ],
+      outcomes: [
+        { outcome: 'succeeded', counts: [0, 2, 0, 0, 0, 0] },
+        { outcome: 'other', counts: [0, 0, 0, 0, 0, 1] },
       ],
     })
   })

@@ -1,14 +1,20 @@
-import { countByHour, countBySecond, type LogFilter, logHours, type TypeCount } from '../../store/logs/log-hours.ts'
+import type { histogramOutcomes } from '../../../contract/api/log.ts'
+import { logType } from '../../../contract/log-types.ts'
+import { countByHour, countBySecond, type LogFilter, logHours, type RowCount } from '../../store/logs/log-hours.ts'
+import { countByOutcome } from '../../store/logs/log-searched.ts'
 import type { Db } from '../../store/store.ts'
 
-/** Counts by type in the parts of a time range. */
+/** Counts by type and by outcome in the parts of a time range. */
 export interface Histogram {
   /** Seconds. */
   step: number
   /** Epoch seconds. */
   starts: number[]
   types: { type: number; counts: number[] }[]
+  outcomes: { outcome: Outcome; counts: number[] }[]
 }
+
+type Outcome = (typeof histogramOutcomes)[number]
 
 const hour = 3600
 const day = 24 * hour
@@ -40,12 +46,34 @@ export async function histogramOf(db: Db, { filter, buckets, utcOffset, now }: A
   const plan = planSteps({ start, end, buckets, utcOffset, least: rows > mostRows ? hour : 0 })
   const { step, shift, first, count } = plan
   const starts = Array.from({ length: count }, (_, index) => (first + index) * step - shift)
-  if (hours.length === 0) return { step, starts, types: [] }
-  const counted =
-    step < hour
+  if (hours.length === 0) return { step, starts, types: [], outcomes: [] }
+  const counted = filter.outcome
+    ? await countByOutcome(db, filter, { seconds: step, shift })
+    : step < hour
       ? await countBySecond(db, filter, hours, step)
       : await countByHour(db, filter, { minutes: step / 60, shift: shift / 60 })
-  return { step, starts, types: byType(counted, first, count) }
+  const inParts = <Key extends string | number>(split: (row: RowCount) => readonly (readonly [Key, number])[]) =>
+    inEachPart(counted, split, { first, count })
+  return {
+    step,
+    starts,
+    types: inParts(({ type, rows }) => [[type, rows]])
+      .sort(([a], [b]) => a - b)
+      .map(([type, counts]) => ({ type, counts })),
+    outcomes: inParts(outcomesOf)
+      .sort(([a], [b]) => outcomeOrder.indexOf(a) - outcomeOrder.indexOf(b))
+      .map(([outcome, counts]) => ({ outcome, counts })),
+  }
+}
+
+const outcomeOrder: readonly Outcome[] = ['succeeded', 'failed', 'other']
+
+/** How many of the counted rows ended in which way. */
+function outcomesOf({ type, rows, failed }: RowCount): (readonly [Outcome, number])[] {
+  if (type === logType.error) return [['failed', rows]]
+  if (type !== logType.consume) return [['other', rows]]
+  const parts = [['succeeded', rows - failed] as const, ['failed', failed] as const]
+  return parts.filter(([, count]) => count > 0)
 }
 
 interface Steps {
@@ -71,13 +99,19 @@ function planSteps(ask: { start: number; end: number; buckets: number; utcOffset
   }
 }
 
-function byType(counted: readonly TypeCount[], first: number, count: number): Histogram['types'] {
-  const types = new Map<number, number[]>()
-  for (const { bucket, type, rows } of counted) {
-    const counts = types.get(type) ?? Array.from({ length: count }, () => 0)
-    types.set(type, counts)
-    const index = bucket - first
-    if (index >= 0 && index < count) counts[index] = (counts[index] ?? 0) + rows
+function inEachPart<Key extends string | number>(
+  counted: readonly RowCount[],
+  split: (row: RowCount) => readonly (readonly [Key, number])[],
+  { first, count }: Pick<Steps, 'first' | 'count'>,
+): [Key, number[]][] {
+  const found = new Map<Key, number[]>()
+  for (const row of counted) {
+    const index = row.bucket - first
+    for (const [key, rows] of split(row)) {
+      const counts = found.get(key) ?? Array.from({ length: count }, () => 0)
+      found.set(key, counts)
+      if (index >= 0 && index < count) counts[index] = (counts[index] ?? 0) + rows
+    }
   }
-  return [...types].sort(([a], [b]) => a - b).map(([type, counts]) => ({ type, counts }))
+  return [...found]
 }

@@ -136,11 +136,11 @@ forEachDatabase((_, openFresh) => {
     await add(ada, { quota: 5, prompt_tokens: 1, model_name: 'gpt-4' })
     await add(ada, { type: 1, quota: 1000 })
     await add(bob, { quota: 7 })
-    expect(await get('stat')).toEqual({ quota: 22, token: 8 })
-    expect(await get('stat?type=1&username=ada')).toEqual({ quota: 15, token: 8 })
-    expect(await get('self/stat?model_name=gpt-4', ada)).toEqual({ quota: 5, token: 1 })
-    expect(await get('self/stat?username=bob', ada)).toEqual({ quota: 15, token: 8 })
-    expect(await get('stat?username=nobody')).toEqual({ quota: 0, token: 0 })
+    expect(await get('stat')).toEqual({ quota: 22, token: 8, calls: 3, failed: 0 })
+    expect(await get('stat?type=1&username=ada')).toEqual({ quota: 15, token: 8, calls: 2, failed: 0 })
+    expect(await get('self/stat?model_name=gpt-4', ada)).toEqual({ quota: 5, token: 1, calls: 1, failed: 0 })
+    expect(await get('self/stat?username=bob', ada)).toEqual({ quota: 15, token: 8, calls: 2, failed: 0 })
+    expect(await get('stat?username=nobody')).toEqual({ quota: 0, token: 0, calls: 0, failed: 0 })
   })
 
   test('search: finds at most 100 rows, by type number or by prefix of the content', async () => {

@@ -10,6 +10,7 @@ import type { LogFilter } from '../../store/logs/log-hours.ts'
 import { type LogRow, listLogs } from '../../store/logs/log-pages.ts'
 import { purgeLogs } from '../../store/logs/log-purge.ts'
 import { logsOfRequest, rowsForLeftOut } from '../../store/logs/log-request.ts'
+import { listByOutcome, sumByOutcome } from '../../store/logs/log-searched.ts'
 import { logById, searchLogs } from '../../store/logs/logs.ts'
 import type { Listed } from '../../store/statements/page.ts'
 import type { Db } from '../../store/store.ts'
@@ -42,7 +43,8 @@ function own<Query extends object>(query: Query, person: Person): Query & { user
 
 /** The requested page, or the one requested row. */
 async function rowsFor(db: Db, query: PersonCall<typeof api.log.list>['query'] | OwnQuery): Promise<Listed<LogRow>> {
-  if (query.id === 0) return listLogs(db, query, pageOf(query))
+  if (query.id === 0)
+    return query.outcome ? listByOutcome(db, query, pageOf(query)) : listLogs(db, query, pageOf(query))
   const rows = await logById(db, query.id, 'userId' in query ? query.userId : undefined)
   return { rows, total: rows.length }
 }
@@ -51,9 +53,12 @@ type OwnQuery = PersonCall<typeof api.log.self>['query'] & { userId: number }
 
 function mountLists(router: ApiRouter, { store, clock }: Deps): void {
   const { read } = store
-  const sum = (filter: LogFilter) => sumCalls(read, filter, filter.start_timestamp, filter.end_timestamp)
-  const histogram = (query: PersonCall<typeof api.log.selfHistogram>['query'], filter: LogFilter) =>
-    histogramOf(read, { filter, buckets: query.buckets, utcOffset: query.utc_offset, now: epochSeconds(clock) })
+  const sum = (filter: LogFilter) =>
+    filter.outcome ? sumByOutcome(read, filter) : sumCalls(read, filter, filter.start_timestamp, filter.end_timestamp)
+  const histogram = (
+    query: Pick<PersonCall<typeof api.log.histogram>['query'], 'buckets' | 'utc_offset'>,
+    filter: LogFilter,
+  ) => histogramOf(read, { filter, buckets: query.buckets, utcOffset: query.utc_offset, now: epochSeconds(clock) })
 
   serve(router, api.log.list, async ({ query, context }) => listed(context, await rowsFor(read, query)).map(fullView))
   serve(router, api.log.self, async ({ query, person, context }) =>

@@ -4,6 +4,7 @@ import { type Access, mayAccess } from '../../../contract/roles.ts'
 import type { AppContext, Person } from '../../http/app-env.ts'
 import type { Sessions } from '../../http/session.ts'
 import type { LogTail } from '../../jobs/log-tail.ts'
+import { isWanted, type OutcomeFilter } from '../../store/logs/log-outcome.ts'
 import type { LogRow } from '../../store/logs/log-pages.ts'
 import { rowsAfter } from '../../store/logs/log-tail.ts'
 import type { Store } from '../../store/store.ts'
@@ -24,7 +25,7 @@ export interface LiveLogs {
   person: Person
   access: Access
   context: AppContext
-  filter: RowFilter
+  filter: RowFilter & OutcomeFilter
   view(row: LogRow): Log
   /** Called once, when the stream ends. */
   ended(): void
@@ -159,15 +160,4 @@ class Feed {
   #send(text: string): void {
     if (!this.#closed) this.#controller?.enqueue(this.#encoder.encode(text))
   }
-}
-
-function isWanted(row: LogRow, filter: RowFilter): boolean {
-  return (
-    (!filter.userId || row.user_id === filter.userId) &&
-    (!filter.type || row.type === filter.type) &&
-    (!filter.username || row.username === filter.username) &&
-    (!filter.token_name || row.token_name === filter.token_name) &&
-    (!filter.model_name || row.model_name === filter.model_name) &&
-    (!filter.channel || row.channel_id === filter.channel)
-  )
 }

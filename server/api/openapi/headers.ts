@@ -32,6 +32,10 @@ export const sharedHeaders: Record<string, HeaderObject> = {
     description: 'Number of all matching rows, for a list whose sorting restricts it to the newest of them.',
     schema: { type: 'integer', minimum: 0 },
   },
+  'X-Searched-Count': {
+    description: 'Number of the newest rows that were searched, if older rows were not.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   'Retry-After': {
     description: 'Seconds after which the next call can be accepted.',
     schema: { type: 'integer', minimum: 0 },

@@ -112,7 +112,7 @@ function responsesOf(
   const links = linksOf(operationId)
   const changes = endpoint.method !== 'GET' || endpoint.changesState
   const isPaged = parameters.some(({ name }) => name === 'size')
-  const counts = endpoint.cutWhenSorted ? ['X-Total-Count', 'X-Matching-Count'] : ['X-Total-Count']
+  const counts = endpoint.cutWhenSorted ? ['X-Total-Count', 'X-Matching-Count', 'X-Searched-Count'] : ['X-Total-Count']
   return {
     200: {
       description: 'The call succeeded or was refused; see `success`.',

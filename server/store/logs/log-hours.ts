@@ -1,10 +1,22 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../store.ts'
 import { inHourOf, splitRange } from '../usage/usage-range.ts'
-import { hourSeconds, hoursOf, kindFor, matches, type RowFilter, uncounted } from '../usage/usage-series.ts'
+import {
+  figureOfRow,
+  hourSeconds,
+  hoursOf,
+  kindFor,
+  matches,
+  type RowFilter,
+  uncounted,
+} from '../usage/usage-series.ts'
+import type { OutcomeFilter } from './log-outcome.ts'
 
-/** Which log rows to include; 0, '' and absent fields match any value. Times are inclusive. */
-export interface LogFilter extends RowFilter {
+/**
+ * Which log rows to include; 0, '' and absent fields match any value. Times are inclusive. The sums by hour do not know
+ * outcomes: the functions of this file ignore them.
+ */
+export interface LogFilter extends RowFilter, OutcomeFilter {
   start_timestamp: number
   end_timestamp: number
 }
@@ -21,18 +33,19 @@ export interface LogHour {
 const hourOfRow = sql.raw(`l.created_at / ${hourSeconds}`)
 
 /**
- * Rows with the columns `hour`, `type`, `rows`, `first_id`, `last_id` for everything that matches and still exists, in
- * one snapshot.
+ * Rows with the columns `hour`, `type`, `rows`, `failed`, `first_id`, `last_id` for everything that matches and still
+ * exists, in one snapshot. Sums keep the failures of rows that were deleted; there are never more failures than rows.
  */
 function rowsByHour(filter: LogFilter): RawBuilder<unknown> {
   const { whole, edges, from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const ofRows = (where: RawBuilder<unknown>, range: { from: number; until: number }) => sql`
     union all
-    select ${hourOfRow}, l.type, count(*), min(l.id), max(l.id) from logs l
+    select ${hourOfRow}, l.type, count(*), sum(${sql.raw(figureOfRow.failed)}), min(l.id), max(l.id) from logs l
     where ${where} and ${matches('l', filter)} and l.created_at >= ${range.from} and l.created_at < ${range.until}
     group by ${hourOfRow}, l.type`
   return sql`
-    select u.slot as hour, s.type, u.log_rows as rows, u.first_id, u.last_id
+    select u.slot as hour, s.type, u.log_rows as rows,
+      case when u.failed < u.log_rows then u.failed else u.log_rows end as failed, u.first_id, u.last_id
     from usage_series s ${hoursOf(whole)} and s.kind = ${kindFor(filter)} and ${matches('s', filter)} and u.log_rows > 0
     ${ofRows(uncounted, { from, until })}
     ${
@@ -88,11 +101,12 @@ export async function logStretch(
   return { total: all?.rows ?? 0, skip: first ? offset - (first.upto - first.rows) : 0, hours }
 }
 
-/** How many rows of a type fall into a bucket. */
-export interface TypeCount {
+/** How many rows of a type fall into a bucket, and how many of them are failed or interrupted calls. */
+export interface RowCount {
   bucket: number
   type: number
   rows: number
+  failed: number
 }
 
 /** Counts rows by type in buckets of whole hours; `shift` (minutes) moves the start of the buckets. */
@@ -100,10 +114,10 @@ export async function countByHour(
   db: Db,
   filter: LogFilter,
   bucket: { minutes: number; shift: number },
-): Promise<TypeCount[]> {
+): Promise<RowCount[]> {
   const bucketNumber = sql.raw(`(hour * 60 + ${bucket.shift}) / ${bucket.minutes}`)
-  const { rows } = await sql<TypeCount>`
-    select ${bucketNumber} as bucket, type, cast(sum(rows) as bigint) as rows
+  const { rows } = await sql<RowCount>`
+    select ${bucketNumber} as bucket, type, cast(sum(rows) as bigint) as rows, cast(sum(failed) as bigint) as failed
     from (${rowsByHour(filter)}) found group by ${bucketNumber}, type order by 1, 2`.execute(db)
   return rows
 }
@@ -114,13 +128,14 @@ export async function countBySecond(
   filter: LogFilter,
   hours: readonly LogHour[],
   seconds: number,
-): Promise<TypeCount[]> {
+): Promise<RowCount[]> {
   const first = Math.min(...hours.map((each) => each.firstId))
   const last = Math.max(...hours.map((each) => each.lastId))
   const { from, until } = splitRange(filter.start_timestamp, filter.end_timestamp)
   const bucketNumber = sql.raw(`l.created_at / ${seconds}`)
-  const { rows } = await sql<TypeCount>`
-    select ${bucketNumber} as bucket, l.type, count(*) as rows from logs l
+  const { rows } = await sql<RowCount>`
+    select ${bucketNumber} as bucket, l.type, count(*) as rows,
+      cast(sum(${sql.raw(figureOfRow.failed)}) as bigint) as failed from logs l
     where l.id between ${first} and ${last} and l.created_at >= ${from} and l.created_at < ${until} and ${matches('l', filter)}
     group by ${bucketNumber}, l.type order by 1, 2`.execute(db)
   return rows

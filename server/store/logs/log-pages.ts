@@ -5,6 +5,7 @@ import type { Db } from '../store.ts'
 import { splitRange } from '../usage/usage-range.ts'
 import { hourSeconds, matches } from '../usage/usage-series.ts'
 import { type LogFilter, type LogHour, logHours, logStretch } from './log-hours.ts'
+import { hasOutcome } from './log-outcome.ts'
 
 export type LogRow = Selectable<LogsTable>
 
@@ -27,7 +28,7 @@ const sortedRows = 5000
 const sortedSpan = 25_000
 
 /**
- * One page of a list and the number of rows in the list; if the list may be truncated, also the number of rows that
+ * One page of a list without an outcome and the number of rows in the list; if the list may be truncated, also the number of rows that
  * match. For lists by id or time, rows are read hour by hour, and sorted by that column within an hour.
  */
 export async function listLogs(db: Db, filter: LogFilter, page: Page<LogSort>): Promise<Listed<LogRow>> {
@@ -64,7 +65,7 @@ async function pageByTime(db: Db, filter: LogFilter, page: Page<LogSort>): Promi
   return { rows: matches, total }
 }
 
-/** All matching rows, newest first, in batches. Rows that are written in the meantime may be missing. */
+/** All matching rows of any age, newest first, in batches. Rows that are written in the meantime may be missing. */
 export async function* walkLogs(db: Db, filter: LogFilter, rowsPerStep: number): AsyncGenerator<LogRow[]> {
   const hours = await logHours(db, filter)
   for (let at = 0; at < hours.length; ) {
@@ -123,6 +124,7 @@ function inHours(db: Db, filter: LogFilter, hours: readonly LogHour[]) {
     .where('created_at', '>=', Math.max(from, oldest))
     .where('created_at', '<', Math.min(until, newest))
     .where(matches('l', filter))
+    .where(hasOutcome(filter))
 }
 
 function newestOf(hours: readonly LogHour[], span: number): LogHour[] {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../store.ts'
 import { matches, type RowFilter } from '../usage/usage-series.ts'
+import { hasOutcome, type OutcomeFilter } from './log-outcome.ts'
 import type { LogRow } from './log-pages.ts'
 
 /** Reads log rows in the order in which they appear, each row once. */
@@ -78,7 +79,7 @@ export function createLogReader({ read, dialect }: Store, nowMs: () => number): 
 /** The newest rows after `id` that match, oldest first. Only the newest `depth` rows of the log are read. */
 export async function rowsAfter(
   { read }: Store,
-  filter: RowFilter,
+  filter: RowFilter & OutcomeFilter,
   { id, limit, depth }: { id: number; limit: number; depth: number },
 ): Promise<LogRow[]> {
   const rows = await read
@@ -87,6 +88,7 @@ export async function rowsAfter(
     .where('id', '>', id)
     .where('id', '>', sql<number>`coalesce((select max(id) from logs), 0) - ${depth}`)
     .where(matches('l', filter))
+    .where(hasOutcome(filter))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

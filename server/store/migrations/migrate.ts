@@ -13,6 +13,7 @@ import { accessTokens } from './0008-access-tokens.ts'
 import { usageInAll } from './0009-usage-in-all.ts'
 import { crashRows } from './0010-crash-rows.ts'
 import { failedCalls } from './0011-failed-calls.ts'
+import { logOutcomes } from './0012-log-outcomes.ts'
 
 const migrations: readonly Migration[] = [
   init,
@@ -26,6 +27,7 @@ const migrations: readonly Migration[] = [
   usageInAll,
   crashRows,
   failedCalls,
+  logOutcomes,
 ]
 
 /** An arbitrary number for the lock that keeps two starting nodes from migrating at the same time. */

@@ -16,6 +16,8 @@ export interface Listed<Row> {
   total: number
   /** How many rows match, for a list that may be truncated. */
   matching?: number
+  /** How many rows were searched, if older rows were not. */
+  searched?: number
 }
 
 /**

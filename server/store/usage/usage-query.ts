@@ -11,6 +11,7 @@ import {
   dayHours,
   daysTo,
   figureColumns,
+  figureOfRow,
   type HourRange,
   hourSeconds,
   hoursOf,
@@ -201,35 +202,44 @@ export async function firstUsageHour(db: Db, rowFilter: RowFilter): Promise<numb
   return answer.rows[0]?.hour ?? undefined
 }
 
+/** Quota and tokens of calls, their number, and how many of them failed or were interrupted. */
+export interface CallSums {
+  quota: number
+  token: number
+  calls: number
+  failed: number
+}
+
 /**
- * Quota and tokens of the matching calls, in a time range that is exact to the second (both ends included; 0 = open).
- * Whole hours come from the sums, so rows that were deleted since then are included. The partial hours at the ends come
- * from the rows themselves.
+ * The sums of the matching calls, whatever type the filter names, in a time range that is exact to the second (both ends
+ * included; 0 = open). Whole hours come from the sums, so rows that were deleted since then are included. The partial
+ * hours at the ends come from the rows themselves.
  */
-export async function sumCalls(
-  db: Db,
-  rowFilter: RowFilter,
-  start: number,
-  end: number,
-): Promise<{ quota: number; token: number }> {
-  const filter = calls(rowFilter)
+export async function sumCalls(db: Db, rowFilter: RowFilter, start: number, end: number): Promise<CallSums> {
   const { whole, edges } = splitRange(start, end)
-  const figures = ['quota', 'prompt_tokens', 'completion_tokens'] as const
-  const hours = usageRows({ kind: kindFor(filter), filter, range: whole, figures })
-  const rows = edges.flatMap((edge) =>
-    // Two queries instead of one with `or`, so that each is a range of ids.
-    [uncounted, inHourOf(edge)].map(
-      (where) => sql`
-      union all
-      select l.quota, l.prompt_tokens + l.completion_tokens from logs l
-      where ${where} and ${matches('l', filter)} and l.created_at >= ${edge.from} and l.created_at < ${edge.until}`,
-    ),
-  )
-  const answer = await sql<{ quota: number; token: number }>`
-    select cast(coalesce(sum(quota), 0) as bigint) as quota, cast(coalesce(sum(token), 0) as bigint) as token from (
-      select quota, prompt_tokens + completion_tokens as token from (${hours}) hours ${rows.length === 0 ? sql`` : sql.join(rows, sql` `)}
-    ) found`.execute(db)
-  return answer.rows[0] ?? { quota: 0, token: 0 }
+  const figures = ['requests', 'quota', 'prompt_tokens', 'completion_tokens', 'failed'] as const
+  const parts = [logType.consume, logType.error].flatMap((type) => {
+    const filter = { ...rowFilter, type }
+    const hours = usageRows({ kind: kindFor(filter), filter, range: whole, figures, callsOnly: true })
+    const rows = edges.flatMap((edge) =>
+      // Two queries instead of one with `or`, so that each is a range of ids.
+      [uncounted, inHourOf(edge)].map(
+        (where) => sql`
+        select l.quota, l.prompt_tokens + l.completion_tokens as token, 1 as calls, ${sql.raw(figureOfRow.failed)} as failed
+        from logs l
+        where ${where} and ${matches('l', filter)} and l.created_at >= ${edge.from} and l.created_at < ${edge.until}`,
+      ),
+    )
+    return [
+      sql`select quota, prompt_tokens + completion_tokens as token, requests as calls, failed from (${hours}) hours`,
+      ...rows,
+    ]
+  })
+  const sumOf = (name: keyof CallSums) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`
+  const answer = await sql<CallSums>`
+    select ${sql.raw((['quota', 'token', 'calls', 'failed'] as const).map(sumOf).join(', '))}
+    from (${sql.join(parts, sql` union all `)}) found`.execute(db)
+  return answer.rows[0] ?? { quota: 0, token: 0, calls: 0, failed: 0 }
 }
 
 /** What one model cost on one day; days are counted from 1970 (UTC). */

@@ -37,6 +37,8 @@ export interface UsageAsk {
   only?: readonly (string | number)[]
   /** Only these columns of the figures. */
   figures?: readonly Figure[]
+  /** Do not count attempts that failed at a channel as failures of that channel. */
+  callsOnly?: true
 }
 
 type Figure = keyof UsageFigures
@@ -177,7 +179,7 @@ function tailRows(ask: UsageAsk): RawBuilder<unknown> {
  */
 function failureRows(ask: UsageAsk): RawBuilder<unknown>[] {
   const failures = failuresFor(ask.filter, ask.group, ask.range)
-  if (!failures || !(ask.figures ?? figureColumns).includes('failed')) return []
+  if (!failures || ask.callsOnly || !(ask.figures ?? figureColumns).includes('failed')) return []
   const group = ask.group === undefined ? sql`0` : sql.ref(`f.${ask.group}`)
   return [
     sql`

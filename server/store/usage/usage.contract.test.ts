@@ -190,14 +190,15 @@ forEachDatabaseUrl((name, freshUrl) => {
   async function expectSum(filter: RowFilter, from: number, to: number): Promise<void> {
     const rows = written.filter(
       (row) =>
-        row.type === 2 &&
+        (row.type === 2 || row.type === 6) &&
         matches(row, { ...filter, type: 0 }) &&
         row.created_at >= from &&
         (to === 0 || row.created_at <= to),
     )
-    const { quota, prompt_tokens, completion_tokens } = figuresOf(rows)
+    const { requests, failed, quota, prompt_tokens, completion_tokens } = figuresOf(rows)
+    const expected = { quota, token: prompt_tokens + completion_tokens, calls: requests, failed }
     const found = await sumCalls(store.read, filter, from, to)
-    expect([filter, from, to, found]).toEqual([filter, from, to, { quota, token: prompt_tokens + completion_tokens }])
+    expect([filter, from, to, found]).toEqual([filter, from, to, expected])
   }
 
   async function expectList(filter: LogFilter): Promise<void> {
@@ -377,11 +378,11 @@ forEachDatabaseUrl((name, freshUrl) => {
       done = true
       await Promise.all(counting)
       const expected = Array.from({ length: 320 }, (_, index) => 1 + (index % 9)).reduce((sum, charge) => sum + charge)
-      expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
+      expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640, calls: 320, failed: 0 })
       // Whatever was counted, moved and deleted in the meantime, no row was ever missing.
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
       await rollUpUsage(store, end)
-      expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640 })
+      expect(await sumCalls(store.read, {}, 0, 0)).toEqual({ quota: expected, token: 640, calls: 320, failed: 0 })
       expect((await balanceFaults(store)).faults).toEqual([])
     } finally {
       for (const node of nodes.slice(1)) await node.close()

@@ -51,7 +51,7 @@ export async function walkLogs(walk: Walk, admin: Person, person: Person): Promi
   expectPage('log', await walk.ok(own, { p: 0, type: 0, start: 'NaN', end: 'NaN' }, undefined, person))
 
   const rows = [...page, ...second] as { quota: number; prompt_tokens: number; completion_tokens: number }[]
-  const sum = { quota: 0, token: 0 }
+  const sum = { quota: 0, token: 0, calls: rows.length, failed: 0 }
   for (const row of rows) {
     sum.quota += row.quota
     sum.token += row.prompt_tokens + row.completion_tokens

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { logOutcomes } from '../../../contract/api/log-filter.ts'
+import { logRow } from '../../../test/helpers/accounts.ts'
+import { createTestApi, type TestApi } from '../../../test/helpers/api-app.ts'
+import { forEachDatabase } from '../../../test/helpers/databases.ts'
+import { isWanted } from '../../store/logs/log-outcome.ts'
+import { rollUpUsage } from '../../store/usage/usage-rollup.ts'
+
+const hour = 3600
+const begin = 1_699_999_200
+const now = begin + 5 * hour
+const attempt = (channelId: number, error: string) => ({ channelId, status: 500, error, elapsedMs: 5 })
+
+/** The fields of calls with different outcomes. The name of each is in `token_name`. */
+const calls = {
+  plain: { quota: 10 },
+  failed: { type: 6, quota: 0, outcome: 'failed', attempts: JSON.stringify([attempt(1, 'no')]) },
+  interrupted: { outcome: 'interrupted', quota: 3 },
+  aborted: { outcome: 'aborted', quota: 1 },
+  retried: { attempts: JSON.stringify([attempt(1, 'no'), attempt(2, '')]), elapsed_time: 9_999 },
+  quoting: { attempts: JSON.stringify([attempt(1, '},{"channelId"')]) },
+  slow: { elapsed_time: 10_000 },
+  estimated: { estimated: true },
+  bonus: { type: 4, quota: 0 },
+  probed: { type: 5, quota: 0, outcome: 'failed' },
+}
+
+forEachDatabase((_, openFresh) => {
+  let api: TestApi
+  let admin: Awaited<ReturnType<TestApi['addPerson']>>
+  let ada: typeof admin
+
+  beforeEach(async () => {
+    api = await createTestApi(await openFresh())
+    admin = await api.addPerson({ username: 'admin', role: 10 })
+    ada = await api.addPerson({ username: 'ada' })
+    for (const [index, [token_name, fields]] of Object.entries(calls).entries())
+      await add({ token_name, created_at: begin + index * 600, ...fields })
+  })
+  afterEach(() => api.store.close())
+
+  const add = (fields: object) => {
+    const row = { ...logRow({ userId: ada.id, tokenId: 1, channelId: 1 }), username: 'ada', estimated: false }
+    return api.store.write((trx) =>
+      trx
+        .insertInto('logs')
+        .values({ ...row, outcome: 'complete', attempts: '', quota: 1, elapsed_time: 5, ...fields })
+        .execute(),
+    )
+  }
+  const ask = (path: string, as = admin) => api.call('GET', `/api/log/${path}`, { as: as.token })
+  const textOf = async (path: string) => {
+    const headers = { authorization: admin.token }
+    return (await api.app.request(`/api/log/${path}`, { headers }, { socketAddress: '203.0.113.9' })).text()
+  }
+  const names = async (path: string, as = admin) =>
+    (await ask(path, as)).json.data.map((row: { token_name: string }) => row.token_name)
+  /** Checks the same before and after the rows are counted in hours. */
+  const beforeAndAfter = async (check: () => Promise<void>) => {
+    await check()
+    await rollUpUsage(api.store, now)
+    await check()
+  }
+
+  test('lists, files and totals have the calls of one outcome, for users only their own', () =>
+    beforeAndAfter(async () => {
+      const wanted = {
+        failed: ['interrupted', 'failed'],
+        slow: ['slow'],
+        'slow&slow_seconds=9': ['slow', 'retried'],
+        estimated: ['estimated'],
+        retried: ['retried'],
+      }
+      for (const [query, expected] of Object.entries(wanted)) {
+        const path = `?outcome=${query}`
+        const answer = await ask(path)
+        expect([query, answer.headers.get('x-total-count')]).toEqual([query, String(expected.length)])
+        expect(answer.headers.has('x-searched-count')).toBe(false)
+        expect([query, await names(path)]).toEqual([query, expected])
+        expect(await names(`${path}&order=asc&size=1`)).toEqual(expected.slice(-1))
+        expect((await names(`${path}&sort=quota`)).sort()).toEqual([...expected].sort())
+        const file = await textOf(`export${path}`)
+        expect([query, file.trim().split('\n').length - 1]).toEqual([query, expected.length])
+        const { calls: counted } = (await ask(`stat${path}`)).json.data
+        expect([query, counted]).toEqual([query, expected.length])
+        if (query !== 'retried') expect(await names(`self${path}`, ada)).toEqual(expected)
+        expect(await names(`${path}&username=nobody`)).toEqual([])
+      }
+      expect(await names('self?outcome=failed', admin)).toEqual([])
+      expect(await names('?outcome=failed&type=6')).toEqual(['failed'])
+      expect(await names(`?outcome=failed&start_timestamp=${begin + 601}`)).toEqual(['interrupted'])
+      expect((await ask('stat?outcome=failed&type=1')).json.data).toMatchObject({ quota: 3, calls: 2, failed: 2 })
+    }))
+
+  test('totals count failed calls; a histogram separates them', () =>
+    beforeAndAfter(async () => {
+      expect((await ask('stat')).json.data).toMatchObject({ calls: 8, failed: 2 })
+      expect((await ask('stat?channel=1')).json.data).toMatchObject({ calls: 8, failed: 2 })
+      expect((await ask(`stat?end_timestamp=${begin + 600}`)).json.data).toMatchObject({ calls: 2, failed: 1 })
+      const range = `start_timestamp=${begin}&end_timestamp=${begin + 2 * hour - 1}`
+      const inHours = (await ask(`histogram?buckets=2&${range}`)).json.data
+      expect(inHours.outcomes).toEqual([
+        { outcome: 'succeeded', counts: [4, 2] },
+        { outcome: 'failed', counts: [2, 0] },
+        { outcome: 'other', counts: [0, 2] },
+      ])
+      const inMinutes = (await ask(`histogram?buckets=400&${range}`)).json.data.outcomes
+      const sum = (counts: number[]) => counts.reduce((a, b) => a + b, 0)
+      expect(inMinutes.map(({ counts }: { counts: number[] }) => sum(counts))).toEqual([6, 2, 2])
+      expect((await ask(`histogram?buckets=2&outcome=slow&${range}`)).json.data.types).toEqual([
+        { type: 2, counts: [0, 1] },
+      ])
+    }))
+
+  test('a stream selects the same rows as a list', async () => {
+    const rows = await api.store.read.selectFrom('logs').selectAll().orderBy('id', 'desc').execute()
+    for (const outcome of logOutcomes) {
+      const matching = rows.filter((row) => isWanted(row, { outcome, slow_seconds: 9 }))
+      expect([outcome, matching.map((row) => row.token_name)]).toEqual([
+        outcome,
+        await names(`?outcome=${outcome}&slow_seconds=9`),
+      ])
+    }
+  })
+
+  test('users cannot ask for retried calls, and bad values are refused', async () => {
+    for (const path of ['self', 'self/stat', 'self/histogram'])
+      expect([path, (await ask(`${path}?outcome=retried`, ada)).json.success]).toEqual([path, false])
+    for (const query of ['outcome=lost', 'slow_seconds=0', 'slow_seconds=1e9', 'slow_seconds=x'])
+      expect([query, (await ask(`?${query}`)).json.success]).toEqual([query, false])
+  })
+
+  test('a list of a common outcome covers the newest rows and says how many were searched', async () => {
+    const many = Array.from({ length: 10_200 }, (_, index) => index)
+    const row = { ...logRow({ userId: ada.id, tokenId: 1, channelId: 1 }), username: 'ada', attempts: '', quota: 1 }
+    for (let at = 0; at < many.length; at += 300)
+      await api.store.write((trx) =>
+        trx
+          .insertInto('logs')
+          .values(many.slice(at, at + 300).map((each) => ({ ...row, created_at: now - each, elapsed_time: 20_000 })))
+          .execute(),
+      )
+    await rollUpUsage(api.store, now)
+    const answer = await ask('?outcome=slow')
+    const searched = Number(answer.headers.get('x-searched-count'))
+    expect(searched).toBeLessThanOrEqual(10_000)
+    expect(answer.headers.get('x-total-count')).toBe(String(searched))
+    const own = await ask('self?outcome=failed', ada)
+    expect(own.headers.get('x-searched-count')).toBe(String(searched))
+    expect(own.json.data).toEqual([])
+    // The index finds failed calls of any age.
+    expect(await names('?outcome=failed')).toEqual(['interrupted', 'failed'])
+  }, 60_000)
+})

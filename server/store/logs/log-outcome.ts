@@ -1,0 +1,72 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { LogOutcome } from '../../../contract/api/log-filter.ts'
+import { logType } from '../../../contract/log-types.ts'
+import type { RowFilter } from '../usage/usage-series.ts'
+import type { LogRow } from './log-pages.ts'
+
+/** Restricts log rows to calls that ended in a certain way; '' and absent fields match any row. */
+export interface OutcomeFilter {
+  outcome?: LogOutcome | ''
+  /** With the outcome `slow`: the least duration of the calls. */
+  slow_seconds?: number
+}
+
+/** Each condition is that of an index of migration 12; with another text, the databases would not use the index. */
+const indexed: Readonly<Record<Exclude<LogOutcome, 'slow'>, RawBuilder<SqlBool>>> = {
+  failed: sql<SqlBool>`(l.type = 6 or (l.type = 2 and l.outcome in ('failed', 'interrupted')))`,
+  retried: sql<SqlBool>`l.attempts <> ''`,
+  estimated: sql<SqlBool>`l.estimated = true`,
+}
+
+/** The text between two attempts of the JSON that a row stores. It cannot occur within a JSON string. */
+const secondAttempt = '},{"channelId"'
+
+/** The condition that an index covers; undefined for rows that no index knows. */
+export function indexedCondition({ outcome }: OutcomeFilter): RawBuilder<SqlBool> | undefined {
+  return outcome && outcome !== 'slow' ? indexed[outcome] : undefined
+}
+
+/** The outcome as a condition on log rows `l`. */
+export function hasOutcome({ outcome, slow_seconds = 0 }: OutcomeFilter): RawBuilder<SqlBool> {
+  switch (outcome) {
+    case 'slow':
+      return sql<SqlBool>`l.type in (2, 6) and l.elapsed_time >= ${slow_seconds * 1000}`
+    case 'retried':
+      return sql<SqlBool>`${indexed.retried} and l.attempts like ${`%${secondAttempt}%`}`
+    case 'failed':
+    case 'estimated':
+      return indexed[outcome]
+    default:
+      return sql<SqlBool>`true`
+  }
+}
+
+/** Whether a new row matches a filter of rows and outcomes. */
+export function isWanted(row: LogRow, filter: RowFilter & OutcomeFilter): boolean {
+  return (
+    (!filter.userId || row.user_id === filter.userId) &&
+    (!filter.type || row.type === filter.type) &&
+    (!filter.username || row.username === filter.username) &&
+    (!filter.token_name || row.token_name === filter.token_name) &&
+    (!filter.model_name || row.model_name === filter.model_name) &&
+    (!filter.channel || row.channel_id === filter.channel) &&
+    endedSo(row, filter)
+  )
+}
+
+function endedSo(row: LogRow, { outcome, slow_seconds = 0 }: OutcomeFilter): boolean {
+  const isError = row.type === logType.error
+  const isCall = isError || row.type === logType.consume
+  switch (outcome) {
+    case 'failed':
+      return isError || (isCall && (row.outcome === 'failed' || row.outcome === 'interrupted'))
+    case 'slow':
+      return isCall && row.elapsed_time >= slow_seconds * 1000
+    case 'estimated':
+      return Boolean(row.estimated)
+    case 'retried':
+      return row.attempts.includes(secondAttempt)
+    default:
+      return true
+  }
+}
